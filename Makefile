@@ -11,7 +11,7 @@ help:
 	@echo "make demo      install what is missing, build, and run the example programs on real input (ARGS=--quick: on small input)"
 	@echo "make check     build and test what you have changed, with the address sanitizer, and check the sources: for while you work"
 	@echo "make test      build with gcc (Release; Debug and address sanitizer) and clang (Debug and thread sanitizer), and run all kinds of tests"
-	@echo "make nightly   every preset, all architectures below an emulator, all programs whole, all benchmarks, and soak; takes hours"
+	@echo "make nightly   every preset, all architectures under an emulator, all programs whole, all benchmarks, and soak; takes hours"
 	@echo "make bench     run the benchmarks beside the packaged peers and print a table"
 	@echo "make soak      run random programs of threads against a model for 10 minutes, and 10,000 of places (ARGS=--help)"
 	@echo "make install   install to PREFIX ($(PREFIX)); DESTDIR is honoured"

@@ -35,6 +35,8 @@ foreach(package tulle tulle-qthread tulle-tnt tulle-myth tulle-parmacs)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
+include(tulle_qthread_prefix)
+
 file(GLOB manuals CONFIGURE_DEPENDS docs/man/*.[1-8])
 foreach(manual IN LISTS manuals)
     string(REGEX MATCH "[1-8]$" section ${manual})

@@ -51,7 +51,7 @@ TULLE_API int tulle_init(const tulle_options* options);
  * -EINVAL: not running. */
 TULLE_API int tulle_finalize(void);
 TULLE_API int tulle_is_initialized(void);
-/* For people: which threads are alive, in a line. Copies at most `size` bytes, terminated; the
+/* Human-readable: which threads are alive, in a line. Copies at most `size` bytes, terminated; the
  * length of the whole line. -ENOMEM. */
 TULLE_API int tulle_live_threads(char* buffer, size_t size);
 /* An option by name, before the start (`tulle info` lists them). -EINVAL: unknown, or no such
@@ -119,11 +119,11 @@ TULLE_API int tulle_spawn(tulle_thread** out, const tulle_attr* attr, void* (*fu
  * handle.
  * -ESRCH: in a child process, the thread was left behind in the parent. */
 TULLE_API int tulle_thread_join(tulle_thread* thread, void** result);
-/* The same if it has ended; else -EBUSY, and the handle stays. */
+/* Joins if the thread has ended; else -EBUSY, and the handle stays. */
 TULLE_API int tulle_thread_try_join(tulle_thread* thread, void** result);
-/* The same, waiting for at most `timeout_ns` nanoseconds; then -ETIMEDOUT, and the handle stays. */
+/* Joins, waiting for at most `timeout_ns` nanoseconds; then -ETIMEDOUT, and the handle stays. */
 TULLE_API int tulle_thread_timed_join(tulle_thread* thread, void** result, uint64_t timeout_ns);
-/* The same within a limit (detail/cancel.h); then -ETIMEDOUT or -ECANCELED. */
+/* Joins within a limit (<tulle/c/cancel.h>); then -ETIMEDOUT or -ECANCELED. */
 TULLE_API int tulle_thread_join_within(tulle_thread* thread, void** result,
                                        const tulle_limit_t* limit);
 /* Nobody will join it; frees the handle. */

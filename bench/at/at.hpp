@@ -2,7 +2,7 @@
 // at: what it takes to have something done at another place. Times in ns of
 //   call             there and back, nothing carried
 //   activity         one of n that are started there, until all have ended
-//   continue         until who has started one goes on
+//   continue         until the thread that has started one goes on
 //   statement SIZE   SIZE bytes are carried there
 //   expression SIZE  SIZE bytes are carried there, and as many back
 // Sizes and terms as in Mohr and others: "Cutting out the middleman: OS-level support for X10

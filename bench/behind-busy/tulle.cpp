@@ -4,7 +4,7 @@
 
 namespace {
 
-// Busy threads begin on the workers, not in the place of whoever makes them.
+// Busy threads begin on the workers, not instead of the thread that makes them.
 struct runtime : tulle::bench::tulle_blocking_runtime {
     using tulle_blocking_runtime::tulle_blocking_runtime;
     template <class F> static void detach(F f) { tulle::spawn_detached(f); }

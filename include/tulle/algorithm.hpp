@@ -34,23 +34,24 @@ private:
 inline constexpr parallel_policy par{};
 
 template <std::random_access_iterator It, class F>
-void for_each(parallel_policy const& how, It first, std::type_identity_t<It> last, F f) {
-    parallel_for(first, last, f, how.options());
+void for_each(parallel_policy const& policy, It first, std::type_identity_t<It> last, F f) {
+    parallel_for(first, last, f, policy.options());
 }
 template <std::random_access_iterator It, std::integral N, class F>
-It for_each_n(parallel_policy const& how, It first, N count, F f) {
+It for_each_n(parallel_policy const& policy, It first, N count, F f) {
     if (count <= 0) return first;
     It const last = first + static_cast<std::iter_difference_t<It>>(count);
-    parallel_for(first, last, f, how.options());
+    parallel_for(first, last, f, policy.options());
     return last;
 }
 
 template <std::random_access_iterator It, std::random_access_iterator Out, class F>
-Out transform(parallel_policy const& how, It first, std::type_identity_t<It> last, Out out, F f) {
+Out transform(parallel_policy const& policy, It first, std::type_identity_t<It> last, Out out,
+              F f) {
     using from = std::iter_difference_t<It>;
     using to = std::iter_difference_t<Out>;
     std::uint64_t const count = detail::count_between(first, last);
-    detail::run_chunks(count, how.options(), [&](std::uint64_t begin, std::uint64_t end) {
+    detail::run_chunks(count, policy.options(), [&](std::uint64_t begin, std::uint64_t end) {
         for (std::uint64_t i = begin; i != end; ++i)
             out[static_cast<to>(i)] = detail::invoke(f, first[static_cast<from>(i)]);
     });
@@ -58,11 +59,11 @@ Out transform(parallel_policy const& how, It first, std::type_identity_t<It> las
 }
 template <std::random_access_iterator A, std::random_access_iterator B,
           std::random_access_iterator Out, class F>
-Out transform(parallel_policy const& how, A first, std::type_identity_t<A> last, B second, Out out,
-              F f) {
+Out transform(parallel_policy const& policy, A first, std::type_identity_t<A> last, B second,
+              Out out, F f) {
     using to = std::iter_difference_t<Out>;
     std::uint64_t const count = detail::count_between(first, last);
-    detail::run_chunks(count, how.options(), [&](std::uint64_t begin, std::uint64_t end) {
+    detail::run_chunks(count, policy.options(), [&](std::uint64_t begin, std::uint64_t end) {
         for (std::uint64_t i = begin; i != end; ++i)
             out[static_cast<to>(i)] =
                 detail::invoke(f, first[static_cast<std::iter_difference_t<A>>(i)],
@@ -72,13 +73,13 @@ Out transform(parallel_policy const& how, A first, std::type_identity_t<A> last,
 }
 
 template <std::random_access_iterator It, class T>
-void fill(parallel_policy const& how, It first, std::type_identity_t<It> last, T const& value) {
-    for_each(how, first, last, [&value](auto&& element) { element = value; });
+void fill(parallel_policy const& policy, It first, std::type_identity_t<It> last, T const& value) {
+    for_each(policy, first, last, [&value](auto&& element) { element = value; });
 }
 template <std::random_access_iterator It, std::random_access_iterator Out>
-Out copy(parallel_policy const& how, It first, std::type_identity_t<It> last, Out out) {
+Out copy(parallel_policy const& policy, It first, std::type_identity_t<It> last, Out out) {
     return transform(
-        how, first, last, out, [](auto const& element) -> auto const& { return element; });
+        policy, first, last, out, [](auto const& element) -> auto const& { return element; });
 }
 
 // --- reductions: the operands keep their order, unlike std's, and the result is the same in every

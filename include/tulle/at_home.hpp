@@ -2,14 +2,14 @@
 // Objects of another place: the calls of mutex, barrier, signal and full_empty<T> by a global
 // address, a global_ptr or a global_ref. They run at the home of the object, where threads may use
 // the object itself; the caller waits, its worker does not. (Words: <tulle/global_feb.hpp>.)
-//   auto const p = tulle::make_global<tulle::mutex>(home);         // or a tulle::global_ref of any
-//   mutex tulle::at_home const m(p);                                     // at any place; travels
+//   auto const p = tulle::make_global<tulle::mutex>(home); // or a tulle::global_ref of any mutex
+//   tulle::at_home const m(p);                             // at any place; travels
 //   std::lock_guard const held(m);
 // Contexts: any thread of the process, at any place. Memory ordering: as of the object, over all
 // places.
 // Errors of all: those of the object's own functions; dead_place: its home has died;
-// std::bad_alloc. Who dies while it waits has done nothing: it is not counted as arrived, and
-// nothing is taken for it. Others learn of a death only by a mutex that was held: see there.
+// std::bad_alloc. A place that dies while it waits has done nothing: it is not counted as arrived,
+// and nothing is taken for it. Others learn of a death only by a mutex that was held: see there.
 // Messages: two, four if a limit is reached; a notification one; at the home none.
 #pragma once
 
@@ -52,7 +52,8 @@ template <class T, class... A>
     }
     return global_ptr<T>::at(address);
 }
-// Nobody uses it any more. Null: nothing. Errors: those of at() and free_global().
+// Destroys an object that nobody uses any more. Null: nothing is done. Errors: those of at() and
+// free_global().
 template <class T> void destroy_global(global_ptr<T> p) {
     if (!p) return;
     at(
@@ -71,7 +72,7 @@ TULLE_API void unlock_at(int home, location<mutex> there);
 [[nodiscard]] TULLE_API bool wait_for_signal_at(int home, location<signal> there, limit until);
 [[nodiscard]] TULLE_API bool try_wait_at(int home, location<signal> there);
 TULLE_API void add_signalers_at(int home, location<signal> there, std::uint32_t more);
-// To another place, in one message, without waiting. Throws dead_place.
+// Notifies a signal of another place, in one message, without waiting. Throws dead_place.
 TULLE_API void notify_at(int home, location<signal> there);
 
 template <class T> struct object_address {
@@ -99,11 +100,11 @@ template <class T> class at_home;
 template <class T> at_home(global_ptr<T>) -> at_home<T>;
 template <class T> at_home(global_ref<T>) -> at_home<T>;
 
-// Meets the requirements of std::lock_guard, std::unique_lock, std::scoped_lock. Who has locked it
-// by these calls unlocks it by these, at the same place.
+// Meets the requirements of std::lock_guard, std::unique_lock, std::scoped_lock. A place that
+// has locked it by these calls unlocks it by these.
 // Errors besides: dead_place of all that lock: a place has died that held it, and nobody knows in
-// which state what it guards is. Then any place may unlock() it, once that has been seen to; who
-// waits for it by the calls of the object itself is not told.
+// which state what it guards is. Then any place may unlock() it, once that has been seen to. A
+// thread that waits for it by the calls of the object itself is not told.
 template <> class at_home<mutex> {
 public:
     explicit at_home(global_ptr<mutex> p) : m_object(p) {}
@@ -121,7 +122,7 @@ public:
     try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) const {
         return wait(detail::deadline_at(deadline));
     }
-    // Of a home that has died: nothing. Errors: std::logic_error: the caller's place does not hold
+    // Does nothing if the home has died. Errors: std::logic_error: the caller's place does not hold
     // it.
     void unlock() const {
         TULLE_TRY { detail::unlock_at(m_object.home, m_object.there); }
@@ -196,7 +197,7 @@ private:
     detail::object_address<signal> m_object;
 };
 
-// Values travel. One that was taken is lost if the caller has no memory for it.
+// Values travel. A value that was taken is lost if the caller has no memory for it.
 template <class T> class at_home<full_empty<T>> {
     static constexpr bool k_can_copy = requires(full_empty<T> const& object) { object.read_xx(); };
 

@@ -15,15 +15,15 @@
 
 namespace tulle {
 
-// As tulle::scope; used by the thread that made it, but for request_stop(). When it is cancelled,
-// threads that have not started do not start;
-// others end when they look at the token, or wait with it. An exception that leaves a thread
+// A tulle::scope that can be cancelled; used by the thread that made it, but for request_stop().
+// When it is cancelled, threads that have not started do not start;
+// others end when they check the token, or wait with it. An exception that leaves a thread
 // cancels the scope.
 class cancellable_scope {
 public:
     // Errors: std::bad_alloc.
     cancellable_scope() = default;
-    // Cancelled with what the token belongs to, too.
+    // It is cancelled with what the token belongs to, too.
     explicit cancellable_scope(cancellation_token const& whole) : m_source(whole) {}
     cancellable_scope(cancellable_scope const&) = delete;
     cancellable_scope& operator=(cancellable_scope const&) = delete;

@@ -57,8 +57,8 @@ class cancellation_token {
 public:
     cancellation_token() noexcept = default; // of no source: never cancelled
 
-    // Also when the source's deadline is over. Memory ordering: what happened before the request
-    // happens before this returns true.
+    // True also when the source's deadline is over. Memory ordering: what happened before the
+    // request happens before this returns true.
     [[nodiscard]] bool stop_requested() const noexcept {
         return m_state.get() != nullptr && detail::is_cancelled(*m_state.get());
     }

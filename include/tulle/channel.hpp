@@ -27,8 +27,8 @@ inline constexpr unbounded_t unbounded{};
 namespace detail {
 
 template <class T> struct items_of {
-    static void move(void* to, void* from, std::size_t /*size*/) noexcept {
-        ::new (to) T(std::move(*std::launder(static_cast<T*>(from))));
+    static void move(void* target, void* source, std::size_t /*size*/) noexcept {
+        ::new (target) T(std::move(*std::launder(static_cast<T*>(source))));
     }
     static void destroy(void* item, std::size_t /*size*/) noexcept {
         std::launder(static_cast<T*>(item))->~T();
@@ -57,7 +57,7 @@ private:
 // Items arrive in the order in which they were sent; each arrives once, at one receiver. Senders
 // and receivers that wait are served first come, first served. T is moved inside the channel, by
 // whichever of the threads comes second, and its move constructor must neither throw nor wait.
-// Close: sends fail from then on, receivers get what is left and then the same; those who wait go
+// Close: sends fail from then on, receivers get what is left and then fail, too; those that wait go
 // on at once.
 // Memory ordering: what happens before an item is sent happens before it is received; what happens
 // before close() happens before calls return `closed`. With a capacity of 0, what happens before a
@@ -149,7 +149,7 @@ public:
         using reference = T&;
 
         iterator() noexcept = default;
-        explicit iterator(channel& from) noexcept : m_from(&from) { ++*this; }
+        explicit iterator(channel& source) noexcept : m_from(&source) { ++*this; }
         [[nodiscard]] T& operator*() noexcept { return *m_item; }
         [[nodiscard]] T* operator->() noexcept { return &*m_item; }
         iterator& operator++() noexcept {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A barrier for activities at any places, which may join it and leave it: phased computation.
 //   tulle::finish([](tulle::activities& all) {
-//       tulle::clock const c = tulle::clock::make();               // who makes it takes part for
-//       (tulle::place p : tulle::places()) c.async_at(all, p, [](tulle::clock own) { ...;
-//       own.advance(); ...; });
+//       tulle::clock const c = tulle::clock::make(); // its maker takes part
+//       for (tulle::place p : tulle::places())
+//           c.async_at(all, p, [](tulle::clock own) { ...; own.advance(); ...; });
 //       c.drop();
 //   });
 // Messages: two for each advance() at another place than the clock's.
@@ -38,11 +38,11 @@ public:
     // Starts f(clock, arguments...) as an activity of `all` that takes part from now on, in the
     // present phase. The caller takes part, too.
     template <class F, class... A>
-    void async_at(activities& all, place where, F f, A const&... arguments) const {
-        join_for(where.index());
-        membership taken(*this, where.index());
+    void async_at(activities& all, place there, F f, A const&... arguments) const {
+        join_for(there.index());
+        membership taken(*this, there.index());
         all.async_at(
-            where,
+            there,
             [](membership own, F body, A... values) {
                 detail::invoke(body, own.of(), std::move(values)...);
             },
@@ -54,7 +54,7 @@ public:
 private:
     // Of an activity that takes part: it drops however that ends, also if the rest of its arguments
     // cannot be read where it arrives, or it cannot be started.
-    // What is sent is a copy; who has sent it hands it over.
+    // What is sent is a copy; the sender hands it over.
     class membership {
     public:
         membership() noexcept = default;

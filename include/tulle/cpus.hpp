@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processors that this program has, when the programs of a user share those of the machine (the
 // option share_cpus): each has its own, as long as there are enough, and one worker for each.
-// `tulle cpus` shows who has which. Contexts: any thread of the process whose stack is not a
-// compact one;
+// `tulle cpus` shows which program has which. Contexts: any thread of the process whose stack is
+// not a compact one;
 // both start the run time if need be. Memory ordering: none.
 #pragma once
 
@@ -25,8 +25,8 @@ struct cpu_wish {
 // Workers follow as with set_worker_count.
 // Errors, after which the wish is as it was: std::system_error: not 1 <= least <= most <=
 // max_worker_count(), or the weight out of range (EINVAL); the program shares none, as the option
-// is off or the file of those who share is of no use (ENOTSUP); that file cannot be written (as of
-// open(2) and write(2)). std::bad_alloc.
+// is off or the file of the programs that share them is of no use (ENOTSUP); that file cannot be
+// written (as of open(2) and write(2)). std::bad_alloc.
 TULLE_API void want_cpus(cpu_wish const& wanted);
 
 // The numbers of those that the program has, ascending; if it shares none, those of the affinity

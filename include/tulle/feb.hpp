@@ -46,13 +46,13 @@ template <feb::word T> struct feb_word {
     using calls = feb_calls<bits>;
 
     static bits* of(T& word) noexcept { return reinterpret_cast<bits*>(&word); }
-    static bool write(feb_operation what, T& word, T value, limit until) {
+    static bool write(feb_operation performed, T& word, T value, limit until) {
         bits given = std::bit_cast<bits>(value);
-        return calls::apply(what, of(word), given, until);
+        return calls::apply(performed, of(word), given, until);
     }
-    static std::optional<T> read(feb_operation what, T& word, limit until) {
+    static std::optional<T> read(feb_operation performed, T& word, limit until) {
         bits found{};
-        if (!calls::apply(what, of(word), found, until)) return std::nullopt;
+        if (!calls::apply(performed, of(word), found, until)) return std::nullopt;
         return std::bit_cast<T>(found);
     }
 };
@@ -66,7 +66,7 @@ namespace tulle::feb {
 // sizes at one address are one word; within 8 bytes, words at different addresses are different.
 // Waiters are served in the order of their coming: the readers (read_ff) of a word that becomes
 // full all at once, then takers (read_fe) and writers (write_ff) until one has emptied it; of those
-// who wait for an empty word, the first.
+// that wait for an empty word, the first.
 // Memory ordering: what happens before an operation that makes a word full or empty happens before
 // the return of those that find it so.
 // Between operations the owner of a word may use it as any variable; while others may read it by
@@ -80,7 +80,7 @@ namespace tulle::feb {
 
 [[nodiscard]] inline bool is_full(auto const& w) noexcept { return detail::feb_is_full(&w); }
 // The numbers of the threads that wait for this word; 0 for a forked thread that has none. A
-// snapshot, for people.
+// snapshot, for human-readable output.
 template <word T> [[nodiscard]] std::vector<thread_id> waiting(T const& w) {
     std::vector<thread_id> ids(detail::feb_waiting(&w, nullptr, 0));
     ids.resize(std::min(ids.size(), detail::feb_waiting(&w, ids.data(), ids.size())));
@@ -130,14 +130,12 @@ template <word T> [[nodiscard]] std::optional<T> try_read_ff(T const& w) {
 template <word T, class Rep, class Period>
 [[nodiscard]] std::optional<T> try_read_ff_for(T const& w,
                                                std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_word<T>::read(detail::feb_operation::read_ff, const_cast<T&>(w),
-                                     detail::deadline_after(timeout));
+    return read_ff(w, wait_limit(timeout));
 }
 template <word T, class Clock, class Duration>
 [[nodiscard]] std::optional<T>
 try_read_ff_until(T const& w, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_word<T>::read(detail::feb_operation::read_ff, const_cast<T&>(w),
-                                     detail::deadline_at(deadline));
+    return read_ff(w, wait_limit(deadline));
 }
 
 // Reads, and makes it empty.
@@ -153,14 +151,12 @@ template <word T> [[nodiscard]] std::optional<T> try_read_fe(T& w) {
 template <word T, class Rep, class Period>
 [[nodiscard]] std::optional<T> try_read_fe_for(T& w,
                                                std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_word<T>::read(detail::feb_operation::read_fe, w,
-                                     detail::deadline_after(timeout));
+    return read_fe(w, wait_limit(timeout));
 }
 template <word T, class Clock, class Duration>
 [[nodiscard]] std::optional<T>
 try_read_fe_until(T& w, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_word<T>::read(detail::feb_operation::read_fe, w,
-                                     detail::deadline_at(deadline));
+    return read_fe(w, wait_limit(deadline));
 }
 
 // Writes, and leaves it full.
@@ -178,14 +174,12 @@ template <word T> [[nodiscard]] bool try_write_ff(T& w, std::type_identity_t<T> 
 template <word T, class Rep, class Period>
 [[nodiscard]] bool try_write_ff_for(T& w, std::type_identity_t<T> value,
                                     std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_word<T>::write(detail::feb_operation::write_ff, w, value,
-                                      detail::deadline_after(timeout));
+    return write_ff(w, value, wait_limit(timeout));
 }
 template <word T, class Clock, class Duration>
 [[nodiscard]] bool try_write_ff_until(T& w, std::type_identity_t<T> value,
                                       std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_word<T>::write(detail::feb_operation::write_ff, w, value,
-                                      detail::deadline_at(deadline));
+    return write_ff(w, value, wait_limit(deadline));
 }
 
 // --- waits until it is empty ---------------------------------------------------------------------
@@ -205,14 +199,12 @@ template <word T> [[nodiscard]] bool try_write_ef(T& w, std::type_identity_t<T> 
 template <word T, class Rep, class Period>
 [[nodiscard]] bool try_write_ef_for(T& w, std::type_identity_t<T> value,
                                     std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_word<T>::write(detail::feb_operation::write_ef, w, value,
-                                      detail::deadline_after(timeout));
+    return write_ef(w, value, wait_limit(timeout));
 }
 template <word T, class Clock, class Duration>
 [[nodiscard]] bool try_write_ef_until(T& w, std::type_identity_t<T> value,
                                       std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_word<T>::write(detail::feb_operation::write_ef, w, value,
-                                      detail::deadline_at(deadline));
+    return write_ef(w, value, wait_limit(deadline));
 }
 
 } // namespace tulle::feb

@@ -43,7 +43,7 @@ private:
 // long as the finish has not ended.
 class activities {
 public:
-    explicit activities(detail::finish_scope& of) noexcept : m_scope(&of) {}
+    explicit activities(detail::finish_scope& scope) noexcept : m_scope(&scope) {}
 
     // What the activities of a finish with a limit see at this place, and what they give to waits;
     // of another finish: of no source.
@@ -87,28 +87,28 @@ public:
     // A thread at that place; the caller goes on. Callable and arguments travel as with at(); the
     // result is dropped. Without captures and arguments, and with such as take a few bytes, it is
     // one message. Errors: std::bad_alloc; dead_place; what copying throws.
-    template <class F, class... A> void async_at(place where, F&& f, A&&... arguments) {
+    template <class F, class... A> void async_at(place there, F&& f, A&&... arguments) {
         using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
-        if (where.index() == detail::here_index())
+        if (there.index() == detail::here_index())
             return async(std::forward<F>(f), std::forward<A>(arguments)...);
-        wire_writer out(where.index());
+        wire_writer out(there.index());
         call::put(out, f, arguments...);
-        detail::start_at(*m_scope, where.index(), &run_remote<call>, out);
+        detail::start_at(*m_scope, there.index(), &run_remote<call>, out);
     }
 
 private:
-    template <class F> static void run(detail::finish_scope& of, F& call) noexcept {
-        detail::local_activity self(of);
+    template <class F> static void run(detail::finish_scope& scope, F& call) noexcept {
+        detail::local_activity self(scope);
         TULLE_TRY {
             F own(std::move(call)); // gone before the activity ends
-            if (!activities(of).stop_requested()) static_cast<void>(own());
+            if (!activities(scope).stop_requested()) static_cast<void>(own());
         }
         TULLE_CATCH(...) { self.add_exception(std::current_exception()); }
     }
-    template <class Call> static void run_remote(wire_reader& from, wire_writer& /*no result*/) {
+    template <class Call> static void run_remote(wire_reader& in, wire_writer& /*no result*/) {
         wire_writer dropped;
-        activities(*detail::current_finish_scope()).stop_requested() ? Call::skip(from)
-                                                                     : Call::run(from, dropped);
+        activities(*detail::current_finish_scope()).stop_requested() ? Call::skip(in)
+                                                                     : Call::run(in, dropped);
     }
 
     detail::finish_scope* m_scope;
@@ -141,9 +141,9 @@ template <class F> void finish(F&& body) {
     detail::run_finish(frame, body);
 }
 
-// The same, and it is cancelled when the limit is reached, by request_stop(), when an exception
+// A finish that is cancelled when the limit is reached, by request_stop(), when an exception
 // leaves an activity or the body, or with the finish around it: then activities that have not begun
-// do not begin, at whatever place, and others end when they look at their token, or wait with it. A
+// do not begin, at whatever place, and others end when they check their token, or wait with it. A
 // finish in an activity of this one is cancelled with it, also if it has no limit of its own. Calls
 // by at() begin all the same.
 //   tulle::finish(tulle::wait_limit(1s), [](tulle::activities& all) {
@@ -184,8 +184,8 @@ inline bool request_stop() { return siblings().request_stop(); }
 template <class F, class... A> void async(F&& f, A&&... arguments) {
     siblings().async(std::forward<F>(f), std::forward<A>(arguments)...);
 }
-template <class F, class... A> void async_at(place where, F&& f, A&&... arguments) {
-    siblings().async_at(where, std::forward<F>(f), std::forward<A>(arguments)...);
+template <class F, class... A> void async_at(place there, F&& f, A&&... arguments) {
+    siblings().async_at(there, std::forward<F>(f), std::forward<A>(arguments)...);
 }
 template <class F, class... A> void async_any(F&& f, A&&... arguments) {
     siblings().async_any(std::forward<F>(f), std::forward<A>(arguments)...);

@@ -32,31 +32,31 @@ template <class T> struct full_empty_value {
     static constexpr std::size_t k_alignment = k_is_word ? sizeof(T) : alignof(T);
 
     // acquire and release pair with each other.
-    TULLE_INLINE static void copy_out(T const& object, T& place) noexcept {
+    TULLE_INLINE static void copy_out(T const& object, T& buffer) noexcept {
         if constexpr (k_is_word)
-            __atomic_load(&object, &place, __ATOMIC_ACQUIRE);
+            __atomic_load(&object, &buffer, __ATOMIC_ACQUIRE);
         else
-            place = object;
+            buffer = object;
     }
-    TULLE_INLINE static void move_out(T& object, T& place) noexcept {
+    TULLE_INLINE static void move_out(T& object, T& buffer) noexcept {
         if constexpr (k_is_word)
-            copy_out(object, place);
+            copy_out(object, buffer);
         else
-            place = std::move(object);
+            buffer = std::move(object);
     }
-    TULLE_INLINE static void copy_in(T& object, T const& place) noexcept {
+    TULLE_INLINE static void copy_in(T& object, T const& buffer) noexcept {
         if constexpr (k_is_word) {
-            T value = place;
+            T value = buffer;
             __atomic_store(&object, &value, __ATOMIC_RELEASE);
         } else {
-            object = place;
+            object = buffer;
         }
     }
-    TULLE_INLINE static void move_in(T& object, T& place) noexcept {
+    TULLE_INLINE static void move_in(T& object, T& buffer) noexcept {
         if constexpr (k_is_word)
-            copy_in(object, place);
+            copy_in(object, buffer);
         else
-            object = std::move(place);
+            object = std::move(buffer);
     }
 
     static constexpr value_operations operations() noexcept {
@@ -68,8 +68,8 @@ template <class T> struct full_empty_value {
             all.copy_in = [](void* o, void const* p) noexcept {
                 copy_in(*static_cast<T*>(o), *static_cast<T const*>(p));
             };
-            all.pass = [](void* to, void const* from) noexcept {
-                *static_cast<T*>(to) = *static_cast<T const*>(from);
+            all.pass = [](void* target, void const* source) noexcept {
+                *static_cast<T*>(target) = *static_cast<T const*>(source);
             };
         }
         all.move_out = [](void* o, void* p) noexcept {
@@ -111,11 +111,11 @@ public:
 
     [[nodiscard]] bool is_full() const noexcept {
         schedule_point();
-        auto const now = m_front.state.load(std::memory_order_acquire); // pairs with who unlocks
+        auto const now = m_front.state.load(std::memory_order_acquire); // pairs with the unlock
         return front::is_full(now) || (!front::is_empty(now) && detail::is_full_slow(m_front));
     }
     // The numbers of the threads that wait for it; 0 for a forked thread that has none. A snapshot,
-    // for people.
+    // for human-readable output.
     [[nodiscard]] std::vector<thread_id> waiting() const {
         std::vector<thread_id> ids(detail::full_empty_waiting(m_front, nullptr, 0));
         ids.resize(
@@ -268,21 +268,21 @@ private:
     using operation = detail::feb_operation;
     using values = detail::full_empty_value<T>;
 
-    // Reading waits and looks as others do; the value stays.
+    // Reading waits and checks the state as other operations do; the value stays.
     [[nodiscard]] front& unconst() const noexcept { return const_cast<front&>(m_front); }
 
-    bool apply_locked(front::value before, operation what, T& place,
+    bool apply_locked(front::value before, operation what, T& buffer,
                       detail::limit until) const noexcept {
         return detail::apply_full_empty(unconst(), before, const_cast<T*>(&m_value),
-                                        values::k_operations, what, &place, until);
+                                        values::k_operations, what, &buffer, until);
     }
-    bool apply_cold(operation what, T& place, detail::limit until) const noexcept {
+    bool apply_cold(operation what, T& buffer, detail::limit until) const noexcept {
         auto const before = unconst().lock();
-        return apply_locked(before, what, place, until);
+        return apply_locked(before, what, buffer, until);
     }
-    bool apply(operation what, T& place, detail::limit until) const noexcept {
+    bool apply(operation what, T& buffer, detail::limit until) const noexcept {
         schedule_point();
-        return apply_cold(what, place, until);
+        return apply_cold(what, buffer, until);
     }
     std::optional<T> read(operation what, detail::limit until) const noexcept {
         T value{};

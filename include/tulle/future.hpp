@@ -66,8 +66,8 @@ public:
     // value; an exception then goes on to what this returns, and `f` is not called. The future of
     // what `f` returns; if that is a future, one with the same result. This one is not valid any
     // more.
-    // Errors: std::bad_alloc; what copying `f` throws. Without memory for a thread, whoever sets
-    // the result calls `f`.
+    // Errors: std::bad_alloc; what copying `f` throws. Without memory for a thread, the one that
+    // sets the result calls `f`.
     template <class F> TULLE_INLINE auto then(F&& f) {
         using traits = detail::continuation_result<std::decay_t<F>, T>;
         using result = typename detail::flattened<typename traits::type>::type;
@@ -136,7 +136,7 @@ public:
     // then.
     template <class... A> void set_value(A&&... a) {
         claim();
-        auto const mine = m_state; // who waits may destroy the promise
+        auto const mine = m_state; // a thread that waits may destroy the promise
         TULLE_TRY { mine->value.set(std::forward<A>(a)...); }
         TULLE_CATCH(...) { mine->exception = detail::caught_exception(); }
         mine->make_ready();
@@ -200,14 +200,15 @@ template <class T, class F> struct async_body {
 // Starts `callable(arguments...)`, decayed copies of both, as a thread; the future of its result.
 // Errors: those of spawn().
 template <class F, class... A>
-TULLE_INLINE auto async(attributes how, F&& callable, A&&... arguments) {
+TULLE_INLINE auto async(attributes chosen, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     using result = std::invoke_result_t<decltype(bound)&>;
     detail::future_state_pointer<result> state(new detail::future_state<result>);
     using body = detail::async_body<result, decltype(bound)>;
-    detail::thread_core* const t = detail::make_thread(how, body{state, std::move(bound)}, false);
+    detail::thread_core* const t =
+        detail::make_thread(chosen, body{state, std::move(bound)}, false);
     state->set_runner(t);
-    detail::start_thread(t, false, how.child_first);
+    detail::start_thread(t, false, chosen.child_first);
     return detail::future_access::make(std::move(state));
 }
 template <class F, class... A>
@@ -216,7 +217,7 @@ requires(!std::is_same_v<std::decay_t<F>, attributes> &&
     auto async(F&& callable, A&&... arguments) {
     return async(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
-// The same as a thread of the group, or as its policy says; an exception goes to the future.
+// Runs it as a thread of the group, or as the group's policy says; an exception goes to the future.
 template <class F, class... A>
 TULLE_INLINE auto async(spawn_group& group, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);

@@ -2,17 +2,17 @@
 // Full/empty words of another place: the functions of <tulle/feb.hpp> on a global address of a
 // word, a global_ptr or a global_ref. They run at its home, where other threads may use the word
 // itself; the caller waits, its worker does not.
-//   auto const box = tulle::allocate_global_at<long>(home);        // full, as every word;
-//   tulle::feb::empty(box) empties it tulle::feb::write_ef(box, 42L);
-//   // at any place
-//   long const taken = tulle::feb::read_fe(box);                   // at any other
+//   auto const box = tulle::allocate_global_at<long>(home); // full, as every word
+//   tulle::feb::empty(box);                                 // empties it
+//   tulle::feb::write_ef(box, 42L);                         // at any place
+//   long const taken = tulle::feb::read_fe(box);            // at any other
 // The state belongs to the home: where loads and stores reach the word, they do not see it.
 // Contexts: any thread of the process, at any place. Memory ordering: as of full/empty words, over
 // all places.
 // Errors of all: those of the functions on words; those of global memory; dead_place: the home has
-// died. Who dies while it waits has done nothing; a value that was taken for a place that had died
-// by then is put back, as soon as the word is empty. What dies with a value that it has got, or
-// before it has written, is not known.
+// died. A place that dies while it waits has done nothing; a value that was taken for a place that
+// had died by then is put back, as soon as the word is empty. What dies with a value that it has
+// got, or before it has written, is not known.
 // Messages: two, four if a limit is reached; at the home none.
 #pragma once
 
@@ -127,14 +127,12 @@ template <global_word_address G> [[nodiscard]] std::optional<word_at<G>> try_rea
 template <global_word_address G, class Rep, class Period>
 [[nodiscard]] std::optional<word_at<G>>
 try_read_ff_for(G const& w, std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_ff>(
-        w, detail::deadline_after(timeout));
+    return read_ff(w, wait_limit(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
 [[nodiscard]] std::optional<word_at<G>>
 try_read_ff_until(G const& w, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_ff>(
-        w, detail::deadline_at(deadline));
+    return read_ff(w, wait_limit(deadline));
 }
 
 // Waits until it is full, reads, and makes it empty.
@@ -151,14 +149,12 @@ template <global_word_address G> [[nodiscard]] std::optional<word_at<G>> try_rea
 template <global_word_address G, class Rep, class Period>
 [[nodiscard]] std::optional<word_at<G>>
 try_read_fe_for(G const& w, std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_fe>(
-        w, detail::deadline_after(timeout));
+    return read_fe(w, wait_limit(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
 [[nodiscard]] std::optional<word_at<G>>
 try_read_fe_until(G const& w, std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template read<detail::feb_operation::read_fe>(
-        w, detail::deadline_at(deadline));
+    return read_fe(w, wait_limit(deadline));
 }
 
 // Waits until it is full, writes, and leaves it full.
@@ -177,14 +173,12 @@ template <global_word_address G> [[nodiscard]] bool try_write_ff(G const& w, wor
 template <global_word_address G, class Rep, class Period>
 [[nodiscard]] bool try_write_ff_for(G const& w, word_at<G> value,
                                     std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(
-        w, value, detail::deadline_after(timeout));
+    return write_ff(w, value, wait_limit(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
 [[nodiscard]] bool try_write_ff_until(G const& w, word_at<G> value,
                                       std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ff>(
-        w, value, detail::deadline_at(deadline));
+    return write_ff(w, value, wait_limit(deadline));
 }
 
 // Waits until it is empty, writes, and makes it full.
@@ -203,14 +197,12 @@ template <global_word_address G> [[nodiscard]] bool try_write_ef(G const& w, wor
 template <global_word_address G, class Rep, class Period>
 [[nodiscard]] bool try_write_ef_for(G const& w, word_at<G> value,
                                     std::chrono::duration<Rep, Period> const& timeout) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(
-        w, value, detail::deadline_after(timeout));
+    return write_ef(w, value, wait_limit(timeout));
 }
 template <global_word_address G, class Clock, class Duration>
 [[nodiscard]] bool try_write_ef_until(G const& w, word_at<G> value,
                                       std::chrono::time_point<Clock, Duration> const& deadline) {
-    return detail::feb_at_home<G>::template write<detail::feb_operation::write_ef>(
-        w, value, detail::deadline_at(deadline));
+    return write_ef(w, value, wait_limit(deadline));
 }
 
 } // namespace tulle::feb

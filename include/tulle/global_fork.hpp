@@ -212,7 +212,7 @@ template <class F, class... A>
 global_fork(F&& /*f*/, A&&... arguments) {
     return global_child<std::decay_t<F>, std::decay_t<A>...>(arguments...);
 }
-// The same of a function.
+// Forks a function globally.
 template <auto Function, class... A>
 [[nodiscard]] TULLE_INLINE global_child<detail::global_function<Function>, std::decay_t<A>...>
 global_fork(A&&... arguments) {

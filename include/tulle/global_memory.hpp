@@ -5,8 +5,8 @@
 // message, which is served even while the other place computes.
 //   auto const counter = tulle::allocate_global_cleared<long>(1);
 //   tulle::finish([&](tulle::activities& all) {
-//       for (tulle::place p : tulle::places()) all.async_at(p, [](auto c) { tulle::fetch_add(c,
-//       1L); }, counter);
+//       for (tulle::place p : tulle::places())
+//           all.async_at(p, [](auto c) { tulle::fetch_add(c, 1L); }, counter);
 //   });
 // Contexts: any thread of the process, at any place; those that send messages wait.
 // Errors of all: std::invalid_argument: a null pointer, or not aligned; std::out_of_range: not in
@@ -127,7 +127,7 @@ template <global_object T> [[nodiscard]] global_ptr<T> allocate_global(std::size
     return global_ptr<T>::at(
         detail::allocate_global(detail::bytes_of_global(count, sizeof(T)), -1, false));
 }
-// The same of zeros.
+// Allocates memory that is zero.
 template <global_object T>
 [[nodiscard]] global_ptr<T> allocate_global_cleared(std::size_t count = 1) {
     return global_ptr<T>::at(
@@ -135,9 +135,9 @@ template <global_object T>
 }
 // In the segment of that place.
 template <global_object T>
-[[nodiscard]] global_ptr<T> allocate_global_at(place where, std::size_t count = 1) {
+[[nodiscard]] global_ptr<T> allocate_global_at(place there, std::size_t count = 1) {
     return global_ptr<T>::at(
-        detail::allocate_global(detail::bytes_of_global(count, sizeof(T)), where.index(), false));
+        detail::allocate_global(detail::bytes_of_global(count, sizeof(T)), there.index(), false));
 }
 // Moves what `p` points to, if need be; the first of both counts of objects stay what they are.
 // Null: as allocate_global. Errors: as that and free_global; `p` is as it was then.
@@ -168,24 +168,25 @@ struct global_allocation {
 // Memory ordering: what was written before by the same thread is seen; others' writes as with plain
 // memory, if what has happened is ordered by calls, messages or atomic operations. When write()
 // returns the objects are there.
-template <global_object T> void read(global_ptr<T> from, std::span<std::remove_const_t<T>> to) {
-    if (!to.empty()) detail::read_global(to.data(), from.address(), to.size_bytes());
-}
-template <global_object T> void write(std::span<T const> from, global_ptr<T> to) {
-    if (!from.empty()) detail::write_global(from.data(), to.address(), from.size_bytes());
-}
-// The same without waiting, where messages are needed: `to` and `from` must stay until the future
-// is ready. Errors: in the future; std::bad_alloc.
 template <global_object T>
-[[nodiscard]] future<void> read_async(global_ptr<T> from, std::span<T> to) {
-    return async([by = detail::memory_here(), from, to] {
-        detail::read_global(by, to.data(), from.address(), to.size_bytes());
+void read(global_ptr<T> source, std::span<std::remove_const_t<T>> target) {
+    if (!target.empty()) detail::read_global(target.data(), source.address(), target.size_bytes());
+}
+template <global_object T> void write(std::span<T const> source, global_ptr<T> target) {
+    if (!source.empty()) detail::write_global(source.data(), target.address(), source.size_bytes());
+}
+// read() and write() that do not wait where messages are needed: `source` and `target` must stay
+// until the future is ready. Errors: in the future; std::bad_alloc.
+template <global_object T>
+[[nodiscard]] future<void> read_async(global_ptr<T> source, std::span<T> target) {
+    return async([by = detail::memory_here(), source, target] {
+        detail::read_global(by, target.data(), source.address(), target.size_bytes());
     });
 }
 template <global_object T>
-[[nodiscard]] future<void> write_async(std::span<T const> from, global_ptr<T> to) {
-    return async([by = detail::memory_here(), from, to] {
-        detail::write_global(by, from.data(), to.address(), from.size_bytes());
+[[nodiscard]] future<void> write_async(std::span<T const> source, global_ptr<T> target) {
+    return async([by = detail::memory_here(), source, target] {
+        detail::write_global(by, source.data(), target.address(), source.size_bytes());
     });
 }
 
@@ -210,9 +211,9 @@ template <class T> T value_of(std::uint64_t word) noexcept {
 template <class T> T* reach_word(global_ptr<T> p) {
     return static_cast<T*>(reach_global(p.address(), sizeof(T), sizeof(T)));
 }
-template <class T> T change(global_change what, global_ptr<T> p, T value, T expected) {
+template <class T> T change(global_change operation, global_ptr<T> p, T value, T expected) {
     return value_of<T>(
-        change_global(what, p.address(), sizeof(T), word_of(value), word_of(expected)));
+        change_global(operation, p.address(), sizeof(T), word_of(value), word_of(expected)));
 }
 
 } // namespace detail
@@ -275,7 +276,7 @@ public:
         }
         return made;
     }
-    // Nobody uses it any more.
+    // Gives back an array that nobody uses any more.
     void free() {
         for (global_ptr<T> const part : m_parts) free_global(part);
         *this = {};
@@ -302,7 +303,7 @@ public:
             for (place const p : places()) all.async_at(p, detail::loop_at_place<F>{f}, *this);
         });
     }
-    // The same for what lies at the caller's place; `f` need not travel.
+    // for_each() for what lies at the caller's place; `f` need not travel.
     template <class F> void for_each_here(F f) const {
         std::size_t const here = static_cast<std::size_t>(tulle::here().index());
         std::size_t const blocks = blocks_of(here);
@@ -323,13 +324,13 @@ private:
         static_cast<void>(detail::bytes_of_global(size, sizeof(T)));
         static_cast<void>(detail::bytes_of_global(block, sizeof(T)));
     }
-    void allocate_part(place where) {
-        auto const index = static_cast<std::size_t>(where.index());
+    void allocate_part(place there) {
+        auto const index = static_cast<std::size_t>(there.index());
         std::size_t const blocks = blocks_of(index);
         if (blocks == 0) return;
         std::size_t const bytes =
             detail::bytes_of_global(blocks, detail::bytes_of_global(m_block, sizeof(T)));
-        m_parts[index] = global_ptr<T>::at(detail::allocate_global(bytes, where.index(), true));
+        m_parts[index] = global_ptr<T>::at(detail::allocate_global(bytes, there.index(), true));
     }
     [[nodiscard]] std::size_t blocks_of(std::size_t index) const noexcept {
         std::size_t const all = m_size / m_block + (m_size % m_block != 0 ? 1 : 0);

@@ -4,9 +4,9 @@
 // until another place asks for it; that one gets it after `k_most_turns` more turns at most.
 // It is plain at first, and turns hierarchical, for good, when it is contended (or as its mode
 // says).
-//   tulle::global_mutex const m = tulle::global_mutex::make();    // at one place; copies travel,
-//   and are the same mutex m.lock(); ...; m.unlock();                                    //
-//   std::lock_guard works
+//   // at one place; copies travel, and are the same mutex
+//   tulle::global_mutex const m = tulle::global_mutex::make();
+//   m.lock(); ...; m.unlock(); // std::lock_guard works
 // Messages: plain, two for a lock and one for an unlock, none of them at the home; hierarchical,
 // none while it stays, four when it moves.
 // Contexts: any thread of the process. Memory ordering: as of std::mutex, over all places.

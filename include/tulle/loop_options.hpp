@@ -19,9 +19,9 @@ enum class schedule_kind : std::uint8_t { automatic, even, dynamic, guided, thre
 
 } // namespace detail
 
-// With each of them, whoever has nothing to do takes iterations that have not begun; they differ in
-// how many are begun at a time, which is what must wait behind an iteration that blocks. Errors:
-// std::invalid_argument: a chunk of no iterations.
+// With each schedule, a thread that has nothing to do takes iterations that have not begun. They
+// differ in how many are begun at a time, which is what must wait behind an iteration that blocks.
+// Errors: std::invalid_argument: a chunk of no iterations.
 class schedule {
 public:
     // As many at a time as take some microseconds, by the clock; never fewer than `least` (but at
@@ -78,8 +78,8 @@ public:
     [[nodiscard]] bool is_requested() const { return m_ask(m_object); }
 
 private:
-    // acquire pairs with a release store by whoever sets it, so that who sees the loop end early
-    // sees why.
+    // acquire pairs with a release store by the thread that sets it, so that a thread that sees the
+    // loop end early sees why.
     static bool ask_flag(void const* flag) {
         return static_cast<std::atomic<bool> const*>(flag)->load(std::memory_order_acquire);
     }
@@ -93,8 +93,8 @@ private:
 
 struct loop_options {
     constexpr loop_options() noexcept = default;
-    constexpr loop_options(schedule by) noexcept : how(by) {}
-    constexpr loop_options(schedule by, loop_stop when) noexcept : how(by), until(when) {}
+    constexpr loop_options(schedule chosen) noexcept : how(chosen) {}
+    constexpr loop_options(schedule chosen, loop_stop when) noexcept : how(chosen), until(when) {}
     constexpr loop_options(loop_stop when) noexcept : until(when) {}
 
     schedule how{};

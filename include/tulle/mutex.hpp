@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tulle/detail/chrono.hpp>
+#include <tulle/detail/current.hpp>
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/mutex_front.hpp>
 #include <tulle/detail/opaque.hpp>
@@ -26,8 +27,8 @@ struct mutex_at_home;
 // the mutex by the next unlock.
 // Memory ordering: what happens before unlock() happens before the return of the lock() that
 // follows it.
-// Destruction: no unlock() may be in progress. To free a mutex after "lock, look, unlock", as a
-// reference count does, is wrong: the unlock of the thread before still looks at it. Join that
+// Destruction: no unlock() may be in progress. To free a mutex after "lock, read, unlock", as a
+// reference count does, is wrong: the unlock of the thread before still reads it. Join that
 // thread first, or keep the count in an atomic.
 // Code compiled without NDEBUG aborts with a message when a thread locks a mutex that it holds or
 // unlocks one that it does not hold; all code that shares a mutex must agree on NDEBUG.
@@ -96,7 +97,12 @@ private:
 
 #ifdef NDEBUG
     void check_not_owner() const noexcept {}
-    void set_owner() noexcept {}
+    // For reports alone: the stack that the holder stands on, which its next holder writes over.
+    // relaxed: a report sees the holder wait.
+    TULLE_INLINE void set_owner() noexcept {
+        m_owner.store(~reinterpret_cast<std::uintptr_t>(detail::current_fiber()),
+                      std::memory_order_relaxed);
+    }
     void clear_owner() noexcept {}
 #else
     void check_not_owner() const noexcept { check_not_owner_outlined(); }
@@ -106,7 +112,8 @@ private:
 
     detail::mutex_front m_front;
     detail::opaque<48> m_queue;
-    // Used by recursive_mutex and without NDEBUG; always there, so that the layout is one.
+    // The number of the thread that holds it: of a recursive_mutex, and without NDEBUG. With
+    // NDEBUG, the complement of an address (set_owner), which is no number of a thread.
     std::atomic<std::uint64_t> m_owner{0};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doing something once, whoever comes first. Contexts: any thread of the process.
+// Something that is done once, by the thread that comes first. Contexts: any thread of the process.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -36,8 +36,8 @@ private:
 
 // Calls `callable(arguments...)` unless that was done with this flag before. If another thread is
 // at it, waits for it.
-// An exception leaves the flag as it was: one of those who wait then calls its own callable. Must
-// not be called from within `callable` with the same flag: it would wait for itself.
+// An exception leaves the flag as it was: one of the waiting threads then calls its own callable.
+// Must not be called from within `callable` with the same flag: it would wait for itself.
 // Memory ordering: what the one successful call did happens before every return.
 template <class F, class... A> void call_once(once_flag& flag, F&& callable, A&&... arguments) {
     if (TULLE_LIKELY(flag.is_done()) || !flag.begin()) return;

@@ -83,7 +83,7 @@ bool parallel_for(A begin, B end, F&& f, loop_options const& options = {}) {
                               });
 }
 
-// The same for begin, begin + step, begin + 2 * step, ... A step below 0 counts down to, but
+// f(i) for begin, begin + step, begin + 2 * step, ... A step below 0 counts down to, but
 // without `end`.
 template <std::integral A, std::integral B, std::integral Step, class F,
           class Index = detail::loop_index<A, B>>

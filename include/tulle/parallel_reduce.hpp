@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions: one value from all iterations. `combine` must be associative: (a + b) + c = a + (b +
 // c).
-// Who may call, memory ordering, exceptions: as parallel_for.hpp says.
+// Contexts, memory ordering, exceptions: as parallel_for.hpp says.
 #pragma once
 
 #include <tulle/detail/invoke.hpp>
@@ -19,12 +19,12 @@
 namespace tulle {
 
 enum class reduction_order {
-    // Operands keep their order, and who is combined with whom depends on the number of iterations
-    // only: with numbers in floating point, too, the result is the same to the last bit in every
-    // run, with any number of workers.
+    // Operands keep their order, and how they are grouped depends on the number of iterations only:
+    // with numbers in floating point, too, the result is the same to the last bit in every run,
+    // with any number of workers.
     fixed,
-    // As it comes: for iterations of very different length. `combine` must be commutative, too: a +
-    // b = b + a.
+    // Values are combined as they come: for iterations of very different length. `combine` must be
+    // commutative, too: a + b = b + a.
     any
 };
 
@@ -84,7 +84,7 @@ requires std::invocable<Map const&, Index>
     return detail::reduce_iterations(count, std::move(init), at, both, order);
 }
 
-// The same with map(*it) for each element.
+// init + map(*first) + ... over all elements, where + is combine(T, T).
 template <std::random_access_iterator It, class T, class Map, class Combine = std::plus<>>
 requires std::invocable<Map const&, std::iter_reference_t<It>>
 [[nodiscard]] T parallel_reduce(It first, std::type_identity_t<It> last, T init, Map map,

@@ -2,7 +2,7 @@
 // Scans: the sums of all beginnings of a sequence. `combine` must be associative; the operands keep
 // their order, and the result is the same in every run, with any number of workers. `out` may be
 // `first`; otherwise the two must not overlap.
-// Who may call, memory ordering, exceptions: as parallel_for.hpp says; after an exception what
+// Contexts, memory ordering, exceptions: as parallel_for.hpp says; after an exception what
 // `out` holds is not specified.
 // The sequence is cut into pieces: first the sum of each, then the sums of all before each, then
 // its scan behind that (Blelloch 1990, "Prefix Sums and Their Applications").

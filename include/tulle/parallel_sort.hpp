@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorting and partitioning. `less` is a strict weak order, `pred` always answers alike; both may be
 // called by several threads at once.
-// Who may call, memory ordering: as parallel_for.hpp says. Errors: what comparing and moving
+// Contexts, memory ordering: as parallel_for.hpp says. Errors: what comparing and moving
 // elements throws, when all threads have ended;
 // the sequence then has all its elements in some order, but after parallel_stable_sort some may
 // have been moved from.

@@ -42,7 +42,8 @@ struct no_completion {
 // throw.
 // Memory ordering: what happens before each arrival of a phase happens before the call of the
 // completion function, and that before every return from a wait for the phase.
-// Destruction: all calls must have returned; who has arrived may not have begun to wait yet.
+// Destruction: all calls must have returned; a thread that has arrived may not have begun to wait
+// yet.
 template <class Completion = detail::no_completion> class phased_barrier {
     static_assert(std::is_nothrow_invocable_v<Completion&>);
 
@@ -73,7 +74,7 @@ public:
     [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) noexcept {
         return arrival_token(enter(count, false));
     }
-    // It does not take part in the phases that follow.
+    // Arrives; the caller does not take part in the phases that follow.
     void arrive_and_drop() noexcept { static_cast<void>(enter(1, true)); }
     void arrive_and_wait() noexcept { wait(arrive()); }
     void wait(arrival_token&& arrival) noexcept {

@@ -125,29 +125,29 @@ private:
 // the return of at().
 // Messages: one there, one back; up to two more for arguments or results of more than a few KiB.
 template <class F, class... A>
-std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> at(place where, F&& f,
+std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> at(place there, F&& f,
                                                               A&&... arguments) {
     using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
-    if (where.index() == detail::here_index()) {
+    if (there.index() == detail::here_index()) {
         std::decay_t<F> own(std::forward<F>(f));
         return detail::invoke(own, std::decay_t<A>(std::forward<A>(arguments))...);
     }
-    wire_writer out(where.index());
+    wire_writer out(there.index());
     call::put(out, f, arguments...);
-    detail::remote_result const back = detail::call_at(where.index(), &call::run, out);
+    detail::remote_result const back = detail::call_at(there.index(), &call::run, out);
     if constexpr (!std::is_void_v<typename call::result>) {
         wire_reader in(back.bytes());
         return in.get<typename call::result>();
     }
 }
 
-// The same without waiting: the future of the result.
-template <class F, class... A> auto async_at(place where, F&& f, A&&... arguments) {
-    return async([where, own = std::decay_t<F>(std::forward<F>(f)),
+// Calls `f(arguments...)` at that place, as at() does, and returns the future of the result.
+template <class F, class... A> auto async_at(place there, F&& f, A&&... arguments) {
+    return async([there, own = std::decay_t<F>(std::forward<F>(f)),
                   values =
                       std::tuple<std::decay_t<A>...>(std::forward<A>(arguments)...)]() mutable {
         return std::apply(
-            [&](auto&... each) { return at(where, std::move(own), std::move(each)...); }, values);
+            [&](auto&... each) { return at(there, std::move(own), std::move(each)...); }, values);
     });
 }
 
@@ -171,7 +171,7 @@ public:
 
 private:
     std::int64_t m_place; // as wide as the address, so that nothing lies between the two
-    // Its complement: the option `check` looks for addresses that travel by mistake.
+    // Its complement: the option `check` searches for addresses that travel by mistake.
     std::uintptr_t m_address;
 };
 

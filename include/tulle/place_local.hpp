@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An object of which each place has its own.
-//   auto const counts = tulle::place_local<std::vector<long>>::make([](int n) { return
-//   std::vector<long>(n); }, 100);
+//   auto const counts = tulle::place_local<std::vector<long>>::make(
+//       [](int n) { return std::vector<long>(n); }, 100);
 //   tulle::at(p, [](auto own, int k) { ++(*own)[k]; }, counts, 7);
 // Source: PlaceLocalHandle of X10.
 #pragma once

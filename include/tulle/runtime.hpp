@@ -33,8 +33,8 @@ TULLE_API void initialize(options const& chosen = {});
 // initialized (EPERM), not running (EINVAL). After an error the run time goes on.
 TULLE_API void finalize();
 
-// For people: how many threads are alive, and for the first few id, name and whether they run, as
-// far as that is known from outside; they go on meanwhile. what() of finalize's EBUSY says the
+// Human-readable: how many threads are alive, and for the first few id, name and whether they run,
+// as far as that is known from outside; they go on meanwhile. what() of finalize's EBUSY says the
 // same.
 [[nodiscard]] TULLE_API std::string live_threads();
 

@@ -49,7 +49,7 @@ private:
 
 template <class T> class receive_case final : public select_case {
 public:
-    explicit receive_case(channel<T>& from) noexcept : select_case(from.m_core, false) {
+    explicit receive_case(channel<T>& source) noexcept : select_case(source.m_core, false) {
         set_item(m_slot.storage());
     }
 
@@ -69,7 +69,8 @@ private:
 // Sends its item when it is chosen; moved from then.
 template <class T> class send_case final : public select_case {
 public:
-    send_case(channel<T>& to, T what) : select_case(to.m_core, true), item(std::move(what)) {
+    send_case(channel<T>& target, T sent)
+        : select_case(target.m_core, true), item(std::move(sent)) {
         set_item(&item);
     }
 

@@ -15,8 +15,8 @@ namespace tulle {
 // 0: the same. Otherwise as the firmware tells of their NUMA nodes: 10 in the same node, more for
 // others.
 [[nodiscard]] TULLE_API int shepherd_distance(int from, int to);
-// All others, the nearest first; of those that are equally far, first who shares the last-level
-// cache, then the next ones by number.
+// All others, the nearest first; of those that are equally far, first the one that shares the
+// last-level cache, then the next ones by number.
 [[nodiscard]] TULLE_API std::vector<int> nearest_shepherds(int from);
 
 // A shepherd on the NUMA node of the page that the address lies on: the caller's own if that is

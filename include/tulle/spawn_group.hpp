@@ -11,7 +11,7 @@
 #include <tulle/detail/deadline.hpp>
 #include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
-#include <tulle/detail/place_holder.hpp>
+#include <tulle/detail/permit_holder.hpp>
 #include <tulle/detail/thread_core.hpp>
 #include <tulle/feb.hpp>
 #include <tulle/thread.hpp>
@@ -32,13 +32,12 @@ enum class when_full {
     run_inline, // runs the callable itself, at once, as a function call
     create,     // creates a thread or fails: throws std::system_error (EAGAIN); never waits
     // Keeps it as a record of 104 bytes, which becomes a thread when one of the group ends. A
-    // thread of the group, which holds.
+    // thread of the group, which holds a permit that the record might wait for, runs it inline.
     record,
-    // a place that the record might wait for, runs it inline
-    // Waits until a place is free. A thread of the group, which holds one itself, lends that to the
-    // new one, and waits until it has.
+    // Waits until a permit is free. A thread of the group, which holds one itself, lends that to
+    // the new one, and waits until it has one again: its own, when the new one ends, or another
+    // that comes free.
     block
-    // one again: its own, when the new one ends, or another that comes free
 };
 
 // For a spawn_group: so many threads on each shepherd, instead of altogether.
@@ -50,26 +49,26 @@ namespace detail {
 
 struct group_core; // src/group/group_core.hpp
 
-// A thread of a group while it runs, in its frame: so that a wait in spawn() knows whose place it
-// may lend.
-struct group_member : place_holder {
-    group_core* of = nullptr;
+// A thread of a group while it runs; this object lies in its frame, so that a wait in spawn() knows
+// whose permit it may lend.
+struct group_member : permit_holder {
+    group_core* group = nullptr;
     group_member* outer = nullptr; // on the same stack
 };
 
-enum class group_place {
-    none,    // the spawner runs it inline
-    refused, // nothing is to be done
-    own,     // taken
-    kept,    // as a record
-    lent     // the spawner's
+enum class group_permit {
+    none,    // there is none: the spawner runs the callable inline
+    refused, // there is none: nothing is to be done
+    own,     // the thread's own
+    kept,    // none yet: the callable is kept as a record
+    lent     // that of the spawner
 };
 
 // What a thread is admitted with.
 struct group_ticket {
-    group_place at = group_place::none;
+    group_permit permit = group_permit::none;
     int shepherd = -1;      // where it is to run
-    std::size_t column = 0; // of its place; of `kept`, the wanted one
+    std::size_t column = 0; // of its permit; `kept`: the wanted one
     alignas(8) std::byte lender[120];
 };
 
@@ -80,14 +79,15 @@ TULLE_API void close_group(group_core* g) noexcept;
 // start_in_group or leave_group follows, but for `none` and `refused`.
 TULLE_API void enter_group(group_core& g, group_ticket& t, int shepherd);
 TULLE_API void enter_group_until(group_core& g, group_ticket& t, int shepherd, limit until);
-// What the thread is told: the group, or who has lent it its place.
+// A word for the thread: the group, or the lender of its permit.
 [[nodiscard]] TULLE_API std::uintptr_t group_of(group_core& g, group_ticket& t) noexcept;
 TULLE_API void start_in_group(group_core& g, thread_core* t, group_ticket& ticket) noexcept;
 TULLE_API void leave_group(group_core& g, group_ticket& ticket) noexcept;
-// No memory for a thread: throws if the policy is to fail.
+// There is no memory for a thread: throws if the policy is to fail.
 TULLE_API void refuse_in_group(group_core const& g);
-TULLE_API void begin_member(std::uintptr_t of, group_member& self, int shepherd) noexcept;
-// The last access to the group, if it was the last thread.
+TULLE_API void begin_member(std::uintptr_t group_or_lender, group_member& self,
+                            int shepherd) noexcept;
+// This is the last access to the group, if it was the last thread.
 TULLE_API void end_member(group_member& self) noexcept;
 TULLE_API void keep_group_exception(group_core& g) noexcept; // the one in flight
 TULLE_API void join_group(group_core& g);
@@ -95,14 +95,14 @@ TULLE_API std::size_t group_size(group_core const& g) noexcept;
 
 // The body of a thread in a group.
 template <class F> struct group_body {
-    std::uintptr_t of;
+    std::uintptr_t group_or_lender;
     F callable;
 
     void operator()() noexcept {}
     void run(int shepherd) noexcept {
         group_member self;
-        begin_member(of, self, shepherd);
-        run(*self.of, callable);
+        begin_member(group_or_lender, self, shepherd);
+        run(*self.group, callable);
         end_member(self);
     }
     static void run(group_core& g, F& callable) noexcept {
@@ -160,16 +160,17 @@ public:
     template <class F> TULLE_INLINE void spawn(F&& callable) {
         spawn_at(-1, std::forward<F>(callable));
     }
-    // The same on workers of this shepherd; -1: of any. What runs inline, or in a lent place of a
+    // spawn() on workers of this shepherd; -1: of any. What runs inline, or with a lent permit of a
     // limit for each shepherd, runs where the spawner is.
-    // Errors besides: std::system_error (EINVAL): no such shepherd.
+    // Errors: those of spawn(); std::system_error (EINVAL): no such shepherd.
     template <class F> TULLE_INLINE void spawn_at(int shepherd, F&& callable) {
         ticket held{*m_core};
         detail::enter_group(*m_core, held, shepherd);
         start(held, std::forward<F>(callable));
     }
-    // Whatever the policy is: false, with nothing done, and the callable as it was, when there was
-    // no place until the limit was reached. Without memory for a thread as above.
+    // The forms with a limit, whatever the policy is. False: there was no permit until the limit
+    // was reached; nothing is done, and the callable is as it was. Without memory for a thread they
+    // do as spawn() does.
     template <class F>
     [[nodiscard]] TULLE_INLINE bool spawn(wait_limit const& limit, F&& callable) {
         return spawn_before(limit.get(), -1, std::forward<F>(callable));
@@ -197,9 +198,9 @@ public:
         return spawn_before(detail::deadline_after(timeout), shepherd, std::forward<F>(callable));
     }
 
-    // The same with a result: the word is empty from now on, and full when the thread has written
-    // it (<tulle/feb.hpp>). If the callable throws, the word is filled as it is. Errors besides:
-    // std::bad_alloc, with nothing done.
+    // spawn() with a result: the word is empty from now on, and full when the thread has written it
+    // (<tulle/feb.hpp>). If the callable throws, the word is filled as it is. Errors: those of
+    // spawn(); std::bad_alloc, with nothing done.
     template <feb::word T, class F> TULLE_INLINE void spawn_into(T& result, F&& callable) {
         ticket held{*m_core};
         detail::enter_group(*m_core, held, -1);
@@ -236,19 +237,19 @@ public:
 private:
     friend struct detail::group_access;
 
-    // A place in the group that no thread has yet.
+    // A permit of the group that no thread has yet.
     struct ticket : detail::group_ticket {
-        detail::group_core& of;
+        detail::group_core& group;
 
-        explicit ticket(detail::group_core& g) noexcept : of(g) {}
+        explicit ticket(detail::group_core& g) noexcept : group(g) {}
         ticket(ticket const&) = delete;
         ticket& operator=(ticket const&) = delete;
-        [[nodiscard]] bool is_place() const noexcept {
-            return at != detail::group_place::none && at != detail::group_place::refused;
+        [[nodiscard]] bool has_permit() const noexcept {
+            return permit != detail::group_permit::none && permit != detail::group_permit::refused;
         }
         void leave() noexcept {
-            if (is_place()) detail::leave_group(of, *this);
-            at = detail::group_place::none;
+            if (has_permit()) detail::leave_group(group, *this);
+            permit = detail::group_permit::none;
         }
         ~ticket() { leave(); }
     };
@@ -256,7 +257,7 @@ private:
     TULLE_INLINE bool spawn_before(detail::limit until, int shepherd, F&& callable) {
         ticket held{*m_core};
         detail::enter_group_until(*m_core, held, shepherd, until);
-        if (held.at == detail::group_place::refused) return false;
+        if (held.permit == detail::group_permit::refused) return false;
         start(held, std::forward<F>(callable));
         return true;
     }
@@ -265,7 +266,7 @@ private:
                                         F&& callable) {
         ticket held{*m_core};
         detail::enter_group_until(*m_core, held, shepherd, until);
-        if (held.at == detail::group_place::refused) return false;
+        if (held.permit == detail::group_permit::refused) return false;
         start_into(held, result, std::forward<F>(callable));
         return true;
     }
@@ -283,22 +284,21 @@ private:
     }
     template <class F> TULLE_INLINE void start(ticket& held, F&& callable) {
         using body = detail::group_body<std::decay_t<F>>;
-        if (held.at == detail::group_place::none) {
+        if (held.permit == detail::group_permit::none) {
             std::decay_t<F> own(std::forward<F>(callable));
             return body::run(*m_core, own);
         }
         body made{detail::group_of(*m_core, held), std::forward<F>(callable)};
         if (detail::thread_core* const t = make(made)) {
             detail::start_in_group(*m_core, t, held);
-            held.at = detail::group_place::none;
+            held.permit = detail::group_permit::none;
             return;
         }
         held.leave();
         detail::refuse_in_group(*m_core);
         body::run(*m_core, made.callable);
     }
-    // Null: no memory; the body is as it was.
-    // inline, as the record notes where it is made
+    // Null: no memory; the body is as it was. Inlined, as the record notes where it is made.
     template <class Body> TULLE_INLINE static detail::thread_core* make(Body& body) {
         detail::thread_core* t = nullptr;
         TULLE_TRY {
@@ -314,7 +314,7 @@ private:
         t->close = &detail::thread_body<Body>::close;
         return t;
     }
-    // In a handler: only want of memory is none of the caller's business.
+    // Called in a handler: want of memory is not the caller's fault, all else is thrown again.
     static detail::thread_core* give_up() {
         TULLE_TRY { TULLE_RETHROW; }
         TULLE_CATCH(std::bad_alloc const&) { return nullptr; }

@@ -11,10 +11,10 @@
 namespace tulle {
 
 // Meets the requirements of std::unique_lock (TimedLockable). 8 bytes, and as cheap as a mutex that
-// nobody waits for; but who waits uses processor time, and is in no report of waiting threads. Safe
-// for lightweight threads: who waits lets other threads of its worker run, so that the holder may
-// be one of them, and may even wait with the lock held, though a mutex is better then. Constant
-// initialised.
+// nobody waits for; but a thread that waits uses processor time, and is in no report of waiting
+// threads. Safe for lightweight threads: one that waits lets other threads of its worker run, so
+// that the holder may be one of them, and may even wait with the lock held, though a mutex is
+// better then. Constant initialised.
 // Fairness: newcomers may overtake, but stand back when somebody has waited for a millisecond.
 // Memory ordering: what happens before unlock() happens before the return of the lock() that
 // follows it.

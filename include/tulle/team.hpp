@@ -47,7 +47,7 @@ public:
     // collective_error; std::bad_alloc ----------
 
     // Messages: at most 3 log4(size) of each member, in log4(size) rounds, rounded up; of all
-    // places, none between those of one host that look for each other, as they do for some
+    // places, none between those of one host that poll each other, as they do for some
     // microseconds before they sleep. Sources: Hensgen, Finkel, Manber: Two algorithms for barrier
     // synchronization, 1988; in more ways than two: Hoefler and others: Fast barrier
     // synchronization for InfiniBand, 2006.
@@ -67,8 +67,8 @@ public:
     template <class T> [[nodiscard]] std::vector<T> gather(T const& value, int root = 0) const;
     template <class T> [[nodiscard]] std::vector<T> all_gather(T const& value) const;
 
-    // The root has one value for each member; each gets its own. What the others give is not looked
-    // at.
+    // The root has one value for each member; each gets its own. What the others give is
+    // ignored.
     // Errors: std::invalid_argument at the root, collective_error elsewhere: the root does not have
     // as many values as there are members.
     template <class T> [[nodiscard]] T scatter(std::vector<T> const& values, int root = 0) const;

@@ -75,9 +75,9 @@ template <class F> std::invoke_result_t<F&> take_thread_result(thread_core* t) {
 }
 
 template <class F>
-TULLE_INLINE thread_core* make_thread(attributes const& how, F&& callable, bool detached) {
+TULLE_INLINE thread_core* make_thread(attributes const& chosen, F&& callable, bool detached) {
     using body = thread_body<std::decay_t<F>>;
-    thread_core* const t = new_thread(how);
+    thread_core* const t = new_thread(chosen);
     TULLE_TRY { body::open(t, std::forward<F>(callable)); }
     TULLE_CATCH(...) {
         discard_thread(t);
@@ -140,7 +140,7 @@ public:
         require();
         return detail::thread_is_done(m_core);
     }
-    // The same, after waiting for the end, but no longer than until the deadline.
+    // Joins as try_join() does, but first waits for the end, no longer than until the deadline.
     template <class Clock, class Duration>
     [[nodiscard]] bool join_until(std::chrono::time_point<Clock, Duration> deadline) const {
         require();
@@ -151,7 +151,7 @@ public:
         require();
         return detail::wait_thread_until(m_core, detail::deadline_after(timeout));
     }
-    // The same, until the limit is reached.
+    // Joins as try_join() does, but first waits for the end until the limit is reached.
     [[nodiscard]] bool try_join(wait_limit const& limit) const {
         require();
         return detail::wait_thread_until(m_core, limit.get());
@@ -165,7 +165,7 @@ public:
 
 private:
     template <class F, class... A>
-    friend auto spawn(attributes how, F && callable, A && ... arguments);
+    friend auto spawn(attributes chosen, F && callable, A && ... arguments);
 
     thread(detail::thread_core * core, detail::take_function<R> take) noexcept
         : m_core(core), m_take(take) {}
@@ -187,12 +187,12 @@ private:
 // for the run time that the first use starts (EAGAIN); std::bad_alloc when the callable with its
 // arguments is larger than 32 bytes; what moving it throws.
 template <class F, class... A>
-[[nodiscard]] TULLE_INLINE auto spawn(attributes how, F&& callable, A&&... arguments) {
+[[nodiscard]] TULLE_INLINE auto spawn(attributes chosen, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     using bound_type = decltype(bound);
     using result = std::invoke_result_t<bound_type&>;
-    detail::thread_core* const core = detail::make_thread(how, std::move(bound), false);
-    detail::start_thread(core, false, how.child_first);
+    detail::thread_core* const core = detail::make_thread(chosen, std::move(bound), false);
+    detail::start_thread(core, false, chosen.child_first);
     return thread<result>(core, &detail::take_thread_result<bound_type>);
 }
 template <class F, class... A>
@@ -203,9 +203,10 @@ requires(!std::is_same_v<std::decay_t<F>, attributes>) [[nodiscard]] TULLE_INLIN
 
 // Starts a thread that nobody joins. An exception that leaves it ends the program.
 template <class F, class... A>
-TULLE_INLINE void spawn_detached(attributes how, F&& callable, A&&... arguments) {
+TULLE_INLINE void spawn_detached(attributes chosen, F&& callable, A&&... arguments) {
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
-    detail::start_thread(detail::make_thread(how, std::move(bound), true), true, how.child_first);
+    detail::start_thread(detail::make_thread(chosen, std::move(bound), true), true,
+                         chosen.child_first);
 }
 template <class F, class... A>
 requires(!std::is_same_v<std::decay_t<F>, attributes>) TULLE_INLINE

@@ -26,8 +26,8 @@ struct timer_core {
     cancellation_source stop;
     std::atomic<timer_state> state{timer_state::waits};
 
-    // relaxed, all: what the call needs comes with the start of the thread, and whoever cancels
-    // does not look at what it did.
+    // relaxed, all: what the call needs comes with the start of the thread, and a thread that
+    // cancels does not read what it did.
     [[nodiscard]] bool change(timer_state from, timer_state to) noexcept {
         return state.compare_exchange_strong(from, to, std::memory_order_relaxed,
                                              std::memory_order_relaxed);
@@ -47,7 +47,7 @@ struct timer_core {
         while (wait_until(when) && change(timer_state::waits, timer_state::calls)) {
             detail::invoke(call);
             bool const again = period != 0 && !stop.stop_requested();
-            // relaxed: as above
+            // relaxed: as in change
             state.store(again ? timer_state::waits : timer_state::is_over,
                         std::memory_order_relaxed);
             if (!again) return;
@@ -94,7 +94,7 @@ public:
         return every(period, period, std::move(call));
     }
 
-    // The same with another time until the first call.
+    // Calls again and again, like the form without `first`, with another time until the first call.
     template <class First, class Rep, class Period, class F>
     [[nodiscard]] static timer every(First const& until_first,
                                      std::chrono::duration<Rep, Period> const& period, F call) {

@@ -44,8 +44,8 @@ template <class Futures> std::size_t count_of(Futures const& futures) {
     return count;
 }
 
-// What waits for several states: a callback for each, and as many references, and one of who sets
-// it up.
+// What waits for several states: a callback for each, with a reference each, and a reference of the
+// thread that sets it up.
 template <class Gate> struct gate_callback : future_callback {
     Gate* gate = nullptr;
     std::size_t index = 0;
@@ -59,8 +59,8 @@ template <class Gate> struct gate_callback : future_callback {
 template <class Gate, class Futures> struct gate_base {
     using node = gate_callback<Gate>;
 
-    explicit gate_base(Futures of)
-        : futures(std::move(of)),
+    explicit gate_base(Futures given)
+        : futures(std::move(given)),
           count(count_of(futures)),
           nodes(new node[count]),
           references(count + 1) {}
@@ -87,8 +87,8 @@ template <class Gate, class Futures> struct gate_base {
 };
 
 template <class Futures> struct all_gate : gate_base<all_gate<Futures>, Futures> {
-    explicit all_gate(Futures of)
-        : gate_base<all_gate, Futures>(std::move(of)), left(this->count + 1) {}
+    explicit all_gate(Futures given)
+        : gate_base<all_gate, Futures>(std::move(given)), left(this->count + 1) {}
 
     void has_come(std::size_t) noexcept { count_down(); }
     void is_set_up() noexcept { count_down(); }
@@ -106,8 +106,8 @@ template <class Futures> struct any_gate : gate_base<any_gate<Futures>, Futures>
     using result = when_any_result<Futures>;
     static constexpr std::size_t k_none = static_cast<std::size_t>(-1);
 
-    explicit any_gate(Futures of)
-        : gate_base<any_gate, Futures>(std::move(of)), left(this->count == 0 ? 1 : 2) {}
+    explicit any_gate(Futures given)
+        : gate_base<any_gate, Futures>(std::move(given)), left(this->count == 0 ? 1 : 2) {}
 
     // relaxed: count_down passes it on.
     void has_come(std::size_t index) noexcept {

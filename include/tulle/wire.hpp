@@ -75,9 +75,9 @@ public:
     }
     template <class T> void put(T const& value) { wire<T>::put(*this, value); }
     // The next byte is aligned so; at most k_alignment.
-    void align(std::size_t to) {
+    void align(std::size_t alignment) {
         constexpr std::array<std::byte, k_alignment> k_zeros{};
-        put_bytes(k_zeros.data(), -m_size % to);
+        put_bytes(k_zeros.data(), -m_size % alignment);
     }
 
     [[nodiscard]] std::byte const* data() const noexcept {
@@ -136,7 +136,9 @@ public:
         return found;
     }
     // As wire_writer::align().
-    void align(std::size_t to) { static_cast<void>(get_bytes(-(m_size - m_bytes.size()) % to)); }
+    void align(std::size_t alignment) {
+        static_cast<void>(get_bytes(-(m_size - m_bytes.size()) % alignment));
+    }
     template <class T> [[nodiscard]] T get() { return wire<T>::get(*this); }
     // A count of elements that take at least `least` bytes each: one that cannot be true is refused
     // before memory is asked for.
@@ -205,12 +207,12 @@ inline constexpr bool is_nothing =
     std::is_empty_v<T>&& std::is_trivially_copyable_v<T>&& std::is_default_constructible_v<T>;
 
 struct put_archive {
-    wire_writer& to;
-    template <class... T> void operator()(T const&... parts) { (to.put(parts), ...); }
+    wire_writer& out;
+    template <class... T> void operator()(T const&... parts) { (out.put(parts), ...); }
 };
 struct get_archive {
-    wire_reader& from;
-    template <class... T> void operator()(T&... parts) { ((parts = from.get<T>()), ...); }
+    wire_reader& in;
+    template <class... T> void operator()(T&... parts) { ((parts = in.get<T>()), ...); }
 };
 template <class T>
 concept names_its_parts = requires(T& value, put_archive& put, get_archive& get) {
@@ -236,13 +238,13 @@ inline constexpr std::size_t least_bytes<std::tuple<T...>> = (least_bytes<T> + .
 template <class T, std::size_t N>
 inline constexpr std::size_t least_bytes<std::array<T, N>> = least_bytes<T>* N;
 
-template <class C> void put_elements(wire_writer& to, C const& all) {
-    to.put(std::uint64_t{all.size()});
-    for (auto const& element : all) to.put(element);
+template <class C> void put_elements(wire_writer& out, C const& all) {
+    out.put(std::uint64_t{all.size()});
+    for (auto const& element : all) out.put(element);
 }
 
-// std::set, std::unordered_multimap and so on by what they have in common, so that only who sends
-// them includes their headers.
+// std::set, std::unordered_multimap and so on by what they have in common, so that only code that
+// sends them includes their headers.
 template <class C>
 concept sorts_by_key = requires(C& all, typename C::key_type const& key,
                                 typename C::value_type&& one) {
@@ -261,7 +263,7 @@ struct element_of<C> {
 
 } // namespace detail
 
-// The way of T: put(writer, value) and get(reader), which returns a T.
+// How a T travels: put(writer, value), and get(reader), which returns a T.
 template <class T> struct wire {
     using general = void; // specialisations have none
 
@@ -272,25 +274,25 @@ template <class T> struct wire {
                   "this type does not travel: specialise tulle::wire<T>, or give it a member "
                   "serialize(archive)");
 
-    static void put(wire_writer& to, T const& value) {
+    static void put(wire_writer& out, T const& value) {
         if constexpr (detail::names_its_parts<T>) {
-            detail::put_archive archive{to};
+            detail::put_archive archive{out};
             // One member for both ways, as in cereal.
             // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
             const_cast<T&>(value).serialize(archive);
         } else if constexpr (detail::is_bytes<T>) {
-            to.put_values(std::addressof(value), 1);
+            out.put_values(std::addressof(value), 1);
         }
     }
-    static T get(wire_reader& from) {
+    static T get(wire_reader& in) {
         if constexpr (detail::names_its_parts<T>) {
             T value{};
-            detail::get_archive archive{from};
+            detail::get_archive archive{in};
             value.serialize(archive);
             return value;
         } else if constexpr (detail::is_bytes<T>) {
             std::array<std::byte, sizeof(T)> bytes;
-            std::memcpy(bytes.data(), from.get_bytes(sizeof(T)), sizeof(T));
+            std::memcpy(bytes.data(), in.get_bytes(sizeof(T)), sizeof(T));
             return std::bit_cast<T>(bytes);
         } else {
             return T{};
@@ -304,15 +306,15 @@ template <class T> struct wire<view<T>> {
     static_assert(alignof(T) <= wire_writer::k_alignment,
                   "a message is not aligned for these elements: send a container of them instead");
 
-    static void put(wire_writer& to, view<T> const& all) {
-        to.put(std::uint64_t{all.size()});
-        to.align(alignof(T));
-        to.put_values(all.data(), all.size());
+    static void put(wire_writer& out, view<T> const& all) {
+        out.put(std::uint64_t{all.size()});
+        out.align(alignof(T));
+        out.put_values(all.data(), all.size());
     }
-    static view<T> get(wire_reader& from) {
-        std::size_t const count = from.get_count(sizeof(T));
-        from.align(alignof(T));
-        std::byte const* const bytes = from.get_bytes(count * sizeof(T));
+    static view<T> get(wire_reader& in) {
+        std::size_t const count = in.get_count(sizeof(T));
+        in.align(alignof(T));
+        std::byte const* const bytes = in.get_bytes(count * sizeof(T));
         return {reinterpret_cast<T const*>(bytes), count};
     }
 };
@@ -320,22 +322,22 @@ template <class T> struct wire<view<T>> {
 template <class T, class A> struct wire<std::vector<T, A>> {
     static constexpr bool k_is_bytes = detail::copied_alone<T> && !std::is_same_v<T, bool>;
 
-    static void put(wire_writer& to, std::vector<T, A> const& all) {
+    static void put(wire_writer& out, std::vector<T, A> const& all) {
         if constexpr (k_is_bytes) {
-            to.put(std::uint64_t{all.size()});
-            to.put_values(all.data(), all.size());
+            out.put(std::uint64_t{all.size()});
+            out.put_values(all.data(), all.size());
         } else if constexpr (std::is_same_v<T, bool>) {
-            to.put(std::uint64_t{all.size()});
-            for (bool const one : all) to.put(one);
+            out.put(std::uint64_t{all.size()});
+            for (bool const one : all) out.put(one);
         } else {
-            detail::put_elements(to, all);
+            detail::put_elements(out, all);
         }
     }
-    static std::vector<T, A> get(wire_reader& from) {
+    static std::vector<T, A> get(wire_reader& in) {
         std::vector<T, A> all;
         if constexpr (k_is_bytes) {
-            std::size_t const count = from.get_count(sizeof(T));
-            std::byte const* const bytes = from.get_bytes(count * sizeof(T));
+            std::size_t const count = in.get_count(sizeof(T));
+            std::byte const* const bytes = in.get_bytes(count * sizeof(T));
             if constexpr (std::is_same_v<T, std::byte> || std::is_same_v<T, unsigned char> ||
                           std::is_same_v<T, char>) {
                 all.assign(reinterpret_cast<T const*>(bytes),
@@ -349,22 +351,22 @@ template <class T, class A> struct wire<std::vector<T, A>> {
                 for (std::size_t k = 0; k < count; ++k) all.push_back(elements.get<T>());
             }
         } else {
-            std::size_t const count = from.get_count(detail::least_bytes<T>);
-            for (std::size_t k = 0; k < count; ++k) all.push_back(from.get<T>());
+            std::size_t const count = in.get_count(detail::least_bytes<T>);
+            for (std::size_t k = 0; k < count; ++k) all.push_back(in.get<T>());
         }
         return all;
     }
 };
 
 template <class C, class R, class A> struct wire<std::basic_string<C, R, A>> {
-    static void put(wire_writer& to, std::basic_string<C, R, A> const& text) {
-        to.put(std::uint64_t{text.size()});
-        to.put_bytes(text.data(), text.size() * sizeof(C));
+    static void put(wire_writer& out, std::basic_string<C, R, A> const& text) {
+        out.put(std::uint64_t{text.size()});
+        out.put_bytes(text.data(), text.size() * sizeof(C));
     }
-    static std::basic_string<C, R, A> get(wire_reader& from) {
-        std::basic_string<C, R, A> text(from.get_count(sizeof(C)), C{});
+    static std::basic_string<C, R, A> get(wire_reader& in) {
+        std::basic_string<C, R, A> text(in.get_count(sizeof(C)), C{});
         if (!text.empty())
-            std::memcpy(text.data(), from.get_bytes(text.size() * sizeof(C)),
+            std::memcpy(text.data(), in.get_bytes(text.size() * sizeof(C)),
                         text.size() * sizeof(C));
         return text;
     }
@@ -372,57 +374,55 @@ template <class C, class R, class A> struct wire<std::basic_string<C, R, A>> {
 
 template <class T, std::size_t N>
 requires(!detail::copied_alone<T> && N != 0) struct wire<std::array<T, N>> {
-    static void put(wire_writer& to, std::array<T, N> const& all) {
-        for (T const& one : all) to.put(one);
+    static void put(wire_writer& out, std::array<T, N> const& all) {
+        for (T const& one : all) out.put(one);
     }
-    static std::array<T, N> get(wire_reader& from) {
-        return get(from, std::make_index_sequence<N>{});
-    }
+    static std::array<T, N> get(wire_reader& in) { return get(in, std::make_index_sequence<N>{}); }
 
 private:
     template <std::size_t... K>
-    static std::array<T, N> get(wire_reader& from, std::index_sequence<K...> /*all*/) {
-        return {((void)K, from.get<T>())...}; // braces: one after the other
+    static std::array<T, N> get(wire_reader& in, std::index_sequence<K...> /*all*/) {
+        return {((void)K, in.get<T>())...}; // braces: one after the other
     }
 };
 
 template <class A, class B> struct wire<std::pair<A, B>> {
-    static void put(wire_writer& to, std::pair<A, B> const& both) {
-        to.put(both.first);
-        to.put(both.second);
+    static void put(wire_writer& out, std::pair<A, B> const& both) {
+        out.put(both.first);
+        out.put(both.second);
     }
-    static std::pair<A, B> get(wire_reader& from) {
-        return std::pair<A, B>{from.get<A>(), from.get<B>()};
+    static std::pair<A, B> get(wire_reader& in) {
+        return std::pair<A, B>{in.get<A>(), in.get<B>()};
     }
 };
 
 template <class... T> struct wire<std::tuple<T...>> {
-    static void put([[maybe_unused]] wire_writer& to, std::tuple<T...> const& all) {
-        std::apply([&](T const&... one) { (to.put(one), ...); }, all);
+    static void put([[maybe_unused]] wire_writer& out, std::tuple<T...> const& all) {
+        std::apply([&](T const&... one) { (out.put(one), ...); }, all);
     }
-    static std::tuple<T...> get([[maybe_unused]] wire_reader& from) {
-        return std::tuple<T...>{from.get<T>()...};
+    static std::tuple<T...> get([[maybe_unused]] wire_reader& in) {
+        return std::tuple<T...>{in.get<T>()...};
     }
 };
 
 template <class T> struct wire<std::optional<T>> {
-    static void put(wire_writer& to, std::optional<T> const& value) {
-        to.put(value.has_value());
-        if (value) to.put(*value);
+    static void put(wire_writer& out, std::optional<T> const& value) {
+        out.put(value.has_value());
+        if (value) out.put(*value);
     }
-    static std::optional<T> get(wire_reader& from) {
-        return from.get<bool>() ? std::optional<T>(from.get<T>()) : std::nullopt;
+    static std::optional<T> get(wire_reader& in) {
+        return in.get<bool>() ? std::optional<T>(in.get<T>()) : std::nullopt;
     }
 };
 
 // Sets and maps, sorted or hashed, of one or of many with a key.
 template <detail::sorts_by_key C> struct wire<C> {
-    static void put(wire_writer& to, C const& all) { detail::put_elements(to, all); }
-    static C get(wire_reader& from) {
+    static void put(wire_writer& out, C const& all) { detail::put_elements(out, all); }
+    static C get(wire_reader& in) {
         using element = typename detail::element_of<C>::type;
         C all;
-        for (std::size_t left = from.get_count(detail::least_bytes<element>); left != 0; --left)
-            all.insert(from.get<element>());
+        for (std::size_t left = in.get_count(detail::least_bytes<element>); left != 0; --left)
+            all.insert(in.get<element>());
         return all;
     }
 };

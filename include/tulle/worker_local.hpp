@@ -126,16 +126,16 @@ private:
     struct any_maker {
         virtual ~any_maker() = default;
         [[nodiscard]] virtual T make() const = 0;
-        virtual void make_at(void* where) const = 0;
+        virtual void make_at(void* storage) const = 0;
     };
     template <class Make> struct maker final : any_maker {
         explicit maker(Make&& f) : function(std::move(f)) {}
         [[nodiscard]] T make() const override { return function(); }
-        void make_at(void* where) const override { ::new (where) T(function()); }
+        void make_at(void* storage) const override { ::new (storage) T(function()); }
         Make function;
     };
-    static void construct(void const* context, void* where) {
-        static_cast<any_maker const*>(context)->make_at(where);
+    static void construct(void const* context, void* storage) {
+        static_cast<any_maker const*>(context)->make_at(storage);
     }
     static void destroy(void* value) { static_cast<T*>(value)->~T(); }
 

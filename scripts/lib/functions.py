@@ -76,7 +76,7 @@ def kind(head):
 
 
 def name_of(head):
-    """A name for people."""
+    """A human-readable name."""
     head = re.sub(r"^\s*template\s*<[^{}]*?>\s*", "", " ".join(head.split()))
     test = re.match(r"(?:TYPED_)?TEST(?:_[FP])?\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)", head)
     if test:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one place that knows the architectures by the compiler's macros. TULLE_ARCH_FILE(name) is the
+// The one file that knows the architectures by the compiler's macros. TULLE_ARCH_FILE(name) is the
 // file `name` in the folder of the architecture that is compiled for, to be used as `#include
 // TULLE_ARCH_FILE(asm_backend.hpp)` where __has_include says that it is there.
 // On an architecture that has no folder it names no file.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one place that chooses how contexts are switched. Each backend is a type with the members
+// The one file that chooses how contexts are switched. Each backend is a type with the members
 //     struct context;
-//     static void make(context&, void* stack_low, std::size_t size, void (*entry)(void*), void*
-//     argument) noexcept;
+//     static void make(context&, void* stack_low, std::size_t size, void (*entry)(void*),
+//                      void* argument) noexcept;
 //     static void switch_to(context& from, context const& to) noexcept;
 //     [[noreturn]] static void set(context const& to) noexcept;
-//     static constexpr bool k_keeps_rounding_mode;       // of floating point, with the context
-//     static constexpr std::size_t k_saved_bytes;        // what lies where a suspended context
-//     points static registers saved_registers(context const&) noexcept;    // of a suspended
-//     context, to unwind it from
+//     static constexpr bool k_keeps_rounding_mode; // of floating point, with the context
+//     static constexpr std::size_t k_saved_bytes;  // what lies where a suspended context points
+//     static registers saved_registers(context const&) noexcept; // of a suspended context, to
+//                                                                // unwind it from
 // What the concept below cannot say: `entry` never returns; an exception that leaves it ends the
 // process; a context may be resumed on another OS thread than the one that it was suspended on,
 // once its registers are saved, which is when the next context runs; the FP control words belong to

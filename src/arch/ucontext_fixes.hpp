@@ -5,7 +5,7 @@
 //     preserve_thread_register(next)    a context belongs to no OS thread, but some libraries load
 //                                       the register that points to the OS thread's own data from
 //                                       it, so that a context that is resumed on another OS thread
-//                                       would find the first one's
+//                                       would find the data of the first one
 //     preserve_vector_registers()       some libraries save vector registers only when they are
 //                                       told that these are in use
 // Where there is nothing wrong there is nothing to do.

@@ -4,11 +4,12 @@
 // others get the oldest, which have most below them. Owns what is in it. Its user locks.
 #pragma once
 
+#include "base/intrusive_list.hpp"
+
 #include <tulle/detail/remote.hpp>
 
 #include <cstddef>
 #include <memory>
-#include <utility>
 
 namespace tulle::balance {
 
@@ -25,38 +26,28 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return m_size; }
     void add_youngest(std::unique_ptr<any_activity> one) noexcept {
-        one->older = m_youngest;
-        one->younger = nullptr;
-        (m_youngest != nullptr ? m_youngest->younger : m_oldest) = one.get();
-        m_youngest = one.release();
+        m_by_age.push_back(*one.release());
         ++m_size;
     }
     void add_oldest(std::unique_ptr<any_activity> one) noexcept {
-        one->younger = m_oldest;
-        one->older = nullptr;
-        (m_oldest != nullptr ? m_oldest->older : m_youngest) = one.get();
-        m_oldest = one.release();
+        m_by_age.push_front(*one.release());
         ++m_size;
     }
     // Null: it is empty.
     [[nodiscard]] std::unique_ptr<any_activity> take_youngest() noexcept {
-        if (m_size == 0) return nullptr;
-        any_activity* const one = std::exchange(m_youngest, m_youngest->older);
-        (m_youngest != nullptr ? m_youngest->younger : m_oldest) = nullptr;
-        --m_size;
-        return std::unique_ptr<any_activity>(one);
+        return own(m_by_age.pop_back());
     }
     [[nodiscard]] std::unique_ptr<any_activity> take_oldest() noexcept {
-        if (m_size == 0) return nullptr;
-        any_activity* const one = std::exchange(m_oldest, m_oldest->younger);
-        (m_oldest != nullptr ? m_oldest->older : m_youngest) = nullptr;
-        --m_size;
-        return std::unique_ptr<any_activity>(one);
+        return own(m_by_age.pop_front());
     }
 
 private:
-    any_activity* m_oldest = nullptr;
-    any_activity* m_youngest = nullptr;
+    [[nodiscard]] std::unique_ptr<any_activity> own(any_activity* taken) noexcept {
+        if (taken != nullptr) --m_size;
+        return std::unique_ptr<any_activity>(taken);
+    }
+
+    base::intrusive_list<&any_activity::younger, &any_activity::older> m_by_age; // oldest first
     std::size_t m_size = 0;
 };
 

@@ -4,6 +4,7 @@
 #include "balance/balance.hpp"
 
 #include "base/error.hpp"
+#include "base/rng.hpp"
 #include "finish/finish_service.hpp"
 #include "messenger/calls.hpp"
 #include "messenger/exception_wire.hpp"
@@ -28,17 +29,17 @@ using detail::finish_scope;
 using messenger::code_of;
 using messenger::endpoint_of_caller;
 using messenger::message_kind;
-using messenger::stand;
-using messenger::standing;
+using messenger::place_context;
+using messenger::scoped_context;
 
 namespace {
 
-constexpr std::size_t k_private_shelf_bytes = std::size_t{4} << 20U;
-constexpr std::uint32_t k_victims = 4;          // looked at in one round of a search
+constexpr std::size_t k_private_steal_area_bytes = std::size_t{4} << 20U;
+constexpr std::uint32_t k_victims = 4;          // probed in one round of a search
 constexpr std::uint32_t k_refusals = 2;         // by victims at random, before a place rests
 constexpr int k_activities_between_yields = 32; // while other threads of this place may be ready
 
-// Of a process that is no place: what workers without work look at.
+// What workers without work poll in a process that is no place.
 class lone_poller final : public base::idle_poller {
 public:
     lone_poller() : m_work(nullptr) {}
@@ -51,14 +52,14 @@ public:
     void begin_watch() noexcept override {}
     void end_watch(bool /*has_work*/) noexcept override {}
     bool take_work(bool is_idle) noexcept override { return m_work.take(is_idle); }
-    void alarm() noexcept override { m_work.alarm(); }
+    void set_wake_flags() noexcept override { m_work.set_wake_flags(); }
     [[nodiscard]] bool has_work() const noexcept override { return m_work.is_there(); }
 
 private:
     balance m_work;
 };
 
-// Never destroyed: workers may look at it until the process ends.
+// It is never destroyed: workers may poll it until the process ends.
 lone_poller& alone() {
     static auto* const s_alone = new lone_poller;
     return *s_alone;
@@ -99,13 +100,14 @@ rank balance::here() const noexcept { return m_transport != nullptr ? m_transpor
 
 // Different numbers, in no order that matters.
 std::uint32_t balance::draw() noexcept {
+    constexpr auto k_step = static_cast<std::uint32_t>(base::k_golden_ratio >> 32U);
     // relaxed: only different numbers are wanted
-    return (m_draws.fetch_add(1, std::memory_order_relaxed) * 0x9E3779B9U) >> 8U;
+    return (m_draws.fetch_add(1, std::memory_order_relaxed) * k_step) >> 8U;
 }
 
 // --- making work ---------------------------------------------------------------------------------
 
-// From now on all places look for such work. They send nothing before.
+// From now on all places search for such work. They send nothing before.
 void balance::begin() noexcept {
     if (m_carrier == nullptr) return install();
     // relaxed: a hint, which the exchange settles.
@@ -124,64 +126,64 @@ void balance::install() noexcept {
 }
 
 // Under the lock.
-shelf& balance::own_shelf() noexcept {
-    if (m_has_shelf.load(std::memory_order_relaxed)) return m_shelf; // relaxed: under the lock
-    if (m_transport != nullptr) m_shelf = shelf(m_transport->shelf(here()));
-    if (!m_shelf.is_there()) {
-        m_own = os::fixed_range::reserve(0, k_private_shelf_bytes);
-        if (!m_own.is_valid() || !m_own.fill(0, m_own.size())) return m_shelf;
-        m_shelf = shelf({m_own.low(), m_own.size()});
+steal_area& balance::own_steal_area() noexcept {
+    if (m_has_steal_area.load(std::memory_order_relaxed))
+        return m_steal_area; // relaxed: under the lock
+    if (m_transport != nullptr) m_steal_area = steal_area(m_transport->steal_area(here()));
+    if (!m_steal_area.is_there()) {
+        m_own = os::fixed_range::reserve(0, k_private_steal_area_bytes);
+        if (!m_own.is_valid() || !m_own.fill(0, m_own.size())) return m_steal_area;
+        m_steal_area = steal_area({m_own.low(), m_own.size()});
     }
-    m_has_shelf.store(true, std::memory_order_release); // pairs with take, alarm, is_there
-    return m_shelf;
+    m_has_steal_area.store(true,
+                           std::memory_order_release); // pairs with take, set_wake_flags, is_there
+    return m_steal_area;
 }
 
-// Whether the fence of whoever steals reaches this process.
+// Whether the fence of a thief reaches this process.
 bool balance::is_asymmetric() const noexcept {
     return sched::scheduler::instance().opens_asymmetric_deques() &&
            (m_own.is_valid() || os::membarrier_global_available());
 }
 
-// Its first publish() takes the cold path, by which it sees who sleeps or waits: they may not have
-// seen this deque (alarm).
+// The first publish() takes the cold path, where the owner checks for workers that sleep and places
+// that wait: they may not have seen this deque when they set the wake flags.
 global_deque* balance::open() noexcept {
     begin();
     std::lock_guard const held(m_lock);
-    shelf& own = own_shelf();
+    steal_area& own = own_steal_area();
     if (!own.is_there()) return nullptr;
-    global_deque* deque = m_free;
-    if (deque != nullptr) {
-        m_free = deque->next_free;
+    global_deque* deque = m_free.pop();
+    if (deque != nullptr)
         deque->reopen(is_asymmetric());
-    } else {
+    else
         deque = own.add(this, is_asymmetric());
-    }
-    if (deque != nullptr) deque->alarm();
+    if (deque != nullptr) deque->set_wake_flag();
     return deque;
 }
 
 void balance::close(global_deque& empty) noexcept {
     std::lock_guard const held(m_lock);
-    empty.next_free = std::exchange(m_free, &empty);
+    m_free.push(empty);
 }
 
-// The alarm is off before anybody is looked for, as in sched/join.cpp: who sets it again sees the
-// record.
-void balance::published(global_deque& of) noexcept {
-    if (!of.is_asymmetric()) global_owner(of).share_all();
-    of.silence(); // E1 of park/sleep_steps.hpp
+// The wake flag is cleared before sleepers are searched for, as in sched/join.cpp: a thread that
+// sets it again sees the record.
+void balance::published(global_deque& own) noexcept {
+    if (!own.is_asymmetric()) global_owner(own).share_all();
+    own.clear_wake_flag(); // E1 of park/sleep_steps.hpp
     park::notify(sched::scheduler::instance().idle());
     // relaxed: written before their heavy fence
     if (m_waiting_count.load(std::memory_order_relaxed) != 0) serve_lifelines();
 }
 
-void balance::add(std::unique_ptr<any_activity> what) noexcept {
-    if (sched::scheduler::instance().is_deterministic()) return start(std::move(what));
+void balance::add(std::unique_ptr<any_activity> activity) noexcept {
+    if (sched::scheduler::instance().is_deterministic()) return start(std::move(activity));
     begin();
     bool is_waited_for = false;
     {
         std::lock_guard const held(m_lock);
-        m_bag.add_youngest(std::move(what));
+        m_bag.add_youngest(std::move(activity));
         count_activities();
         is_waited_for = !m_waiting.empty();
     }
@@ -193,50 +195,52 @@ void balance::add(std::unique_ptr<any_activity> what) noexcept {
 void balance::count_activities() noexcept {
     // relaxed: a hint; a sleeper reads it after its heavy fence
     m_activities.store(m_bag.size(), std::memory_order_relaxed);
-    if (m_transport != nullptr) own_shelf().show_activities(m_bag.size());
+    if (m_transport != nullptr) own_steal_area().show_activities(m_bag.size());
 }
 
 // --- taking it -----------------------------------------------------------------------------------
 
 bool balance::take(bool is_idle) noexcept {
     if (start_activities(is_idle)) return true;
-    if (m_has_shelf.load(std::memory_order_acquire)) { // pairs with own_shelf
-        if (auto const found = m_shelf.steal(draw()); found.here != nullptr) {
+    if (m_has_steal_area.load(std::memory_order_acquire)) { // pairs with own_steal_area
+        if (auto const found = m_steal_area.steal(draw()); found.here != nullptr) {
             start({here(), found.there, found.here, nullptr});
             return true;
         }
     }
     // relaxed: a hint
-    return is_idle && m_count > 1 && m_is_used.load(std::memory_order_relaxed) && look_elsewhere();
+    return is_idle && m_count > 1 && m_is_used.load(std::memory_order_relaxed) && probe_elsewhere();
 }
 
-// By a worker that goes to sleep, before its heavy fence: B1 of deque/split_deque.hpp.
-void balance::alarm() noexcept {
-    if (!m_has_shelf.load(std::memory_order_acquire)) return; // pairs with own_shelf
-    for (std::uint32_t k = 0; k < m_shelf.used(); ++k) m_shelf.deque(k).alarm();
+// Sets the wake flags. A worker that goes to sleep calls this before its heavy fence: B1 of
+// deque/split_deque.hpp.
+void balance::set_wake_flags() noexcept {
+    if (!m_has_steal_area.load(std::memory_order_acquire)) return; // pairs with own_steal_area
+    for (std::uint32_t k = 0; k < m_steal_area.used(); ++k) m_steal_area.deque(k).set_wake_flag();
 }
 
 bool balance::is_there() const noexcept {
     // relaxed: a hint, or after a heavy fence.
     if (m_activities.load(std::memory_order_relaxed) != 0) return true;
-    // Pairs with own_shelf.
-    return m_has_shelf.load(std::memory_order_acquire) && m_shelf.looks_stealable();
+    // Pairs with own_steal_area.
+    return m_has_steal_area.load(std::memory_order_acquire) && m_steal_area.looks_stealable();
 }
 
-bool balance::look_elsewhere() noexcept {
+bool balance::probe_elsewhere() noexcept {
     for (std::uint32_t k = 0; k < std::min(m_count - 1, k_victims); ++k) {
         rank const victim = (here() + 1 + draw() % (m_count - 1)) % m_count;
-        if (look_at(victim)) return true;
+        if (probe(victim)) return true;
     }
     return false;
 }
 
-// What lies on its shelf, or else by asking: for activities, if it shows some; without a shelf,
-// until too many have refused. Where deaths are survived nobody takes anything from another one's
-// shelf: a thief may die with the deque locked, and its victim must know who has a record.
-bool balance::look_at(rank victim) noexcept {
+// Takes a record out of the victim's steal area, or else asks the victim: for activities, if it
+// shows some; without a steal area, until too many have refused. Where deaths are survived no place
+// takes anything from the steal area of another one: a thief may die with the deque locked, and its
+// victim must know which place has a record.
+bool balance::probe(rank victim) noexcept {
     if (m_carrier->is_dead(victim)) return false;
-    shelf const theirs(m_transport->shelf(victim));
+    steal_area const theirs(m_transport->steal_area(victim));
     if (!theirs.is_there() || survives_deaths()) {
         if (m_refusals.load(std::memory_order_relaxed) < k_refusals) ask(victim); // relaxed: a hint
         return false;
@@ -251,8 +255,7 @@ bool balance::look_at(rank victim) noexcept {
 
 // relaxed: the exchange settles it.
 void balance::ask(rank victim) noexcept {
-    // acquire: pairs with those that make it false, who have taken the question out of the list
-    // that it was in
+    // acquire: pairs with the stores of false, before which the question was taken out of its list
     if (m_has_asked.load(std::memory_order_relaxed) ||
         m_has_asked.exchange(true, std::memory_order_acquire))
         return;
@@ -286,14 +289,14 @@ void balance::set_hungry(bool is_hungry) noexcept {
     // relaxed, both: hints. The request that follows is read after them.
     if (m_is_hungry.exchange(is_hungry, std::memory_order_relaxed) == is_hungry) return;
     std::lock_guard const held(m_lock);
-    if (shelf& own = own_shelf(); own.is_there()) own.show_hunger(is_hungry);
+    if (steal_area& own = own_steal_area(); own.is_there()) own.show_hunger(is_hungry);
 }
 
 // --- running it ----------------------------------------------------------------------------------
 
-// By a worker: a thread that runs activities until there are none. While it waits in one, its
-// worker makes another such thread; one that is not idle does only if none has begun since it was
-// asked last.
+// A worker calls this. It starts a thread that runs activities until there are none. While that
+// thread waits in one, its worker starts another such thread; a worker that is not idle does so
+// only if none has begun since it was asked last.
 bool balance::start_activities(bool is_idle) noexcept {
     // relaxed, all: hints.
     if (m_activities.load(std::memory_order_relaxed) == 0) return false;
@@ -327,31 +330,31 @@ std::unique_ptr<any_activity> balance::take_youngest() noexcept {
     return youngest;
 }
 
-// In a deterministic run, which chooses among threads.
-void balance::start(std::unique_ptr<any_activity> what) noexcept try {
-    spawn_detached([this, own = std::move(what)]() mutable noexcept { run(std::move(own)); });
+// In a deterministic run, which chooses among threads, each activity is a thread.
+void balance::start(std::unique_ptr<any_activity> activity) noexcept try {
+    spawn_detached([this, own = std::move(activity)]() mutable noexcept { run(std::move(own)); });
 } catch (...) {
     base::fatal("no memory for a thread that runs an activity");
 }
 
-void balance::run(std::unique_ptr<any_activity> what) noexcept {
-    finish_scope& of = *what->of;
-    standing where{m_carrier, &of};
-    stand const for_this_thread(where);
+void balance::run(std::unique_ptr<any_activity> activity) noexcept {
+    finish_scope& scope = *activity->scope;
+    place_context context{m_carrier, &scope};
+    scoped_context const for_this_thread(context);
     try {
-        wire_reader in({what->arguments.data(), what->arguments.size()});
+        wire_reader in({activity->arguments.data(), activity->arguments.size()});
         wire_writer dropped;
-        what->code(in, dropped);
+        activity->code(in, dropped);
     } catch (...) {
-        finishes::add_exception(of, detail::caught_exception());
+        finishes::add_exception(scope, detail::caught_exception());
     }
-    what.reset();
-    finishes::end(of);
+    activity.reset();
+    finishes::end(scope);
 }
 
-void balance::start(stolen what) noexcept try {
+void balance::start(stolen record) noexcept try {
     if (m_carrier != nullptr) m_carrier->begin_use();
-    spawn_detached([this, own = std::move(what)]() noexcept {
+    spawn_detached([this, own = std::move(record)]() noexcept {
         run(own);
         if (m_carrier != nullptr) m_carrier->end_use();
     });
@@ -359,36 +362,37 @@ void balance::start(stolen what) noexcept try {
     base::fatal("no memory for a thread that was forked globally");
 }
 
-void balance::run(stolen const& what) noexcept {
-    standing where{m_carrier, nullptr};
-    stand const for_this_thread(where);
+void balance::run(stolen const& record) noexcept {
+    place_context context{m_carrier, nullptr};
+    scoped_context const for_this_thread(context);
     try {
-        if (what.here->code != global_record::k_joined) call(*what.here);
+        if (record.here->code != global_record::k_joined) call(*record.here);
     } catch (...) {
-        return tell_failure(what, detail::caught_exception());
+        return tell_failure(record, detail::caught_exception());
     }
-    tell_end(what);
+    tell_end(record);
 }
 
-void balance::call(global_record& of) const {
+void balance::call(global_record& record) const {
     auto const code = reinterpret_cast<detail::global_code>(
-        code_of(of.code)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+        code_of(record.code)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
     if (code == nullptr)
         throw remote_error(static_cast<int>(here()), "",
                            "tulle: place " + std::to_string(here()) +
                                " does not have the code of what was forked globally: is the same "
                                "library loaded at all places?");
-    code(of.body);
+    code(record.body);
 }
 
 } // namespace tulle::balance
 
 namespace tulle::detail {
 
-void start_anywhere(std::unique_ptr<any_activity> what) {
-    if (what->of->at != nullptr) what->of->at->carrier().refuse_addresses({}, what->arguments);
-    finishes::begin(*what->of);
-    balance::balance_of_caller().add(std::move(what));
+void start_anywhere(std::unique_ptr<any_activity> activity) {
+    if (activity->scope->at != nullptr)
+        activity->scope->at->carrier().refuse_addresses({}, activity->arguments);
+    finishes::begin(*activity->scope);
+    balance::balance_of_caller().add(std::move(activity));
 }
 
 } // namespace tulle::detail

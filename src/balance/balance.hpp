@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of a place that any place may run, and how a place without work gets some of another
-// one's. Records of global forks lie on a shelf, from which places of the same host take them
-// without its help; activities, and records for other hosts, are asked for. Who is refused by some
-// victims chosen at random tells its lifelines, its neighbours in a hypercube of all places, and
-// then sleeps: each of them sends it work when it has any. Places that know of no such work send
-// nothing. Protocol: src/balance/README.md.
+// one's. Records of global forks lie in a steal area, from which places of the same host take them
+// without the owner's help; activities, and records for other hosts, are asked for. A place that
+// some victims chosen at random have refused tells its lifelines, its neighbours in a hypercube of
+// all places, and then sleeps: each of them sends it work when it has any. Places that know of no
+// such work send nothing. Protocol: src/balance/README.md.
 // Source: Saraswat and others, "Lifeline-based global load balancing", PPoPP 2011. There all work
 // is of one kind and in one bag.
 #pragma once
@@ -13,6 +13,7 @@
 #include "balance/global_deque.hpp"
 #include "balance/work_message.hpp"
 #include "base/idle_poller.hpp"
+#include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
 #include "messenger/awaited.hpp"
 #include "messenger/idle_work.hpp"
@@ -52,27 +53,27 @@ public:
     // An empty deque for the caller's stack; null: there are no more.
     [[nodiscard]] global_deque* open() noexcept;
     void close(global_deque& empty) noexcept;
-    void published(global_deque& of) noexcept; // after a publish() that was false
-    void add(std::unique_ptr<any_activity> what) noexcept;
+    void published(global_deque& own) noexcept; // after a publish() that was false
+    void add(std::unique_ptr<any_activity> activity) noexcept;
 
     // --- by its workers: idle_work ---------------------------------------------------------------
     [[nodiscard]] bool take(bool is_idle) noexcept override;
-    void alarm() noexcept override;
+    void set_wake_flags() noexcept override;
     [[nodiscard]] bool is_there() const noexcept override;
     void rest() noexcept override;
     void wake_up() noexcept override;
 
 private:
-    // One that has been taken and will run at this place.
+    // A record that has been taken and will run at this place.
     struct stolen {
         rank from;
         std::uint64_t there;                     // its address at its own place
         global_record* here;                     // where its body is
-        std::unique_ptr<global_record> own_copy; // or null: it lies on a shelf
+        std::unique_ptr<global_record> own_copy; // or null: it lies in a steal area
     };
     // A record of this place that another one has got by a message. Only where deaths are survived.
     struct given;
-    // The one that has not been answered yet.
+    // The request that has not been answered yet.
     struct question : awaited {
         explicit question(std::atomic<bool>& asked) noexcept
             : awaited([](awaited& self) noexcept {
@@ -82,7 +83,7 @@ private:
               has_asked(asked) {}
         std::atomic<bool>& has_asked;
     };
-    // What others are told of, or asked for, at most once at a time.
+    // A neighbour in the hypercube, which is told that this place waits, once at a time.
     struct lifeline {
         explicit lifeline(rank its_end) noexcept : end(its_end) {}
         rank end;
@@ -92,28 +93,28 @@ private:
     void serve(packet const& head, std::byte const* payload) noexcept; // the handler of messages
     [[nodiscard]] rank here() const noexcept;
     [[nodiscard]] bool is_asymmetric() const noexcept;
-    [[nodiscard]] shelf& own_shelf() noexcept;
+    [[nodiscard]] steal_area& own_steal_area() noexcept;
     [[nodiscard]] std::uint32_t draw() noexcept;
     void begin() noexcept;
     static void install() noexcept;
     void count_activities() noexcept;
 
     [[nodiscard]] bool start_activities(bool is_idle) noexcept;
-    [[nodiscard]] bool look_elsewhere() noexcept;
-    [[nodiscard]] bool look_at(rank victim) noexcept;
+    [[nodiscard]] bool probe_elsewhere() noexcept;
+    [[nodiscard]] bool probe(rank victim) noexcept;
     void ask(rank victim) noexcept;
     void got_answer(rank from, bool by_lifeline, bool has_work) noexcept;
     void set_hungry(bool is_hungry) noexcept;
 
     void run_activities() noexcept;
-    void run(std::unique_ptr<any_activity> what) noexcept;
+    void run(std::unique_ptr<any_activity> activity) noexcept;
     [[nodiscard]] std::unique_ptr<any_activity> take_youngest() noexcept;
-    void start(stolen what) noexcept;
-    void start(std::unique_ptr<any_activity> what) noexcept;
-    void run(stolen const& what) noexcept;
-    void call(global_record& of) const;
-    void tell_end(stolen const& what) noexcept;
-    void tell_failure(stolen const& what, std::exception_ptr const& e) noexcept;
+    void start(stolen record) noexcept;
+    void start(std::unique_ptr<any_activity> activity) noexcept;
+    void run(stolen const& record) noexcept;
+    void call(global_record& record) const;
+    void tell_end(stolen const& record) noexcept;
+    void tell_failure(stolen const& record, std::exception_ptr const& e) noexcept;
 
     [[nodiscard]] bool survives_deaths() const noexcept;
     void greet() noexcept;
@@ -121,17 +122,17 @@ private:
     void take_record(packet const& head, std::byte const* payload) noexcept;
     void take_result(packet const& head, std::byte const* payload) noexcept;
     void take_failure(packet const& head, std::byte const* payload) noexcept;
-    void cross_off(rank from, global_record& of) noexcept;
+    void cross_off(rank from, global_record& record) noexcept;
     [[nodiscard]] bool give(rank to, bool by_lifeline) noexcept;
     [[nodiscard]] bool give_activities(rank to, bool by_lifeline) noexcept;
     [[nodiscard]] bool give_record(rank to, bool by_lifeline) noexcept;
-    void keep(std::unique_ptr<any_activity> what) noexcept;
-    [[nodiscard]] bool pass_on(std::unique_ptr<any_activity> what, rank to) noexcept;
-    void remember(rank who) noexcept;
-    [[nodiscard]] bool is_still_hungry(rank who) const noexcept;
-    [[nodiscard]] bool forget_one(rank& who) noexcept;
+    void keep(std::unique_ptr<any_activity> activity) noexcept;
+    [[nodiscard]] bool pass_on(std::unique_ptr<any_activity> activity, rank to) noexcept;
+    void remember(rank waiting) noexcept;
+    [[nodiscard]] bool is_still_hungry(rank waiting) const noexcept;
+    [[nodiscard]] bool forget_one(rank& waiting) noexcept;
     void serve_lifelines() noexcept;
-    void tell(rank to, work_message what, std::uint64_t a = 0, std::uint64_t b = 0,
+    void tell(rank to, work_message message, std::uint64_t a = 0, std::uint64_t b = 0,
               awaited* answer = nullptr) noexcept;
 
     endpoint* m_carrier;
@@ -146,10 +147,10 @@ private:
     std::atomic<std::uint32_t> m_draws{0};
 
     base::spin_lock m_lock; // guards the rest
-    shelf m_shelf;
-    std::atomic<bool> m_has_shelf{false};
+    steal_area m_steal_area;
+    std::atomic<bool> m_has_steal_area{false};
     os::fixed_range m_own; // without a transport's
-    global_deque* m_free = nullptr;
+    base::intrusive_stack<&global_deque::next_free> m_free;
     activity_bag m_bag;
     std::atomic<std::size_t> m_activities{0}; // in the bag; written under the lock
     // Taken out of it by this place; written under the lock.

@@ -30,18 +30,20 @@ using messenger::shortened;
 namespace {
 
 constexpr std::size_t k_most_given = 16; // activities, of one request
-constexpr int k_looks = 4;               // for a record that looks stealable
+constexpr int k_attempts = 4;            // to take a record that looks stealable
 
 // The record has ended; it may be gone afterwards. The address of the signal that its parent waits
 // for, or 0.
-std::uint64_t finish(global_record& of) noexcept { return sched::join_word(of.state).finish(); }
+std::uint64_t finish(global_record& record) noexcept {
+    return sched::join_word(record.state).finish();
+}
 
 void wake(std::uint64_t waiter) noexcept {
     if (waiter != 0) object_at<signal>(waiter).notify();
 }
 
-// As a thief of another process tells, of a record of this place. That its parent waits is ordered
-// through that process, which ThreadSanitizer does not see.
+// Wakes the parent of a record of this place when a thief of another process says so. That the
+// parent waits is ordered through that process, which ThreadSanitizer does not see.
 void wake_parent(std::uint64_t record, std::uint64_t waiter) noexcept {
     // acquire: pairs with join_word::set_waiter
     if constexpr (base::k_thread_sanitizer)
@@ -51,17 +53,17 @@ void wake_parent(std::uint64_t record, std::uint64_t waiter) noexcept {
 
 } // namespace
 
-// One that has it tells of the record's end, or dies.
+// A record that has been given to another place, which tells of its end, or dies.
 struct balance::given : awaited {
-    given(endpoint const& by, rank whom) noexcept : awaited(&lose), of(by), to(whom) {}
-    endpoint const& of;
-    rank to;
+    given(endpoint const& by, rank whom) noexcept : awaited(&lose), giver(by), taker(whom) {}
+    endpoint const& giver;
+    rank taker;
     global_record* record = nullptr;
 
     static void lose(awaited& self) noexcept {
         std::unique_ptr<given> const own(static_cast<given*>(&self));
         try {
-            own->of.throw_death(own->to, 1);
+            own->giver.throw_death(own->taker, 1);
         } catch (...) {
             own->record->exception = std::current_exception();
         }
@@ -73,10 +75,10 @@ bool balance::survives_deaths() const noexcept {
     return m_carrier != nullptr && m_carrier->survives_deaths();
 }
 
-void balance::tell(rank to, work_message what, std::uint64_t a, std::uint64_t b,
+void balance::tell(rank to, work_message message, std::uint64_t a, std::uint64_t b,
                    awaited* answer) noexcept {
     packet head;
-    head.handler = static_cast<std::uint64_t>(what);
+    head.handler = static_cast<std::uint64_t>(message);
     head.a = a;
     head.b = b;
     m_carrier->send(to, {message_kind::work}, head, nullptr, answer);
@@ -96,10 +98,11 @@ void balance::serve(packet const& head, std::byte const* payload) noexcept {
                 static_cast<unsigned>(head.from), static_cast<unsigned long long>(head.handler));
 }
 
-// A worker that sleeps looks at it, and tells its lifelines if it finds nothing.
+// There is such work from now on: each worker that sleeps is woken to search for some, and tells
+// its lifelines if it finds nothing.
 void balance::greet() noexcept {
     static_cast<void>(os::membarrier_register_global());
-    // relaxed: who is woken reads it after the wake-up
+    // relaxed: a worker that is woken reads it after the wake-up
     m_is_used.store(true, std::memory_order_relaxed);
     sched::scheduler::instance().notify_all_idle();
 }
@@ -113,42 +116,43 @@ void balance::serve_request(rank from, bool is_lifeline) noexcept {
     serve_lifelines();
 }
 
-void balance::remember(rank who) noexcept {
+void balance::remember(rank waiting) noexcept {
     std::lock_guard const held(m_lock);
-    if (std::find(m_waiting.begin(), m_waiting.end(), who) != m_waiting.end()) return;
-    m_waiting.push_back(who); // there is room
+    if (std::find(m_waiting.begin(), m_waiting.end(), waiting) != m_waiting.end()) return;
+    m_waiting.push_back(waiting); // there is room
     // relaxed: a heavy fence follows
     m_waiting_count.store(m_waiting.size(), std::memory_order_relaxed);
 }
 
-bool balance::forget_one(rank& who) noexcept {
+bool balance::forget_one(rank& waiting) noexcept {
     std::lock_guard const held(m_lock);
     if (m_waiting.empty()) return false;
-    who = m_waiting.front();
+    waiting = m_waiting.front();
     m_waiting.erase(m_waiting.begin());
     m_waiting_count.store(m_waiting.size(), std::memory_order_relaxed); // relaxed: as above
     return true;
 }
 
-// Who cannot be served stays, with all alarms set. Like a worker that goes to sleep
-// (sched/idle.cpp): either a fork sees the alarm, and then who waits, or its record is seen here.
-// What looks stealable and is not, is in somebody else's hands.
+// A place that cannot be served stays in the list, with all wake flags set. As with a worker that
+// goes to sleep (sched/idle.cpp), either a fork sees the wake flag, and then the waiting place, or
+// its record is seen here. A record that looks stealable and is not is in the hands of another
+// thief.
 void balance::serve_lifelines() noexcept {
-    rank who = 0;
-    for (int looks = 0; forget_one(who);) {
-        if (!is_still_hungry(who) || give(who, true)) continue;
-        remember(who);
-        alarm();
+    rank waiting = 0;
+    for (int attempts = 0; forget_one(waiting);) {
+        if (!is_still_hungry(waiting) || give(waiting, true)) continue;
+        remember(waiting);
+        set_wake_flags();
         os::machine::heavy_fence();
-        if (!is_there() || ++looks == k_looks) return;
+        if (!is_there() || ++attempts == k_attempts) return;
     }
 }
 
-// One that has something to do by now tells its lifelines again when it has not. Of one whose shelf
-// is out of reach nothing is known.
-bool balance::is_still_hungry(rank who) const noexcept {
-    if (m_carrier->is_dead(who)) return false;
-    shelf const theirs(m_transport->shelf(who));
+// A place that has something to do by now tells its lifelines again when it has not. Nothing is
+// known of one whose steal area is out of reach.
+bool balance::is_still_hungry(rank waiting) const noexcept {
+    if (m_carrier->is_dead(waiting)) return false;
+    steal_area const theirs(m_transport->steal_area(waiting));
     return !theirs.is_there() || theirs.shows_hunger();
 }
 
@@ -156,7 +160,7 @@ bool balance::give(rank to, bool by_lifeline) noexcept {
     return give_activities(to, by_lifeline) || give_record(to, by_lifeline);
 }
 
-// Half of them, the oldest first.
+// Gives half of the activities, the oldest first.
 bool balance::give_activities(rank to, bool by_lifeline) noexcept {
     if (m_activities.load(std::memory_order_relaxed) == 0) return false; // relaxed: a hint
     activity_bag some;
@@ -173,32 +177,33 @@ bool balance::give_activities(rank to, bool by_lifeline) noexcept {
     return sent != 0;
 }
 
-void balance::keep(std::unique_ptr<any_activity> what) noexcept {
+void balance::keep(std::unique_ptr<any_activity> activity) noexcept {
     std::lock_guard const held(m_lock);
-    m_bag.add_oldest(std::move(what));
+    m_bag.add_oldest(std::move(activity));
     count_activities();
 }
 
-// False: no memory; it stays.
-bool balance::pass_on(std::unique_ptr<any_activity> what, rank to) noexcept try {
-    what->of->at->pass_on(*what->of, to, what->code, what->arguments);
+// False: there is no memory for a message, and the activity stays.
+bool balance::pass_on(std::unique_ptr<any_activity> activity, rank to) noexcept try {
+    activity->scope->at->pass_on(*activity->scope, to, activity->code, activity->arguments);
     return true;
-} catch (dead_place const&) { // who has asked
-    keep(std::move(what));
+} catch (dead_place const&) { // the place that has asked
+    keep(std::move(activity));
     return false;
 } catch (std::bad_alloc const&) {
-    keep(std::move(what));
+    keep(std::move(activity));
     return false;
 }
 
 bool balance::give_record(rank to, bool by_lifeline) noexcept {
-    if (!m_has_shelf.load(std::memory_order_acquire)) return false; // pairs with own_shelf
+    if (!m_has_steal_area.load(std::memory_order_acquire))
+        return false; // pairs with own_steal_area
     std::unique_ptr<given> taker;
     if (survives_deaths()) {
         taker.reset(new (std::nothrow) given(*m_carrier, to));
         if (taker == nullptr) return false;
     }
-    auto const found = m_shelf.steal(draw());
+    auto const found = m_steal_area.steal(draw());
     if (found.here == nullptr) return false;
     if (found.here->code == global_record::k_joined) {
         wake(finish(*found.here));
@@ -230,7 +235,7 @@ void balance::got_answer(rank from, bool by_lifeline, bool has_work) noexcept {
     }
     if (!has_work) return static_cast<void>(m_refusals.fetch_add(1, std::memory_order_relaxed));
     m_refusals.store(0, std::memory_order_relaxed);
-    // Who sleeps last gets it.
+    // The worker that sleeps last gets the work.
     if (sched::scheduler::instance().idle().sleeping() <= 1) set_hungry(false);
 }
 
@@ -246,60 +251,60 @@ void balance::take_record(packet const& head, std::byte const* payload) noexcept
                 static_cast<unsigned>(head.from));
 }
 
-void balance::tell_end(stolen const& what) noexcept {
-    if (what.own_copy == nullptr) {
-        std::uint64_t const waiter = finish(*what.here);
-        if (what.from == here()) return wake(waiter);
-        return waiter != 0 ? tell(what.from, work_message::wake, what.there, waiter) : void();
+void balance::tell_end(stolen const& record) noexcept {
+    if (record.own_copy == nullptr) {
+        std::uint64_t const waiter = finish(*record.here);
+        if (record.from == here()) return wake(waiter);
+        return waiter != 0 ? tell(record.from, work_message::wake, record.there, waiter) : void();
     }
     packet head;
     head.handler = static_cast<std::uint64_t>(work_message::result);
-    head.a = what.there;
+    head.a = record.there;
     head.size = detail::k_global_body_size;
-    m_carrier->send(what.from, {message_kind::work}, head, what.here->body);
+    m_carrier->send(record.from, {message_kind::work}, head, record.here->body);
 }
 
-void balance::tell_failure(stolen const& what, std::exception_ptr const& e) noexcept try {
-    if (what.from == here()) {
-        what.here->exception = e;
-        return wake(finish(*what.here));
+void balance::tell_failure(stolen const& record, std::exception_ptr const& e) noexcept try {
+    if (record.from == here()) {
+        record.here->exception = e;
+        return wake(finish(*record.here));
     }
     wire_writer text;
     put_exception(text, e, static_cast<int>(here()));
     if (text.size() > m_carrier->most_bytes())
-        return tell_failure(what, shortened(e, static_cast<int>(here())));
+        return tell_failure(record, shortened(e, static_cast<int>(here())));
     packet head;
     head.handler = static_cast<std::uint64_t>(work_message::failure);
-    head.a = what.there;
+    head.a = record.there;
     head.size = static_cast<std::uint32_t>(text.size());
-    m_carrier->send(what.from, {message_kind::work}, head, text.data());
+    m_carrier->send(record.from, {message_kind::work}, head, text.data());
 } catch (std::bad_alloc const&) {
     base::fatal("no memory for an exception that has left a thread");
 }
 
-void balance::cross_off(rank from, global_record& of) noexcept {
+void balance::cross_off(rank from, global_record& record) noexcept {
     if (!survives_deaths()) return;
-    std::unique_ptr<given> const answer(&object_at<given>(of.given));
+    std::unique_ptr<given> const answer(&object_at<given>(record.given));
     m_carrier->cross_off(from, *answer);
 }
 
 void balance::take_result(packet const& head, std::byte const* payload) noexcept {
-    auto& of = object_at<global_record>(head.a);
-    cross_off(head.from, of);
-    std::memcpy(of.body, payload, detail::k_global_body_size);
-    wake(finish(of));
+    auto& record = object_at<global_record>(head.a);
+    cross_off(head.from, record);
+    std::memcpy(record.body, payload, detail::k_global_body_size);
+    wake(finish(record));
 }
 
 void balance::take_failure(packet const& head, std::byte const* payload) noexcept {
-    auto& of = object_at<global_record>(head.a);
-    cross_off(head.from, of);
+    auto& record = object_at<global_record>(head.a);
+    cross_off(head.from, record);
     try {
         wire_reader in({payload, head.size});
-        of.exception = get_exception(in);
+        record.exception = get_exception(in);
     } catch (...) {
-        of.exception = std::current_exception();
+        record.exception = std::current_exception();
     }
-    wake(finish(of));
+    wake(finish(record));
 }
 
 } // namespace tulle::balance

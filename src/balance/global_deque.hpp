@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the records of a place lie that any place may run: a shelf of deques, each of one stack at
-// a time. It is memory that the places of a host share, each at its own address; so a thief of
-// another place steals by the deque's words, which are addresses of the owner, and counts records
-// from the first one. The deque is that of all forked threads (deque/split_deque.hpp), with a fence
-// that reaches the other processes.
-// Zeros are an empty shelf. Deques are never taken away, so a thief may look at one that nobody
-// has.
+// The steal area of a place: deques with records that any place may run, each deque used by one
+// stack at a time. It is memory that the places of a host share, each at its own address; so a
+// thief of another place steals by the deque's words, which are addresses of the owner, and counts
+// records from the first one. The deque is that of all forked threads (deque/split_deque.hpp), with
+// a fence that reaches the other processes.
+// Zeros are an empty steal area. Deques are never taken away, so a thief may read one that no stack
+// uses.
 #pragma once
 
 #include "base/assert.hpp"
@@ -28,8 +28,8 @@ using detail::global_record;
 
 class balance;
 
-// Threads of all places of the host. Where that is not to be had, deques of shared shelves are
-// opened as not asymmetric.
+// Its heavy fence reaches the threads of all places of the host. Where that is not to be had,
+// deques of shared steal areas are opened as not asymmetric.
 struct host_machine : os::machine {
     static void heavy_fence() noexcept {
         os::membarrier_global_available() ? os::membarrier_global_heavy()
@@ -38,22 +38,22 @@ struct host_machine : os::machine {
 };
 
 struct global_deque : deque::split_deque<host_machine, global_record> {
-    // Of the owner's place.
-    std::uint32_t holes = 0;           // records that were joined out of order and are still in it
+    // The owner's place uses these.
+    std::uint32_t joined = 0;          // records that were joined out of order and are still in it
     bool is_new = true;                // not opened yet
-    balance* of = nullptr;             // where it is given back
+    balance* owner = nullptr;          // where it is given back
     global_deque* next_free = nullptr; // guarded by the balance's lock
 };
 using global_owner = deque::deque_owner<host_machine, global_record>;
 using global_thief = deque::deque_thief<host_machine, global_record>;
 
-class shelf {
+class steal_area {
 public:
     static constexpr std::size_t k_records = 256; // of a deque; the last one is never used
     static constexpr std::size_t k_least_bytes = std::size_t{1} << 17U;
 
-    shelf() noexcept = default;
-    explicit shelf(std::span<std::byte> memory) noexcept : m_memory(memory) {}
+    steal_area() noexcept = default;
+    explicit steal_area(std::span<std::byte> memory) noexcept : m_memory(memory) {}
 
     [[nodiscard]] bool is_there() const noexcept { return m_memory.size() >= k_least_bytes; }
     [[nodiscard]] std::uint32_t capacity() const noexcept {
@@ -63,13 +63,13 @@ public:
     [[nodiscard]] std::uint32_t used() const noexcept {
         return std::min(header().used.load(std::memory_order_acquire), capacity());
     }
-    // By the owner, under the balance's lock: the next deque. Null: there are no more.
-    [[nodiscard]] global_deque* add(balance* of, bool asymmetric) noexcept {
+    // The owner takes the next deque, under the balance's lock. Null: there are no more.
+    [[nodiscard]] global_deque* add(balance* owner, bool asymmetric) noexcept {
         std::uint32_t const index = used();
         if (index == capacity()) return nullptr;
         board& made = at(index);
         auto* const deque = ::new (static_cast<void*>(&made.deque)) global_deque;
-        deque->of = of;
+        deque->owner = owner;
         deque->open(made.records, k_records, asymmetric);
         header().used.store(index + 1, std::memory_order_release); // pairs with used()
         return deque;
@@ -101,7 +101,7 @@ public:
         std::uint64_t there = 0;       // its address at the owner
     };
     // The oldest record of some deque, those after `first` first. By any OS thread of any place
-    // that has the shelf.
+    // that has the steal area.
     [[nodiscard]] taken steal(std::uint32_t first) const noexcept {
         std::uint32_t const count = used();
         for (std::uint32_t k = 0; k < count; ++k) {

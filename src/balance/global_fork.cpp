@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow half of <tulle/global_fork.hpp>. As sched/join.cpp, with deques that are given back when
-// they are empty, and parents that wait for a signal since whoever has stolen may be of another
-// process.
+// The slow half of <tulle/global_fork.hpp>. It does what sched/join.cpp does for forked threads,
+// but its deques are given back when they are empty, and its parents wait for a signal, since the
+// thief may belong to another process.
 #include "balance/balance.hpp"
 #include "sched/join_word.hpp"
 #include "sched/switch.hpp"
@@ -27,35 +27,35 @@ void wait_for_thief(global_record& slot) noexcept {
     if (word.set_waiter(reinterpret_cast<std::uintptr_t>(&ended))) ended.wait();
 }
 
-// The youngest record: off the deque. True: it is the caller's; false: a thief's, and done.
+// Takes the youngest record off the deque. True: the caller runs it. False: a thief has run it.
 bool take_youngest_record(global_deque& deque, global_record* slot) noexcept {
     global_owner owner(deque);
-    if (owner.reclaim(slot, deque.holes != 0) == deque::reclaim_result::mine) return true;
+    if (owner.reclaim(slot, deque.joined != 0) == deque::reclaim_result::mine) return true;
     wait_for_thief(*slot);
     sched::join_word(slot->state).reset();
     owner.settle(slot);
     return false;
 }
 
-// Holes at the top, once all above them has been joined.
-void discard_holes(global_deque& deque) noexcept {
-    while (deque.holes != 0 && !deque.is_empty() &&
+// Takes joined records off the top, once all above them have been joined.
+void discard_joined(global_deque& deque) noexcept {
+    while (deque.joined != 0 && !deque.is_empty() &&
            (deque.top() - 1)->code == global_record::k_joined) {
-        --deque.holes;
+        --deque.joined;
         static_cast<void>(take_youngest_record(deque, deque.top() - 1));
     }
 }
 
-// A record with younger ones above it stays as one that does nothing: a hole. Its body stays what
-// it is.
+// A record with younger ones above it stays in the deque as one that does nothing. Its body stays
+// what it is.
 bool take_record_below(global_deque& deque, global_record* slot) noexcept {
     auto const result = global_owner(deque).reclaim_below(slot, [slot](bool stolen) {
         if (!stolen) slot->code = global_record::k_joined;
     });
-    ++deque.holes;
+    ++deque.joined;
     if (result == deque::reclaim_result::mine) return true;
     wait_for_thief(*slot);
-    // State stays done: nobody waits when the slot is taken off.
+    // The state stays done: nobody waits when the slot is taken off.
     slot->code = global_record::k_joined;
     return false;
 }
@@ -83,7 +83,7 @@ global_room find_global_room_cold(global_deque_front* front) noexcept {
 
 void global_published_cold(global_deque_front* front) noexcept {
     global_deque& deque = as_global(front);
-    deque.of->published(deque);
+    deque.owner->published(deque);
     schedule_point();
 }
 
@@ -91,7 +91,7 @@ bool join_global_cold(global_deque_front* front, global_record* slot) noexcept {
     global_deque& deque = as_global(front);
     if (deque.top() > slot + 1) return take_record_below(deque, slot);
     bool const is_mine = take_youngest_record(deque, slot);
-    discard_holes(deque);
+    discard_joined(deque);
     return is_mine;
 }
 
@@ -101,7 +101,7 @@ void leave_global_deque_cold() noexcept {
     global_deque& deque = as_global(front);
     if (!deque.is_empty()) return;
     set_attachment(k_deque, nullptr);
-    deque.of->close(deque);
+    deque.owner->close(deque);
 }
 
 void rethrow_global_cold(global_record* slot) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -42,6 +43,10 @@ void warn(char const* format, ...) noexcept {
     print_line("tulle: warning: ", format, arguments);
     va_end(arguments);
     errno = kept;
+}
+
+void throw_error(int error, char const* context) {
+    throw std::system_error(error, std::generic_category(), context);
 }
 
 } // namespace tulle::base

@@ -32,7 +32,7 @@ public:
     virtual bool take_work(bool is_idle) noexcept = 0;
     // By a worker that goes to sleep, before a heavy fence: who makes work that take_work() finds
     // wakes a sleeper from now on. After it: is there any?
-    virtual void alarm() noexcept = 0;
+    virtual void set_wake_flags() noexcept = 0;
     [[nodiscard]] virtual bool has_work() const noexcept = 0;
 
     // Nobody looks while all workers are busy, unless the scheduler's watcher polls.

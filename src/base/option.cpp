@@ -26,7 +26,6 @@ struct option_definition {
 };
 
 constexpr std::uint64_t k_kibi = 1024;
-constexpr std::uint64_t k_most_workers = 4096;
 constexpr std::uint64_t k_most_seconds = 1'000'000;
 constexpr std::uint64_t k_most_stacks = std::uint64_t{1} << 40U;
 

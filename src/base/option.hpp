@@ -43,6 +43,9 @@ enum class option_id : std::uint8_t {
 };
 inline constexpr std::size_t k_option_count = 24;
 
+// More workers than this are a slip of the pen.
+inline constexpr std::uint64_t k_most_workers = 4096;
+
 enum class option_source : std::uint8_t { built_in, environment, command_line, api };
 [[nodiscard]] char const* text(option_source source) noexcept;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test-and-set lock for sections of a few instructions. Spins with pauses; gives the processor up
-// now and then, because the holder may have been preempted.
+// A test-and-set lock for sections of a few instructions.
 #pragma once
 
 #include <tulle/detail/machine.hpp>
+#include <tulle/detail/spin_wait.hpp>
 
 #include <cstdint>
 
@@ -14,10 +14,10 @@ template <class Machine> class basic_spin_lock {
 
 public:
     void lock() noexcept {
-        for (unsigned spins = 1; !try_lock(); ++spins) {
-            // relaxed: only a hint when to try again.
-            while (m_held.load(std::memory_order_relaxed) != 0) wait_a_little(spins++);
-        }
+        detail::spin_wait<Machine> wait;
+        // relaxed: only a hint when to try again.
+        while (!try_lock())
+            while (m_held.load(std::memory_order_relaxed) != 0) wait.step();
     }
     // Pairs with unlock.
     [[nodiscard]] bool try_lock() noexcept {
@@ -31,14 +31,6 @@ public:
     }
 
 private:
-    static constexpr unsigned k_spins_per_yield = 128;
-    static void wait_a_little(unsigned spins) noexcept {
-        if (spins % k_spins_per_yield == 0)
-            Machine::yield_processor();
-        else
-            Machine::pause();
-    }
-
     atomic<std::uint32_t> m_held{0};
 };
 

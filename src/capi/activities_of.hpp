@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activities of C, as C++ has them.
+// From the C type for the activities of a finish to the C++ one.
 #pragma once
 
 #include "capi/bytes.hpp"
@@ -9,7 +9,8 @@
 
 namespace tulle::capi {
 
-// Null: those that the caller belongs to. Throws std::logic_error: it belongs to no finish.
+// `given` null: the activities that the caller belongs to. Throws std::logic_error: it belongs to
+// no finish.
 [[nodiscard]] inline activities activities_of(tulle_activities_t* given) {
     return given != nullptr ? *reinterpret_cast<activities*>(given) : this_activity::siblings();
 }

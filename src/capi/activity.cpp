@@ -45,11 +45,11 @@ int refusal_of_call(int place, tulle_call_function_t* function, void const* argu
     return is_place_number(place) ? refusal_of(function, argument, size) : -EINVAL;
 }
 
-int take_result(tulle_call_t* call, void* to) {
+int take_result(tulle_call_t* call, void* out) {
     std::unique_ptr<tulle_call_t> const last(call);
     return without_exceptions([&] {
         byte_block const result = last->result.get();
-        if (to != nullptr) copy_bytes(to, result.data(), result.size());
+        if (out != nullptr) copy_bytes(out, result.data(), result.size());
         return 0;
     });
 }

@@ -24,7 +24,8 @@ struct block_view {
     block_view() noexcept = default;
     block_view(void const* first, std::size_t count) noexcept
         : bytes(count != 0 ? first : nullptr), size(count) {}
-    explicit block_view(byte_block const& of) noexcept : block_view(of.data(), of.size()) {}
+    explicit block_view(byte_block const& block) noexcept
+        : block_view(block.data(), block.size()) {}
     void const* bytes = nullptr;
     std::size_t size = 0;
 };
@@ -64,14 +65,14 @@ template <class F>
 } // namespace tulle::capi
 
 template <> struct tulle::wire<tulle::capi::block_view> {
-    static void put(wire_writer& to, capi::block_view const& all) {
-        to.put(std::uint64_t{all.size});
-        to.align(wire_writer::k_alignment);
-        to.put_bytes(all.bytes, all.size);
+    static void put(wire_writer& out, capi::block_view const& all) {
+        out.put(std::uint64_t{all.size});
+        out.align(wire_writer::k_alignment);
+        out.put_bytes(all.bytes, all.size);
     }
-    static capi::block_view get(wire_reader& from) {
-        std::size_t const size = from.get_count(1);
-        from.align(wire_writer::k_alignment);
-        return {from.get_bytes(size), size};
+    static capi::block_view get(wire_reader& in) {
+        std::size_t const size = in.get_count(1);
+        in.align(wire_writer::k_alignment);
+        return {in.get_bytes(size), size};
     }
 };

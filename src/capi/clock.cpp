@@ -14,7 +14,7 @@
 namespace tulle::capi {
 namespace {
 
-// A clock as its members lie; its home is a place by then.
+// The bytes of a clock; its home is a place by the time they are read.
 struct clock_image {
     int home;
     int padding; // is sent, too, and searched for addresses (stray_address.cpp)

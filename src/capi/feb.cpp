@@ -54,17 +54,17 @@ int apply(request const& r) noexcept {
     }
 }
 
-int read(op what, void* to, void const* word, std::size_t size, std::uint64_t deadline,
+int read(op operation, void* to, void const* word, std::size_t size, std::uint64_t deadline,
          int otherwise) noexcept {
-    return apply({what, const_cast<void*>(word), size, nullptr, to, deadline, otherwise});
+    return apply({operation, const_cast<void*>(word), size, nullptr, to, deadline, otherwise});
 }
-int write(op what, void* word, void const* from, std::size_t size, std::uint64_t deadline,
+int write(op operation, void* word, void const* from, std::size_t size, std::uint64_t deadline,
           int otherwise) noexcept {
     if (from == nullptr) return -EINVAL;
-    return apply({what, word, size, from, nullptr, deadline, otherwise});
+    return apply({operation, word, size, from, nullptr, deadline, otherwise});
 }
-int change(op what, void* word, void const* from, std::size_t size) noexcept {
-    return apply({what, word, size, from, nullptr, 0, 0});
+int change(op operation, void* word, void const* from, std::size_t size) noexcept {
+    return apply({operation, word, size, from, nullptr, 0, 0});
 }
 
 int lock(void const* address, std::uint64_t deadline, int otherwise) noexcept try {

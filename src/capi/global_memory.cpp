@@ -18,19 +18,19 @@ using messenger::object_at;
 
 std::uint64_t word_at(void const* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
 
-int allocate(void** address, std::size_t size, int at, bool cleared) {
+int allocate(void** address, std::size_t size, int place, bool cleared) {
     return without_exceptions([&] {
-        *address = &object_at<std::byte>(detail::allocate_global(size, at, cleared));
+        *address = &object_at<std::byte>(detail::allocate_global(size, place, cleared));
         return 0;
     });
 }
 
 template <class T>
-int change_word(memory_operation what, void* address, T value, T expected, T* before) {
+int change_word(memory_operation operation, void* address, T value, T expected, T* before) {
     return without_exceptions([&] {
         std::uint64_t word = value;
         if (int const error =
-                memory_of_caller().change(what, word_at(address), sizeof(T), word, expected))
+                memory_of_caller().change(operation, word_at(address), sizeof(T), word, expected))
             return -error;
         if (before != nullptr) *before = static_cast<T>(word);
         return 0;

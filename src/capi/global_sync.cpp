@@ -50,10 +50,10 @@ tulle_limit_t as_c(detail::limit l) noexcept {
 }
 
 template <class Word>
-std::optional<std::uint64_t> apply_as(feb_operation what, location<char> there, std::uint64_t value,
-                                      detail::limit until) {
+std::optional<std::uint64_t> apply_as(feb_operation operation, location<char> there,
+                                      std::uint64_t value, detail::limit until) {
     auto word = static_cast<Word>(value);
-    if (!detail::feb_calls<Word>::apply(what, reinterpret_cast<Word*>(&there.object()), word,
+    if (!detail::feb_calls<Word>::apply(operation, reinterpret_cast<Word*>(&there.object()), word,
                                         until))
         return std::nullopt;
     return word;
@@ -63,17 +63,17 @@ struct apply_to_word {
     static constexpr bool k_is_held = false;
     static std::optional<std::uint64_t> run(home_request const& /*by*/, detail::limit until,
                                             location<char> there, std::size_t size,
-                                            feb_operation what, std::uint64_t value) {
+                                            feb_operation operation, std::uint64_t value) {
         switch (size) {
-            case 8: return apply_as<std::uint64_t>(what, there, value, until);
-            case 4: return apply_as<std::uint32_t>(what, there, value, until);
-            case 2: return apply_as<std::uint16_t>(what, there, value, until);
-            default: return apply_as<std::uint8_t>(what, there, value, until);
+            case 8: return apply_as<std::uint64_t>(operation, there, value, until);
+            case 4: return apply_as<std::uint32_t>(operation, there, value, until);
+            case 2: return apply_as<std::uint16_t>(operation, there, value, until);
+            default: return apply_as<std::uint8_t>(operation, there, value, until);
         }
     }
     static void undo(std::optional<std::uint64_t> const& done, location<char> there,
-                     std::size_t size, feb_operation what, std::uint64_t /*value*/) {
-        if (what == feb_operation::read_fe)
+                     std::size_t size, feb_operation operation, std::uint64_t /*value*/) {
+        if (operation == feb_operation::read_fe)
             run({}, {}, there, size, feb_operation::write_ef, *done);
     }
 };
@@ -93,7 +93,7 @@ struct lock_mutex {
         }
         return true;
     }
-    // It died with it, as far as anybody can know.
+    // The place died with the mutex, as far as anybody can know.
     static void undo(bool /*done*/, location<tulle_mutex_t> /*where*/) noexcept {}
 };
 
@@ -104,7 +104,7 @@ struct meet_at_barrier {
         tulle_limit_t const limit = as_c(until);
         return is_done(tulle_barrier_wait_within(&there.object(), &limit));
     }
-    // It has come, and the others go on.
+    // The place has arrived, and the others go on.
     static void undo(bool /*done*/, location<tulle_barrier_t> /*where*/) noexcept {}
 };
 
@@ -180,24 +180,24 @@ void put_value(void* to, std::size_t size, std::uint64_t value) noexcept {
     }
 }
 
-int apply(feb_operation what, void const* word, void const* from, void* to, std::size_t size,
+int apply(feb_operation operation, void const* word, void const* from, void* to, std::size_t size,
           tulle_limit_t const* limit) {
     if (!is_size(size)) return -EINVAL;
     return without_exceptions([&] {
         auto const done = wait<apply_to_word>(static_cast<char const*>(word), size, size, limit,
-                                              size, what, value_in(from, size));
+                                              size, operation, value_in(from, size));
         if (!done) return reason_of(limit);
         put_value(to, size, *done);
         return 0;
     });
 }
-int read(feb_operation what, void* to, void const* word, std::size_t size,
+int read(feb_operation operation, void* to, void const* word, std::size_t size,
          tulle_limit_t const* limit) {
-    return apply(what, word, nullptr, to, size, limit);
+    return apply(operation, word, nullptr, to, size, limit);
 }
-int write(feb_operation what, void* word, void const* from, std::size_t size,
+int write(feb_operation operation, void* word, void const* from, std::size_t size,
           tulle_limit_t const* limit = nullptr) {
-    return from == nullptr ? -EINVAL : apply(what, word, from, nullptr, size, limit);
+    return from == nullptr ? -EINVAL : apply(operation, word, from, nullptr, size, limit);
 }
 
 } // namespace

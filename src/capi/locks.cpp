@@ -43,7 +43,8 @@ bool is_own(c_recursive_mutex const& m) noexcept {
     return m.owner.load(std::memory_order_relaxed) == this_thread::get_id();
 }
 
-// Unless the caller holds it, by lock_mutex(front, queue): whether that has got it.
+// Locks it by lock_mutex(front, queue), unless the caller holds it already. Returns whether the
+// caller holds it now.
 template <class Lock> bool lock_again_or(c_recursive_mutex& m, Lock lock_mutex) noexcept {
     if (is_own(m)) {
         ++m.depth;

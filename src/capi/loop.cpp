@@ -20,7 +20,7 @@ using namespace tulle;
 // A flag of C as a token.
 struct c_flag {
     int const* word;
-    // acquire pairs with whatever sets it, as far as C knows.
+    // acquire pairs with the store that sets it, as far as C knows.
     [[nodiscard]] bool stop_requested() const noexcept {
         return __atomic_load_n(word, __ATOMIC_ACQUIRE) != 0;
     }
@@ -74,7 +74,7 @@ int for_array(double const* array, std::size_t count, double const* result, F f)
     });
 }
 
-// The elements that `order` points to, in its order, to `array`, where they are now.
+// Brings the elements of `array`, to which `order` points, into that order.
 void bring_into_order(std::byte* array, std::size_t size,
                       std::vector<std::byte const*> const& order) {
     std::unique_ptr<std::byte[]> const sorted(new std::byte[order.size() * size]);

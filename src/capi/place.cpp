@@ -23,20 +23,20 @@ bool is_here(int index) { return index == detail::here_index(); }
 bool is_dead(int index) { return detail::is_dead_place(index); }
 rank as_rank(int index) { return static_cast<rank>(index); }
 
-endpoint::ilet named(tulle_ilet_t const* what) noexcept {
-    if (what == nullptr || what->run == nullptr) return {};
-    return {name_of(reinterpret_cast<void const*>(what->run)), what->a, what->b};
+endpoint::ilet named(tulle_ilet_t const* ilet) noexcept {
+    if (ilet == nullptr || ilet->run == nullptr) return {};
+    return {name_of(reinterpret_cast<void const*>(ilet->run)), ilet->a, ilet->b};
 }
-// A function that another place could not find.
-bool is_unknown(tulle_ilet_t const* what) noexcept {
-    return what != nullptr && what->run != nullptr && named(what).code == 0;
+// Whether another place could not find the function.
+bool is_unknown(tulle_ilet_t const* ilet) noexcept {
+    return ilet != nullptr && ilet->run != nullptr && named(ilet).code == 0;
 }
 
-void start_here(tulle_ilet_t const* what) {
-    if (what == nullptr || what->run == nullptr) return;
-    spawn_detached([it = *what, at = endpoint_of_caller()] {
-        standing where{at, nullptr};
-        stand const for_this_thread(where);
+void start_here(tulle_ilet_t const* ilet) {
+    if (ilet == nullptr || ilet->run == nullptr) return;
+    spawn_detached([it = *ilet, at = endpoint_of_caller()] {
+        place_context context{at, nullptr};
+        scoped_context const for_this_thread(context);
         it.run(it.a, it.b);
     });
 }
@@ -75,15 +75,15 @@ int tulle_place_is_dead(int place) {
     return is_place(place) ? static_cast<int>(is_dead(place)) : -EINVAL;
 }
 
-int tulle_start_at(int place, tulle_ilet_t what) {
-    if (!is_place(place) || what.run == nullptr) return -EINVAL;
-    if (is_unknown(&what)) return -ENOENT;
+int tulle_start_at(int place, tulle_ilet_t ilet) {
+    if (!is_place(place) || ilet.run == nullptr) return -EINVAL;
+    if (is_unknown(&ilet)) return -ENOENT;
     if (is_dead(place)) return -EHOSTDOWN;
     return guarded([&] {
         if (is_here(place))
-            start_here(&what);
+            start_here(&ilet);
         else
-            endpoint_of_caller()->start(as_rank(place), named(&what));
+            endpoint_of_caller()->start(as_rank(place), named(&ilet));
         return 0;
     });
 }

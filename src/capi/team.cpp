@@ -32,13 +32,13 @@ team_pointer team_named(tulle_team_t t) {
     return found;
 }
 
-// What action(team) returns.
+// Returns what action(team) returns.
 template <class Action> int with_team(tulle_team_t t, Action action) {
     return without_exceptions([&] { return action(*team_named(t)); });
 }
 
-// As detail::begin_collective: who does not begin would meet the others in another operation from
-// then on.
+// Without memory the program ends, as in detail::begin_collective: a member that does not begin
+// would meet the others in another operation from then on.
 team_pointer team_to_begin(tulle_team_t t) try {
     return team_named(t);
 } catch (std::bad_alloc const&) {
@@ -129,11 +129,11 @@ std::uint64_t make_team(std::vector<place> const& members) {
 } // namespace tulle::capi
 
 template <> struct tulle::wire<tulle::capi::team_value> {
-    static void put(wire_writer& to, capi::team_value const& value) {
+    static void put(wire_writer& out, capi::team_value const& value) {
         if (!value.is_there) throw std::bad_alloc();
-        to.put(value.bytes);
+        out.put(value.bytes);
     }
-    static capi::team_value get(wire_reader& from) { return {from.get<capi::byte_block>()}; }
+    static capi::team_value get(wire_reader& in) { return {in.get<capi::byte_block>()}; }
 };
 
 using namespace tulle::capi;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C functions return in place of exceptions.
+// What the C functions return instead of exceptions.
 #pragma once
 
 #include <tulle/finish.hpp>

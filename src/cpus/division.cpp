@@ -12,7 +12,7 @@ namespace {
 
 constexpr int k_nobody = -1;
 
-// Programs and CPUs by their places in lists.
+// Programs and CPUs are named by their indices in lists.
 class division {
 public:
     division(std::span<program const> programs, os::locality (*where)(int cpu));
@@ -27,7 +27,7 @@ private:
         std::vector<int> in_domain, on_node;
     };
 
-    [[nodiscard]] std::size_t place_of(int cpu) const;
+    [[nodiscard]] std::size_t index_of(int cpu) const;
     [[nodiscard]] program const& of(int p) const { return m_programs[static_cast<std::size_t>(p)]; }
     [[nodiscard]] int count(int p) const { return m_counts[static_cast<std::size_t>(p)]; }
     [[nodiscard]] int& owner(int cpu) { return m_owners[static_cast<std::size_t>(cpu)]; }
@@ -82,7 +82,7 @@ division::division(std::span<program const> programs, os::locality (*where)(int 
     }
     for (program const& p : programs) {
         auto& mask = m_may.emplace_back(m_cpus.size(), false);
-        for (int const cpu : p.may) mask[place_of(cpu)] = true;
+        for (int const cpu : p.may) mask[index_of(cpu)] = true;
     }
     m_owners.assign(m_cpus.size(), k_nobody);
     m_counts.assign(programs.size(), 0);
@@ -90,7 +90,7 @@ division::division(std::span<program const> programs, os::locality (*where)(int 
     m_guests.assign(programs.size(), k_nobody);
 }
 
-std::size_t division::place_of(int cpu) const {
+std::size_t division::index_of(int cpu) const {
     return static_cast<std::size_t>(std::lower_bound(m_cpus.begin(), m_cpus.end(), cpu) -
                                     m_cpus.begin());
 }
@@ -99,9 +99,9 @@ std::size_t division::place_of(int cpu) const {
 std::vector<int> division::had(int p) const {
     std::vector<int> found;
     for (int const cpu : of(p).has) {
-        std::size_t const place = place_of(cpu);
-        if (place < m_cpus.size() && m_cpus[place] == cpu && may(p, static_cast<int>(place)))
-            found.push_back(static_cast<int>(place));
+        std::size_t const index = index_of(cpu);
+        if (index < m_cpus.size() && m_cpus[index] == cpu && may(p, static_cast<int>(index)))
+            found.push_back(static_cast<int>(index));
     }
     return found;
 }
@@ -133,7 +133,7 @@ int division::poorest(int (*limit)(program const& p)) const {
     return found;
 }
 
-// Once a program cannot grow it never can: CPUs that are taken stay so, whoever has them.
+// Once a program cannot grow it never can: CPUs that are taken stay so, whichever program has them.
 void division::count_up_to(int (*limit)(program const& p)) {
     for (int p = poorest(limit); p != k_nobody; p = poorest(limit)) {
         bool const has_grown = grow(p);
@@ -146,7 +146,7 @@ void division::count_up_to(int (*limit)(program const& p)) {
 // free CPU.
 bool division::grow(int p) {
     std::vector<claim> asked{{p, k_nobody}}; // in the order in which they were reached
-    std::vector<std::size_t> by{0};          // who asks each
+    std::vector<std::size_t> by{0};          // the one that asks each
     std::vector<bool> is_asked(m_programs.size(), false);
     is_asked[static_cast<std::size_t>(p)] = true;
     for (std::size_t k = 0; k < asked.size(); ++k) {
@@ -177,9 +177,9 @@ template <class Belongs> division::crowd division::crowd_of(Belongs belongs) con
     crowd found{std::vector<int>(m_cpus.size(), 0), std::vector<int>(m_cpus.size(), 0)};
     for (int cpu = 0; cpu < cpus(); ++cpu) {
         if (!belongs(cpu)) continue;
-        auto const place = static_cast<std::size_t>(cpu);
-        ++found.in_domain[static_cast<std::size_t>(m_domains[place])];
-        ++found.on_node[static_cast<std::size_t>(m_nodes[place])];
+        auto const index = static_cast<std::size_t>(cpu);
+        ++found.in_domain[static_cast<std::size_t>(m_domains[index])];
+        ++found.on_node[static_cast<std::size_t>(m_nodes[index])];
     }
     return found;
 }
@@ -192,9 +192,9 @@ int division::keep(int p) {
         return std::find(candidates.begin(), candidates.end(), cpu) != candidates.end();
     });
     auto const rank = [&](int cpu) {
-        auto const place = static_cast<std::size_t>(cpu);
-        return std::tuple(-all.in_domain[static_cast<std::size_t>(m_domains[place])],
-                          -all.on_node[static_cast<std::size_t>(m_nodes[place])], cpu);
+        auto const index = static_cast<std::size_t>(cpu);
+        return std::tuple(-all.in_domain[static_cast<std::size_t>(m_domains[index])],
+                          -all.on_node[static_cast<std::size_t>(m_nodes[index])], cpu);
     };
     std::sort(candidates.begin(), candidates.end(),
               [&](int a, int b) { return rank(a) < rank(b); });
@@ -244,9 +244,9 @@ void division::share(int p) {
 
 std::vector<std::vector<int>> division::result() const {
     std::vector<std::vector<int>> cpus_of(m_programs.size());
-    for (std::size_t place = 0; place < m_cpus.size(); ++place)
-        if (m_owners[place] != k_nobody)
-            cpus_of[static_cast<std::size_t>(m_owners[place])].push_back(m_cpus[place]);
+    for (std::size_t index = 0; index < m_cpus.size(); ++index)
+        if (m_owners[index] != k_nobody)
+            cpus_of[static_cast<std::size_t>(m_owners[index])].push_back(m_cpus[index]);
     for (std::size_t p = 0; p < cpus_of.size(); ++p)
         if (m_guests[p] != k_nobody)
             cpus_of[p].push_back(m_cpus[static_cast<std::size_t>(m_guests[p])]);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who gets which CPUs, when several programs share a machine by agreement. A pure function.
+// Which program gets which CPUs, when several share a machine by agreement. A pure function.
 //   - Each program gets at least one CPU. If that is possible, no two have the same one (a
 //     matching, by augmenting paths: Kuhn 1955); otherwise those that are left over share the CPUs
 //     with the least weight on them.
 //   - Then each gets what it wants at least, then up to what it wants at most: one CPU at a time,
 //     to the program with the smallest (2 * CPUs + 1) / weight (Webster's rule of apportionment),
 //     also if another one must move for that.
-//   - Who has a CPU keeps it as far as its number allows, first those near most of its others. New
+//   - A program that has a CPU keeps it as far as its number allows, first those near most of its
+//   others. New
 //     ones lie near those that it has.
-// A division of its own result is the same again, so whoever looks may divide, whether something
-// has changed or not.
+// A division of its own result is the same again, so each visitor may divide, whether something has
+// changed or not.
 #pragma once
 
 #include "os/locality.hpp"

@@ -66,7 +66,7 @@ int member::visit() noexcept try {
 
 // It handles no signals of the program.
 int member::start_thread() noexcept {
-    m_changes = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK); // none: it looks once a second
+    m_changes = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK); // none: it visits the file once a second
     m_end = ::eventfd(0, EFD_CLOEXEC);
     if (m_end < 0) return errno;
     sigset_t all;
@@ -117,12 +117,12 @@ void* member::run(void* self) noexcept {
 
 void member::watch() noexcept {
     m_program.starts(os::thread_id());
-    while (look() && sleep()) {}
+    while (watch_and_visit() && sleep()) {}
 }
 
-// The watch comes first, so that no change after the look is missed. A file that was removed and
+// The watch comes first, so that no change after the visit is missed. A file that was removed and
 // made again is another one to watch.
-bool member::look() noexcept try {
+bool member::watch_and_visit() noexcept try {
     std::lock_guard const held(m_lock);
     if (m_changes >= 0)
         static_cast<void>(::inotify_add_watch(m_changes, m_registry->path().c_str(),

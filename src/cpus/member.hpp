@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program that shares the CPUs of its machine: it is in the registry, and an OS thread of its own
 // sees to it that it follows when others come, go, die or want something else. That thread sleeps
-// until the file changes (inotify(7)), and looks once a second all the same: for those that have
-// died, and where the system has no watch to give.
+// until the file changes (inotify(7)), and visits it once a second all the same: for those that
+// have died, and where the system has no watch to give.
 #pragma once
 
 #include "cpus/registry.hpp"
@@ -16,12 +16,12 @@
 
 namespace tulle::cpus {
 
-// What the program does. Called by the member's thread or by who joins or wants, one at a time,
-// none of them after leave().
+// What the program does. The member's thread calls these, or a thread that joins or wants, one at a
+// time, none of them after leave().
 struct follower {
     void (*starts)(int tid) noexcept = nullptr; // the thread that watches
     // The program has other CPUs. False: it cannot follow yet, and will be told again.
-    bool (*moves)(std::vector<int> const& from, std::vector<int> const& to) noexcept = nullptr;
+    bool (*moves)(std::vector<int> const& before, std::vector<int> const& after) noexcept = nullptr;
     // The registry is of no use any more; the program has all that it may use again.
     void (*gives_up)(std::string const& why) noexcept = nullptr;
 };
@@ -31,14 +31,14 @@ public:
     // 0, or an error of registry::visit (why() says why), or of the start of an OS thread.
     [[nodiscard]] int join(std::string path, std::vector<int> may, wish const& wanted,
                            follower const& program);
-    // its OS threads may run where they might before; nothing if it has not joined
+    // Its OS threads may run where they might before; nothing is done if it has not joined.
     void leave() noexcept;
 
     // 0, and has() is as the others let it; if the registry is locked for long, soon. ENOTSUP: it
     // has not joined, or has given up; others: see registry::visit. Throws std::bad_alloc.
     [[nodiscard]] int want(wish const& wanted);
     [[nodiscard]] int want(wish const& wanted, std::vector<int> may); // and it may use others
-    // nothing: it has not joined, or has given up
+    // Nothing: it has not joined, or has given up.
     [[nodiscard]] std::optional<wish> wanted();
     [[nodiscard]] std::vector<int> has();
     [[nodiscard]] std::vector<int> may();
@@ -53,7 +53,7 @@ public:
 private:
     static void* run(void* self) noexcept;
     void watch() noexcept;
-    [[nodiscard]] bool look() noexcept;
+    [[nodiscard]] bool watch_and_visit() noexcept;
     [[nodiscard]] int visit() noexcept;
     [[nodiscard]] int start_thread() noexcept;
     void give_up();

@@ -21,7 +21,7 @@ namespace tulle::cpus {
 
 namespace {
 
-// With who holds the lock, which takes microseconds.
+// Patience with the holder of the lock, which takes microseconds.
 constexpr std::uint64_t k_patience_ns = 1'000'000'000;
 constexpr timespec k_pause{0, 1'000'000};
 
@@ -164,28 +164,28 @@ bool registry::is_ours(int file) {
 }
 
 // One that is new has nothing in it. An entry of which a part is missing was being added by
-// somebody who has died.
-bool registry::read(image& of) {
+// a process that has died.
+bool registry::read(image& locked) {
     struct stat about {};
-    if (::fstat(of.file(), &about) != 0) return refuse(errno, std::strerror(errno));
+    if (::fstat(locked.file(), &about) != 0) return refuse(errno, std::strerror(errno));
     auto const size = static_cast<std::size_t>(about.st_size);
     file_head head;
-    if (size != 0 && ::pread(of.file(), &head, sizeof head, 0) != sizeof head)
+    if (size != 0 && ::pread(locked.file(), &head, sizeof head, 0) != sizeof head)
         return refuse(EBADMSG, "it is too short for a registry");
     if (head.format != file_head::k_format || head.entry_bytes != sizeof(entry))
         return refuse(EBADMSG, "it is of another version of Tulle, or something else; remove it "
                                "when no such program runs");
     std::size_t const count = size <= sizeof head ? 0 : (size - sizeof head) / sizeof(entry);
     if (count > k_most_programs) return refuse(EBADMSG, "it is damaged (too long); remove it");
-    of.entries.resize(count);
+    locked.entries.resize(count);
     auto const bytes = static_cast<ssize_t>(count * sizeof(entry));
-    if (::pread(of.file(), of.entries.data(), count * sizeof(entry), sizeof head) != bytes)
+    if (::pread(locked.file(), locked.entries.data(), count * sizeof(entry), sizeof head) != bytes)
         return refuse(EIO, "it cannot be read");
-    of.note_read(size == 0);
-    of.forget_dead();
-    bool const is_sound = std::all_of(of.entries.begin(), of.entries.end(), [](entry const& e) {
-        return e.process == 0 || makes_sense(e);
-    });
+    locked.note_read(size == 0);
+    locked.forget_dead();
+    bool const is_sound =
+        std::all_of(locked.entries.begin(), locked.entries.end(),
+                    [](entry const& e) { return e.process == 0 || makes_sense(e); });
     return is_sound || refuse(EBADMSG, "it is damaged; remove it");
 }
 
@@ -221,16 +221,16 @@ std::optional<registry::image> registry::open(int flags, int lock_kind) {
 }
 
 // The entries that are nobody's take no part.
-bool registry::divide_and_write(image& of) {
+bool registry::divide_and_write(image& locked) {
     std::vector<program> programs;
-    for (entry const& e : of.entries)
+    for (entry const& e : locked.entries)
         if (e.process != 0) programs.push_back(as_divided(e));
     auto const parts = divide(programs, &os::locality_of_cpu);
     auto part = parts.begin();
-    for (entry& e : of.entries)
+    for (entry& e : locked.entries)
         // They were in bits already.
         if (e.process != 0) static_cast<void>(set_bits(e.has, *part++));
-    return of.write() || refuse(errno, std::strerror(errno));
+    return locked.write() || refuse(errno, std::strerror(errno));
 }
 
 // False: see refuse.
@@ -267,7 +267,7 @@ bool registry::leave() {
     if (entry* const own = visited->find(m_process, m_start)) *own = {};
     bool const is_used = std::any_of(visited->entries.begin(), visited->entries.end(),
                                      [](entry const& e) { return e.process != 0; });
-    // Who has opened it by now makes another one.
+    // A process that has opened it by now makes another one.
     if (!is_used && ::unlink(m_path.c_str()) == 0) return true;
     return divide_and_write(*visited);
 }

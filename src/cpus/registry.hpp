@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file in which the programs of a user on a machine agree who has which CPUs. There is nobody
-// but them: whoever visits it leaves out those that have died, divides anew (division.hpp), and
+// The file in which the programs of a user on a machine agree which has which CPUs. There is nobody
+// but them: each visitor leaves out those that have died, divides anew (division.hpp), and
 // writes what has changed. A file that is locked (flock(2)), not memory that is mapped: one that is
 // cut or written over by mistake can be refused, and the system gives the lock back when its holder
 // dies.
@@ -95,8 +95,8 @@ private:
     [[nodiscard]] bool lock(int file, int kind);
     [[nodiscard]] bool has_folder() const;
     [[nodiscard]] bool is_ours(int file);
-    [[nodiscard]] bool read(image& of);
-    [[nodiscard]] bool divide_and_write(image& of);
+    [[nodiscard]] bool read(image& locked);
+    [[nodiscard]] bool divide_and_write(image& locked);
     [[nodiscard]] bool make_entry(entry& made, std::vector<int> const& may, wish const& wanted);
 
     std::string m_path;

@@ -2,8 +2,8 @@
 // A lock that one owner takes with two plain stores and a load, and strangers with a membarrier:
 // for data that is nearly always used by its owner, but must stay reachable while the owner
 // computes for long.
-//   owner     E1 busy = 1; compiler barrier; E2 load revoked     |  stranger  F1 revoked = 1; heavy
-//             fence; F2 wait for busy == 0
+//   owner     E1 busy = 1; compiler barrier; E2 load revoked
+//   stranger  F1 revoked = 1; heavy fence; F2 wait for busy == 0
 // Either the owner sees `revoked` at E2 and goes through the mutex, or the stranger sees `busy` at
 // F2 and waits for it to end.
 // Source: biased locking with asymmetric Dekker synchronization (Dice, Huang and Yang 2001).

@@ -44,11 +44,11 @@ public:
         m_base = slots;
         m_last = slots + (count - 1);
         m_asymmetric = asymmetric;
-        // relaxed: not shared yet; published by whoever hands the deque out
+        // relaxed: not shared yet; published by the code that hands the deque out
         this->head.store(slots, std::memory_order_relaxed);
         this->split.store(slots, std::memory_order_relaxed);
         m_tail.store(slots, std::memory_order_relaxed);
-        silence();
+        clear_wake_flag();
     }
 
     // Empties a deque that open() was called for and whose owner has gone. Under the lock: a thief
@@ -59,26 +59,25 @@ public:
         this->head.store(m_base, std::memory_order_relaxed); // relaxed: as in open
         this->split.store(m_base, std::memory_order_relaxed);
         m_tail.store(m_base, std::memory_order_relaxed);
-        silence();
+        clear_wake_flag();
         m_lock.unlock();
     }
 
-    // A hint, by anyone: holds records that a thief could take. relaxed: deque_thief::steal decides
-    // under the lock.
+    // A hint, for anyone: the deque holds records that a thief could take. relaxed:
+    // deque_thief::steal decides under the lock.
     [[nodiscard]] bool looks_stealable() const noexcept {
         Slot* const shared = this->split.load(std::memory_order_relaxed);
         return m_tail.load(std::memory_order_relaxed) < shared ||
                this->head.load(std::memory_order_relaxed) > shared;
     }
 
-    // B1: the owner's next publish takes the cold path. By a worker that goes to sleep, before its
-    // heavy fence.
-    // relaxed: the heavy fence follows.
-    void alarm() noexcept { this->limit.store(m_base, std::memory_order_relaxed); }
-    // By the owner, in the cold path. Without asymmetry every publish must come here, so the alarm
-    // stays.
-    // relaxed: who has set the alarm is served by the look for sleepers that follows.
-    void silence() noexcept {
+    // B1: sets the wake flag, so that the owner's next publish takes the cold path. A worker that
+    // goes to sleep calls this before its heavy fence. relaxed: the heavy fence follows.
+    void set_wake_flag() noexcept { this->limit.store(m_base, std::memory_order_relaxed); }
+    // The owner clears the wake flag in the cold path. Without asymmetry every publish must come
+    // here, so the flag stays set. relaxed: a worker that has set it again is found by the check
+    // for sleepers that follows.
+    void clear_wake_flag() noexcept {
         this->limit.store(m_asymmetric ? m_last : m_base, std::memory_order_relaxed);
     }
 
@@ -88,11 +87,11 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept {
         return static_cast<std::size_t>(m_last - m_base);
     }
-    // By the owner. Forked threads that were not joined yet.
+    // For the owner: whether there are no forked threads that were not joined yet.
     [[nodiscard]] bool is_empty() const noexcept { return this->top() == m_base; }
 
-    // By the owner, while the process is forked: no thief is in the middle of anything. The first
-    // slot that is not stolen is m_tail.
+    // The owner locks it while the process is forked: no thief is in the middle of anything. The
+    // first slot that is not stolen is m_tail.
     void lock_for_process_fork() noexcept { m_lock.lock(); }
     void unlock_after_process_fork() noexcept { m_lock.unlock(); }
     // relaxed: by the owner, after that
@@ -100,7 +99,7 @@ public:
         return m_tail.load(std::memory_order_relaxed);
     }
 
-    // Under the lock, hence relaxed.
+    // Called under the lock, hence relaxed.
     void check_invariants() const noexcept {
         TULLE_ASSERT(m_base <= m_tail.load(std::memory_order_relaxed),
                      "tail below the base of its deque");
@@ -126,13 +125,13 @@ enum class reclaim_result {
     stolen // a thief has it; wait for its state, then settle()
 };
 
-// What the owner does when the fast path fails.
+// The view of the owner: what it does when the fast path fails.
 template <class Machine, class Slot> class deque_owner {
 public:
     using deque_type = split_deque<Machine, Slot>;
     explicit deque_owner(deque_type& deque) noexcept : m_deque(deque) {}
 
-    // The youngest slot, after retract() failed: head may already be at `slot`.
+    // Takes the youngest slot back, after retract() failed: head may already be at `slot`.
     // `keep_shared`: what is left is joined through the cold path only (see reclaim_below).
     // relaxed, here and in the other functions of the owner: thieves read these words under the
     // lock, or as hints.
@@ -153,8 +152,8 @@ public:
         }
         return reclaim_result::mine;
     }
-    // A slot with younger ones above it. On `mine` the slot stays where it is; the caller leaves a
-    // record in it that may be stolen idly.
+    // Takes a slot back that has younger ones above it. On `mine` the slot stays where it is; the
+    // caller leaves a record in it that may be stolen idly.
     // The younger ones become shared, so that their joins come to reclaim(), after which the caller
     // takes idle records off.
     template <class Replace>
@@ -197,14 +196,14 @@ private:
     deque_type& m_deque;
 };
 
-// What anybody else may do.
+// The view of all others.
 template <class Machine, class Slot> class deque_thief {
 public:
     using deque_type = split_deque<Machine, Slot>;
     explicit deque_thief(deque_type& deque) noexcept : m_deque(deque) {}
 
-    // The oldest slot, or null: empty, or somebody else is at it. What the owner wrote into the
-    // slot happens before the return.
+    // Takes the oldest slot. Null: the deque is empty, or another thread is at it. What the owner
+    // wrote into the slot happens before the return.
     [[nodiscard]] Slot* steal() noexcept {
         if (!m_deque.looks_stealable() || m_deque.m_lock.looks_held() || !m_deque.m_lock.try_lock())
             return nullptr;

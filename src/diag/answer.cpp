@@ -56,7 +56,7 @@ request read_request(siginfo_t const& info) noexcept {
     return r;
 }
 
-// The copy of a copy belongs to nobody who would have to wait for it.
+// The copy of a copy belongs to no process that would have to wait for it.
 void copy_twice(request& r) noexcept {
     int const child = os::copy_process();
     if (child == 0) {

@@ -113,14 +113,14 @@ bool describe(void const* found, void const* function, description& d) noexcept 
 
 class machine {
 public:
-    machine(description const& of, std::uintptr_t pc) noexcept
-        : m_of(of), m_pc(pc), m_at(of.function) {}
+    machine(description const& function, std::uintptr_t pc) noexcept
+        : m_function(function), m_pc(pc), m_at(function.function) {}
 
     // False: something unknown.
     [[nodiscard]] bool run() noexcept {
-        if (!run_all(m_of.initial)) return false;
+        if (!run_all(m_function.initial)) return false;
         m_initial = m_row;
-        return run_all(m_of.program);
+        return run_all(m_function.program);
     }
     [[nodiscard]] row const& result() const noexcept { return m_row; }
 
@@ -139,8 +139,8 @@ private:
         switch (code >> 6U) {
             case 1: return advance(low);
             case 2:
-                return offset(low,
-                              static_cast<std::int64_t>(p.unsigned_number()) * m_of.data_factor);
+                return offset(low, static_cast<std::int64_t>(p.unsigned_number()) *
+                                       m_function.data_factor);
             case 3: return restore(low);
             default: return low < 0x0C ? run_plain(low, p) : run_frame(low, p);
         }
@@ -161,7 +161,8 @@ private:
         }
         std::uint64_t const number = p.unsigned_number();
         auto const operand = static_cast<std::int64_t>(p.unsigned_number());
-        if (code == 0x05) return offset(number, operand * m_of.data_factor); // offset_extended
+        if (code == 0x05)
+            return offset(number, operand * m_function.data_factor);         // offset_extended
         return set(number, {rule_kind::in_register, slot_operand(operand)}); // register
     }
     bool run_frame(std::uint8_t code, dwarf_reader& p) noexcept {
@@ -178,9 +179,10 @@ private:
             case 0x0F: return frame_expression(p);
             // def_cfa_sf
             case 0x12:
-                return frame_register(p) && frame_offset(p.signed_number() * m_of.data_factor);
+                return frame_register(p) &&
+                       frame_offset(p.signed_number() * m_function.data_factor);
             // def_cfa_offset_sf
-            case 0x13: return frame_offset(p.signed_number() * m_of.data_factor);
+            case 0x13: return frame_offset(p.signed_number() * m_function.data_factor);
             // GNU_args_size.
             case 0x2E: return static_cast<void>(p.unsigned_number()), true;
             case 0x2D: return true; // AARCH64_negate_ra_state: see code_address
@@ -193,13 +195,14 @@ private:
             // expression
             case 0x10: return set(number, {rule_kind::at_expression, 0, p.block()});
             // offset_extended_sf
-            case 0x11: return offset(number, p.signed_number() * m_of.data_factor);
+            case 0x11: return offset(number, p.signed_number() * m_function.data_factor);
             // val_offset
             case 0x14:
                 return set(number, {rule_kind::value_offset, signed_of(p.unsigned_number())});
             // val_offset_sf
             case 0x15:
-                return set(number, {rule_kind::value_offset, p.signed_number() * m_of.data_factor});
+                return set(number,
+                           {rule_kind::value_offset, p.signed_number() * m_function.data_factor});
             // val_expression
             case 0x16: return set(number, {rule_kind::value_expression, 0, p.block()});
             // negative_offset_extended
@@ -209,20 +212,20 @@ private:
     }
 
     [[nodiscard]] std::int64_t signed_of(std::uint64_t factored) const noexcept {
-        return static_cast<std::int64_t>(factored) * m_of.data_factor;
+        return static_cast<std::int64_t>(factored) * m_function.data_factor;
     }
     [[nodiscard]] static std::int64_t slot_operand(std::int64_t number) noexcept {
         return static_cast<std::int64_t>(arch::slot_of(static_cast<std::uint64_t>(number)));
     }
     bool advance(std::uint64_t by) noexcept {
-        m_at += by * m_of.code_factor;
+        m_at += by * m_function.code_factor;
         return true;
     }
-    bool set_location(dwarf_reader& p) noexcept { return p.skip(m_of.pointer_bytes), false; }
-    bool set(std::uint64_t number, rule const& how) noexcept {
+    bool set_location(dwarf_reader& p) noexcept { return p.skip(m_function.pointer_bytes), false; }
+    bool set(std::uint64_t number, rule const& chosen) noexcept {
         std::uint64_t const slot = arch::slot_of(number);
         // others, vector registers say, are not followed
-        if (slot < k_register_count) m_row.registers[slot] = how;
+        if (slot < k_register_count) m_row.registers[slot] = chosen;
         return true;
     }
     bool offset(std::uint64_t number, std::int64_t by) noexcept {
@@ -256,7 +259,7 @@ private:
         return true;
     }
 
-    description const& m_of;
+    description const& m_function;
     std::uintptr_t m_pc;
     std::uintptr_t m_at;
     row m_row, m_initial;
@@ -347,12 +350,12 @@ struct frame_view {
     std::uintptr_t address = 0; // canonical frame address
 };
 
-bool find_frame_address(row const& at, frame_view& f) noexcept {
-    if (at.frame.kind == rule_kind::value_expression)
-        return expression(f.registers, f.stack).evaluate(at.frame.expression, f.address);
-    auto const number = static_cast<std::size_t>(at.frame.number);
-    if (at.frame.kind != rule_kind::in_register || !f.registers.has(number)) return false;
-    f.address = f.registers.value[number] + static_cast<std::uintptr_t>(at.frame_offset);
+bool find_frame_address(row const& here, frame_view& f) noexcept {
+    if (here.frame.kind == rule_kind::value_expression)
+        return expression(f.registers, f.stack).evaluate(here.frame.expression, f.address);
+    auto const number = static_cast<std::size_t>(here.frame.number);
+    if (here.frame.kind != rule_kind::in_register || !f.registers.has(number)) return false;
+    f.address = f.registers.value[number] + static_cast<std::uintptr_t>(here.frame_offset);
     return true;
 }
 
@@ -362,21 +365,21 @@ bool evaluate_from_frame(frame_view const& f, dwarf_reader code, std::uintptr_t&
 }
 
 // The caller's value of a register; false: not known.
-bool apply(rule const& how, std::size_t number, frame_view const& f,
+bool apply(rule const& chosen, std::size_t number, frame_view const& f,
            std::uintptr_t& word) noexcept {
-    std::uintptr_t const shifted = f.address + static_cast<std::uintptr_t>(how.number);
-    switch (how.kind) {
+    std::uintptr_t const shifted = f.address + static_cast<std::uintptr_t>(chosen.number);
+    switch (chosen.kind) {
         case rule_kind::undefined: return false;
         case rule_kind::same: word = f.registers.value[number]; return f.registers.has(number);
         case rule_kind::at_offset: return f.stack.read(shifted, word);
         case rule_kind::value_offset: word = shifted; return true;
         case rule_kind::in_register:
-            if (!f.registers.has(static_cast<std::size_t>(how.number))) return false;
-            word = f.registers.value[static_cast<std::size_t>(how.number)];
+            if (!f.registers.has(static_cast<std::size_t>(chosen.number))) return false;
+            word = f.registers.value[static_cast<std::size_t>(chosen.number)];
             return true;
         case rule_kind::at_expression:
-            return evaluate_from_frame(f, how.expression, word) && f.stack.read(word, word);
-        case rule_kind::value_expression: return evaluate_from_frame(f, how.expression, word);
+            return evaluate_from_frame(f, chosen.expression, word) && f.stack.read(word, word);
+        case rule_kind::value_expression: return evaluate_from_frame(f, chosen.expression, word);
     }
     return false;
 }

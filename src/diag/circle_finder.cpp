@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diag/circle_finder.hpp"
 
+#include "base/rng.hpp"
 #include "sync/inspect.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace tulle::diag {
 
 namespace {
 
-// A program with more that wait for holders is not looked at.
+// A program in which more threads wait for holders is not searched.
 constexpr std::size_t k_most_waiting = 4096;
 constexpr std::size_t k_most_circles = 8;
 
@@ -19,7 +20,7 @@ bool may_have_holder(wait::wait_reason waits) noexcept {
 }
 
 wait_graph::node node_of(sched::thread_view const& seen) noexcept {
-    wait_graph::node n{seen.id, seen.waits, 0, nullptr};
+    wait_graph::node n{seen.id, seen.waits, {}, nullptr};
     if (seen.waits.kind == wait::wait_kind::stolen_child)
         n.stolen_word = seen.waits.object;
     else
@@ -27,16 +28,11 @@ wait_graph::node node_of(sched::thread_view const& seen) noexcept {
     return n;
 }
 
-std::uint64_t mix(std::uint64_t word) noexcept {
-    word = (word ^ (word >> 31U)) * 0x9E3779B97F4A7C15U;
-    return word ^ (word >> 29U);
-}
-
-// The same wherever the walk has begun.
+// The signature is the same wherever the walk has begun.
 std::uint64_t signature_of(std::pmr::vector<wait_graph::node> const& circle) noexcept {
     std::uint64_t sum = 0;
     for (wait_graph::node const& n : circle)
-        sum += mix(mix(n.id) + reinterpret_cast<std::uintptr_t>(n.waits.object));
+        sum += base::mix(base::mix(0, n.id), reinterpret_cast<std::uintptr_t>(n.waits.object));
     return sum;
 }
 
@@ -52,13 +48,13 @@ void circle_finder::add(void* self, sched::thread_view const& seen) noexcept {
         finder.m_waiting.push_back(seen);
 }
 
-sched::circle_search circle_finder::look(sched::scheduler& of) noexcept try {
+sched::circle_search circle_finder::search(sched::scheduler& searched) noexcept try {
     m_waiting.reserve(std::max(m_waiting.capacity(), std::size_t{64}));
     do {
         if (m_has_more) m_waiting.reserve(4 * m_waiting.capacity());
         m_waiting.clear();
         m_has_more = false;
-        sched::census(of).visit(&add, this, sched::census::depth::waits);
+        sched::census(searched).visit(&add, this, sched::census::depth::waits);
     } while (m_has_more && m_waiting.capacity() < k_most_waiting);
     if (m_has_more || m_waiting.size() < 2) m_waiting.clear();
     wait_graph graph(*std::pmr::new_delete_resource());

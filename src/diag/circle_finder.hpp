@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds threads that wait for each other in a circle while others go on. The process is not stopped
-// for it, so a look may see threads one after the other in states that they have never been in at
-// one time; and what they wait for may be gone, so it is read with care. Such a circle needs locks
-// that are taken in two orders, and has to be seen at several looks, as the same threads at the
-// same objects, before it counts: those that are real are still there.
+// for it, so a search may see threads one after the other in states that they have never been in
+// at one time; and what they wait for may be gone, so it is read with care. Such a circle needs
+// locks that are taken in two orders, and has to be seen by several searches, as the same threads
+// at the same objects, before it counts: those that are real are still there.
 #pragma once
 
 #include "diag/wait_graph.hpp"
@@ -20,9 +20,9 @@ class circle_finder {
 public:
     static constexpr int k_sightings = 4;
 
-    // One call at a time.
-    [[nodiscard]] sched::circle_search look(sched::scheduler& of) noexcept;
-    // Whether this thread is in a circle that the last look has found.
+    // Searches once; one call at a time.
+    [[nodiscard]] sched::circle_search search(sched::scheduler& searched) noexcept;
+    // Whether this thread is in a circle that the last search has found.
     [[nodiscard]] bool is_member(sched::thread_view const& seen) const noexcept;
 
 private:

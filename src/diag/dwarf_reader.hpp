@@ -13,10 +13,10 @@ struct dwarf_reader {
     unsigned char const* end = nullptr;
 
     // The content of an entry of .eh_frame, behind its length.
-    [[nodiscard]] static dwarf_reader of_entry(unsigned char const* at) noexcept {
+    [[nodiscard]] static dwarf_reader of_entry(unsigned char const* entry) noexcept {
         std::uint32_t length = 0;
-        std::memcpy(&length, at, sizeof length);
-        return {at + sizeof length, at + sizeof length + length};
+        std::memcpy(&length, entry, sizeof length);
+        return {entry + sizeof length, entry + sizeof length + length};
     }
 
     [[nodiscard]] bool at_end() const noexcept { return begin >= end; }

@@ -42,7 +42,7 @@ void explain(request& r) noexcept {
     if (child > 0) os::wait_for_copy(child, status, true);
 }
 
-// What the fault itself tells, without looking at memory that the thread has not.
+// What the fault itself tells; no memory is read that the thread may not have.
 bool may_be_overflow(sched::worker const& w, fault const& f) noexcept {
     if (stands_on_system_stack(w)) return is_near_stack_pointer(f);
     stack::span const own = w.current == nullptr ? stack::span{} : w.current->stack;
@@ -50,8 +50,9 @@ bool may_be_overflow(sched::worker const& w, fault const& f) noexcept {
            overflow_kind::none;
 }
 
-// The same signal, with the default action, when the handler returns: the instruction faults again;
-// or, if no instruction was the cause, the signal is sent again as it came.
+// Ends the process by the same signal, with the default action, when the handler returns: the
+// instruction faults again; or, if no instruction was the cause, the signal is sent again as it
+// came.
 void end_as_without_us(int signal, siginfo_t* info) noexcept {
     struct sigaction standard {};
     standard.sa_handler = SIG_DFL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a copy of the process (os/child_program.hpp) does that was made in a signal handler to write
-// a report: nothing else runs in it, so it may look at everything, and whatever goes wrong in it
+// a report: nothing else runs in it, so it may read everything, and whatever goes wrong in it
 // cannot hurt the program.
 #pragma once
 

@@ -23,6 +23,10 @@ namespace {
 constexpr std::size_t k_most_circles_told = 8;
 constexpr std::size_t k_most_groups = 100;
 
+phrase holder_of(sync::holder const& h) noexcept {
+    return h.id != 0 ? name_of(h.id) : phrase::make("%s", "a forked thread");
+}
+
 // "mutex 0x7f.. held by thread 3", "barrier 0x7f.. (2 of 3 have arrived)", "thread 4"
 phrase target_of(wait::wait_reason waits, bool same_object) noexcept {
     using enum wait::wait_kind;
@@ -31,9 +35,9 @@ phrase target_of(wait::wait_reason waits, bool same_object) noexcept {
     if (!same_object) return phrase::make("a %s each", kind);
     sync::wait_facts const facts = sync::inspect(waits);
     if (waits.kind == stolen_child) return phrase::make("a %s", kind);
-    if (waits.kind == spawned_thread) return name_of(facts.holder);
-    if (facts.holder != 0)
-        return phrase::make("%s %p, held by %s", kind, waits.object, name_of(facts.holder).text);
+    if (waits.kind == spawned_thread) return name_of(facts.holder.id);
+    if (facts.holder.is_known())
+        return phrase::make("%s %p, held by %s", kind, waits.object, holder_of(facts.holder).text);
     if (facts.numbers[0] != '\0')
         return phrase::make("%s %p (%s)", kind, waits.object, facts.numbers);
     return phrase::make("%s %p", kind, waits.object);
@@ -76,8 +80,8 @@ private:
 
 class writer {
 public:
-    writer(sched::scheduler& of, report_reason const& why, int process, int output) noexcept
-        : m_of(of),
+    writer(sched::scheduler& scheduler, report_reason const& why, int process, int output) noexcept
+        : m_scheduler(scheduler),
           m_why(why),
           m_process(process),
           m_out(output),
@@ -85,7 +89,7 @@ public:
 
     void write() noexcept {
         print_head();
-        m_is_complete = m_threads.collect(m_of, m_why.circles);
+        m_is_complete = m_threads.collect(m_scheduler, m_why.circles);
         find_circles();
         find_names();
         if (m_why.is_request) print_counts();
@@ -126,9 +130,9 @@ private:
     // Before anything that takes memory, of which there may be none.
     void print_head() noexcept {
         if (m_why.is_request) return;
-        std::size_t const waiting = sched::census(m_of).count_waiting();
+        std::size_t const waiting = sched::census(m_scheduler).count_waiting();
         char const* const wait = waiting == 1 ? "thread waits" : "threads wait";
-        std::uint64_t const unstarted = sched::census(m_of).unstarted().all();
+        std::uint64_t const unstarted = sched::census(m_scheduler).unstarted().all();
         switch (m_why.found) {
             case sched::standstill::deadlock:
                 m_out.print(
@@ -152,10 +156,10 @@ private:
                             m_process);
                 break;
         }
-        if (m_of.chosen().seed != 0)
-            m_out.print("; TULLE_SEED=%" PRIu64 " repeats this run", m_of.chosen().seed);
+        if (m_scheduler.chosen().seed != 0)
+            m_out.print("; TULLE_SEED=%" PRIu64 " repeats this run", m_scheduler.chosen().seed);
         m_out.print(")\n");
-        if (m_why.found == sched::standstill::no_stack) print_stack_limit(m_out, m_of);
+        if (m_why.found == sched::standstill::no_stack) print_stack_limit(m_out, m_scheduler);
         m_out.flush();
     }
     [[nodiscard]] phrase signal_names() const noexcept {
@@ -170,12 +174,12 @@ private:
         return phrase::make("%s", "a signal");
     }
     void print_counts() noexcept {
-        sched::unstarted_counts const more = sched::census(m_of).unstarted();
+        sched::unstarted_counts const more = sched::census(m_scheduler).unstarted();
         m_out.print("tulle: process %d: %zu threads with a stack, %zu of them running on %d "
                     "workers; %" PRIu64 " in queues%s\n",
-                    m_process, m_threads.count(), m_threads.running(), m_of.chosen().workers,
+                    m_process, m_threads.count(), m_threads.running(), m_scheduler.chosen().workers,
                     more.all(), more.starving != 0 ? ", some of which find no stack" : "");
-        print_substitutes(m_of.watching().view());
+        print_substitutes(m_scheduler.watching().view());
     }
     void print_substitutes(sched::watcher_view const& seen) noexcept {
         if (seen.in_kernel + seen.computing == 0) return;
@@ -241,7 +245,7 @@ private:
         if (g.cut) m_out.print("    ...\n");
     }
 
-    sched::scheduler& m_of;
+    sched::scheduler& m_scheduler;
     report_reason const m_why;
     int m_process;
     text_output m_out;
@@ -256,9 +260,9 @@ private:
 
 } // namespace
 
-void write_report(sched::scheduler& of, report_reason const& why, int process,
+void write_report(sched::scheduler& scheduler, report_reason const& why, int process,
                   int output) noexcept {
-    writer(of, why, process, output).write();
+    writer(scheduler, why, process, output).write();
 }
 
 } // namespace tulle::diag

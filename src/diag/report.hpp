@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says in text which threads there are, what each waits for, where it was spawned and where it
-// stands. Threads that look alike are one paragraph. Threads that wait for each other in a circle
-// come first, where it is known who holds what.
+// Says in text which threads there are, what each waits for, where it was spawned and which calls
+// are on its stack. Threads that are alike are one paragraph. Threads that wait for each other in a
+// circle come first, where it is known which thread holds what.
 // Takes no lock for long and no memory of the C library's heap, so it may be written by a copy of
 // the process (report_request.cpp).
 #pragma once
@@ -26,6 +26,7 @@ struct report_reason {
 };
 
 // About the process with this number, to a descriptor.
-void write_report(sched::scheduler& of, report_reason const& why, int process, int output) noexcept;
+void write_report(sched::scheduler& scheduler, report_reason const& why, int process,
+                  int output) noexcept;
 
 } // namespace tulle::diag

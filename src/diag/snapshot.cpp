@@ -31,16 +31,16 @@ bool has_stopped(sched::worker_remote const& w, std::uint32_t round) noexcept {
     return w.stopped_in.load(std::memory_order_acquire) == round; // pairs with leave_registers
 }
 
-void pass_on(sched::scheduler& of, int signal, std::uint32_t round) noexcept {
-    for (sched::worker_remote const* const w : of.workers()) {
+void pass_on(sched::scheduler& scheduler, int signal, std::uint32_t round) noexcept {
+    for (sched::worker_remote const* const w : scheduler.workers()) {
         int const tid = w->tid.load(std::memory_order_relaxed); // relaxed: 0 until it has started
         if (tid != 0 && !has_stopped(*w, round))
             static_cast<void>(::syscall(SYS_tgkill, ::getpid(), tid, signal));
     }
 }
 
-bool all_have_stopped(sched::scheduler& of, std::uint32_t round) noexcept {
-    for (sched::worker_remote const* const w : of.workers()) {
+bool all_have_stopped(sched::scheduler& scheduler, std::uint32_t round) noexcept {
+    for (sched::worker_remote const* const w : scheduler.workers()) {
         // relaxed: as above.
         if (w->tid.load(std::memory_order_relaxed) != 0 && !has_stopped(*w, round)) return false;
     }
@@ -49,13 +49,13 @@ bool all_have_stopped(sched::scheduler& of, std::uint32_t round) noexcept {
 
 } // namespace
 
-void stop_workers(sched::scheduler& of, int signal, ucontext_t const& own) noexcept {
+void stop_workers(sched::scheduler& scheduler, int signal, ucontext_t const& own) noexcept {
     // pairs with stand_still_if_asked.
     std::uint32_t const round = g_round.fetch_add(1, std::memory_order_acq_rel) + 1;
     if (sched::worker* const w = sched::this_worker()) leave_registers(*w, own, round);
-    pass_on(of, signal, round);
+    pass_on(scheduler, signal, round);
     std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
-    while (!all_have_stopped(of, round) && os::monotonic_ns() < give_up) {
+    while (!all_have_stopped(scheduler, round) && os::monotonic_ns() < give_up) {
         timespec const pause{0, 100'000};
         static_cast<void>(::nanosleep(&pause, nullptr));
     }

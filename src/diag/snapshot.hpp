@@ -13,7 +13,7 @@ namespace tulle::diag {
 
 // By the first handler: passes `signal` on, and returns when all workers stand still or have had
 // their time.
-void stop_workers(sched::scheduler& of, int signal, ucontext_t const& own) noexcept;
+void stop_workers(sched::scheduler& scheduler, int signal, ucontext_t const& own) noexcept;
 void let_workers_go() noexcept;
 
 // By every handler of that signal. False: nobody is stopping this worker, so the signal is a

@@ -8,6 +8,6 @@
 namespace tulle::diag {
 
 // Sentences for a report, each on a line of its own.
-void print_stack_limit(text_output& out, sched::scheduler& of) noexcept;
+void print_stack_limit(text_output& out, sched::scheduler& scheduler) noexcept;
 
 } // namespace tulle::diag

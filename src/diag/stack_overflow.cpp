@@ -33,8 +33,8 @@ std::uintptr_t depth(fault const& f) noexcept {
 
 // What the unwinder may read: the stack, and what lies below it down to the stack pointer, where
 // the thread has written itself.
-stack_range readable(stack::span own, arch::registers const& from) noexcept {
-    return {std::min(low_of(own), stack_pointer(from)), end_of(own)};
+stack_range readable(stack::span own, arch::registers const& registers) noexcept {
+    return {std::min(low_of(own), stack_pointer(registers)), end_of(own)};
 }
 
 struct frame_size {
@@ -91,14 +91,15 @@ bool is_near_stack_pointer(fault const& f) noexcept {
     return f.address + k_below >= depth(f) && f.address < depth(f) + k_largest_frame;
 }
 
-bool began_on(stack::span own, arch::registers from) noexcept {
-    stack_range const range = readable(own, from);
+bool began_on(stack::span own, arch::registers registers) noexcept {
+    stack_range const range = readable(own, registers);
     bool is_call = false;
     for (std::size_t k = 0; arch::k_can_unwind && k < k_most_frames_looked_at; ++k) {
-        std::uintptr_t const before = stack_pointer(from);
-        if (to_caller(from, range, is_call) != frame_step::call || stack_pointer(from) <= before)
+        std::uintptr_t const before = stack_pointer(registers);
+        if (to_caller(registers, range, is_call) != frame_step::call ||
+            stack_pointer(registers) <= before)
             return false;
-        if (stack_pointer(from) > low_of(own)) return stack_pointer(from) <= end_of(own);
+        if (stack_pointer(registers) > low_of(own)) return stack_pointer(registers) <= end_of(own);
         is_call = true;
     }
     return false;

@@ -27,21 +27,21 @@ enum class overflow_kind : std::uint8_t {
     past_guard,
 };
 
-// Looks at nothing but the two; `guard_bytes` lie below `own`. A thread whose stack pointer is
-// still far up has followed a wrong pointer into its guard. past_guard is a suspicion: the program
-// may stand on a stack of its own making.
+// Reads nothing but the two arguments; `guard_bytes` lie below `own`. A thread whose stack pointer
+// is still far up has followed a wrong pointer into its guard. past_guard is a suspicion: the
+// program may stand on a stack of its own making.
 [[nodiscard]] overflow_kind suspect(fault const& f, stack::span own,
                                     std::size_t guard_bytes) noexcept;
 
 // Whether `w` runs on the stack of its OS thread: main's, or one that is foreign to the library.
 [[nodiscard]] bool stands_on_system_stack(sched::worker const& w) noexcept;
-// For those: whether the fault may be an overflow, without a look at where the stack ends, which
-// the system decides as the stack grows.
+// For stacks of OS threads: whether the fault may be an overflow. Where the stack ends is not
+// asked, since the system decides that as the stack grows.
 [[nodiscard]] bool is_near_stack_pointer(fault const& f) noexcept;
 
-// Whether the callers of where the stack pointer is below `own` stand on it. In a copy of the
-// process: it may crash.
-[[nodiscard]] bool began_on(stack::span own, arch::registers from) noexcept;
+// Whether the callers of the code whose stack pointer is below `own` have their frames on it.
+// Called in a copy of the process: it may crash.
+[[nodiscard]] bool began_on(stack::span own, arch::registers registers) noexcept;
 
 // Bytes from the end of the stack down to where the faulting function would have got.
 [[nodiscard]] std::size_t bytes_wanted(fault const& f, stack::span own) noexcept;

@@ -3,18 +3,18 @@
 
 namespace tulle::diag {
 
-void unwind(arch::registers from, stack_range const& stack, stack_trace& out) noexcept {
+void unwind(arch::registers registers, stack_range const& stack, stack_trace& out) noexcept {
     out.count = 0;
     out.cut = false;
     std::uintptr_t lowest = 0; // callers' frames lie higher
-    for (bool is_call = false; from.pc != 0;) {
+    for (bool is_call = false; registers.pc != 0;) {
         if (out.count == stack_trace::k_most) {
             out.cut = true;
             break;
         }
-        out.pcs[out.count++] = is_call ? from.pc - 1 : from.pc;
-        frame_step const step = to_caller(from, stack, is_call);
-        std::uintptr_t const sp = from.value[arch::k_stack_pointer];
+        out.pcs[out.count++] = is_call ? registers.pc - 1 : registers.pc;
+        frame_step const step = to_caller(registers, stack, is_call);
+        std::uintptr_t const sp = registers.value[arch::k_stack_pointer];
         if (step == frame_step::end || sp <= lowest) break;
         lowest = sp;
         is_call = step == frame_step::call;

@@ -22,6 +22,6 @@ struct stack_trace {
 };
 
 // From registers on; reads nothing outside of `stack`. May be called in a signal handler.
-void unwind(arch::registers from, stack_range const& stack, stack_trace& out) noexcept;
+void unwind(arch::registers registers, stack_range const& stack, stack_trace& out) noexcept;
 
 } // namespace tulle::diag

@@ -16,8 +16,8 @@ namespace tulle::diag {
 // On an OS thread of its own, as the caller may stand on a small stack; returns when it is written.
 void report_stack_uses(sched::stack_uses& uses) noexcept;
 
-// What a loop calls that finds a stack without a guard used beyond its low end: says who it was,
-// and aborts.
+// A loop calls this that finds a stack without a guard used beyond its low end: it says which
+// thread it was, and aborts.
 [[noreturn]] void end_for_overflow(sched::stack_user const& user, thread_id id) noexcept;
 
 } // namespace tulle::diag

@@ -63,7 +63,7 @@ std::pmr::vector<symbol_table::module> symbol_table::group_by_module() {
         bool is_short = false;
     } s{*this, std::pmr::vector<module>(&m_memory)};
     // No exception leaves it: the dynamic linker holds a lock.
-    auto const look = [](dl_phdr_info* info, std::size_t, void* argument) noexcept {
+    auto const visit = [](dl_phdr_info* info, std::size_t, void* argument) noexcept {
         auto& found = *static_cast<search*>(argument);
         try {
             found.self.add_module(*info, found.modules);
@@ -72,7 +72,7 @@ std::pmr::vector<symbol_table::module> symbol_table::group_by_module() {
         }
         return found.is_short ? 1 : 0;
     };
-    static_cast<void>(::dl_iterate_phdr(look, &s));
+    static_cast<void>(::dl_iterate_phdr(visit, &s));
     if (s.is_short) throw std::bad_alloc();
     return std::move(s.modules);
 }
@@ -100,23 +100,23 @@ void symbol_table::resolve() {
     }
 }
 
-void symbol_table::ask(module const& of) {
+void symbol_table::ask(module const& asked) {
     os::memory_file const question("tulle-addresses"), answer("tulle-symbols");
     if (!question.is_open() || !answer.is_open()) return;
-    for (std::uintptr_t const pc : of.pcs) {
+    for (std::uintptr_t const pc : asked.pcs) {
         char line[32];
-        int const length = std::snprintf(line, sizeof line, "0x%" PRIxPTR "\n", pc - of.bias);
+        int const length = std::snprintf(line, sizeof line, "0x%" PRIxPTR "\n", pc - asked.bias);
         question.write(line, static_cast<std::size_t>(length));
     }
     question.rewind();
-    char const* const arguments[] = {"addr2line",     "-a",   "-f", "-i", "-C", "-e",
-                                     of.path.c_str(), nullptr};
+    char const* const arguments[] = {"addr2line",        "-a",   "-f", "-i", "-C", "-e",
+                                     asked.path.c_str(), nullptr};
     if (os::run_program(arguments, question.descriptor(), answer.descriptor(), k_most_seconds))
-        read_answer(of, answer.descriptor());
+        read_answer(asked, answer.descriptor());
 }
 
 // For each address: itself, then function and source line, innermost first.
-void symbol_table::read_answer(module const& of, int answer) {
+void symbol_table::read_answer(module const& asked, int answer) {
     std::pmr::string content(&m_memory);
     char part[4096];
     ::lseek(answer, 0, SEEK_SET);
@@ -126,7 +126,7 @@ void symbol_table::read_answer(module const& of, int answer) {
     for (std::string_view text = content; !text.empty();) {
         std::string_view const line = next_line(text);
         if (line.starts_with("0x")) {
-            auto const found = m_found.find(std::strtoull(line.data(), nullptr, 16) + of.bias);
+            auto const found = m_found.find(std::strtoull(line.data(), nullptr, 16) + asked.bias);
             current = found == m_found.end() ? nullptr : &found->second;
             continue;
         }
@@ -138,7 +138,7 @@ void symbol_table::read_answer(module const& of, int answer) {
     }
 }
 
-void symbol_table::guess(std::uintptr_t pc, module const* of) {
+void symbol_table::guess(std::uintptr_t pc, module const* nearest) {
     Dl_info info{};
     char text[512];
     if (::dladdr(reinterpret_cast<void*>(pc), &info) != 0 && info.dli_sname != nullptr) {
@@ -150,8 +150,9 @@ void symbol_table::guess(std::uintptr_t pc, module const* of) {
         std::snprintf(text, sizeof text, "%s+0x%" PRIxPTR,
                       plain != nullptr ? plain.get() : info.dli_sname,
                       pc - reinterpret_cast<std::uintptr_t>(info.dli_saddr));
-    } else if (of != nullptr) {
-        std::snprintf(text, sizeof text, "%s+0x%" PRIxPTR, of->path.c_str(), pc - of->bias);
+    } else if (nearest != nullptr) {
+        std::snprintf(text, sizeof text, "%s+0x%" PRIxPTR, nearest->path.c_str(),
+                      pc - nearest->bias);
     } else {
         std::snprintf(text, sizeof text, "0x%" PRIxPTR, pc);
     }

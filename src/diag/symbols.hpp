@@ -51,9 +51,9 @@ private:
     [[nodiscard]] std::pmr::vector<module> group_by_module();
     // If something of it is wanted.
     void add_module(dl_phdr_info const& info, std::pmr::vector<module>& modules) const;
-    void ask(module const& of);
-    void read_answer(module const& of, int answer);
-    void guess(std::uintptr_t pc, module const* of);
+    void ask(module const& asked);
+    void read_answer(module const& asked, int answer);
+    void guess(std::uintptr_t pc, module const* nearest);
 
     std::pmr::memory_resource& m_memory;
     bool m_may_use_heap;

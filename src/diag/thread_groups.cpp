@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diag/thread_groups.hpp"
 
+#include "base/rng.hpp"
 #include "os/mapped_range.hpp"
 #include "sync/inspect.hpp"
 
@@ -34,14 +35,9 @@ std::uintptr_t origin(sched::thread_view const& seen) noexcept {
     return reinterpret_cast<std::uintptr_t>(seen.stolen->run);
 }
 
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
-    return hash ^ (hash >> 29U);
-}
-
 std::uint64_t hash_of(sched::thread_view const& seen, stack_trace const& trace) noexcept {
-    std::uint64_t hash = mix(static_cast<std::uint64_t>(seen.waits.kind), origin(seen));
-    for (std::size_t k = 0; k < trace.count; ++k) hash = mix(hash, trace.pcs[k]);
+    std::uint64_t hash = base::mix(static_cast<std::uint64_t>(seen.waits.kind), origin(seen));
+    for (std::size_t k = 0; k < trace.count; ++k) hash = base::mix(hash, trace.pcs[k]);
     return hash;
 }
 
@@ -85,15 +81,15 @@ void thread_groups::add(sched::thread_view const& seen) {
     keep_smallest(group, seen.id);
     group.same_object = group.same_object && group.first.waits.object == seen.waits.object;
     ++group.count;
-    // In the places of their joiners, the others.
-    std::size_t const standing = std::max(seen.nested, std::size_t{1});
-    m_count += standing;
-    if (seen.worker >= 0) m_running += standing;
+    // The thread itself, and those that it runs for their joiners.
+    std::size_t const running = std::max(seen.nested, std::size_t{1});
+    m_count += running;
+    if (seen.worker >= 0) m_running += running;
     sync::wait_facts const facts = sync::inspect(seen.waits);
     m_graph.add(seen, {seen.id, seen.waits, facts.holder, facts.stolen_word});
 }
 
-bool thread_groups::collect(sched::scheduler& from, circle_finder const* members) noexcept {
+bool thread_groups::collect(sched::scheduler& scheduler, circle_finder const* members) noexcept {
     struct choice {
         thread_groups& groups;
         circle_finder const* members;
@@ -107,7 +103,7 @@ bool thread_groups::collect(sched::scheduler& from, circle_finder const* members
             c.is_complete = false;
         }
     };
-    sched::census(from).visit(add_chosen, &chosen);
+    sched::census(scheduler).visit(add_chosen, &chosen);
     std::erase_if(m_groups, [](thread_group const& g) { return g.count == 0; });
     std::sort(m_groups.begin(), m_groups.end(),
               [](auto const& a, auto const& b) { return a.ids[0] < b.ids[0]; });

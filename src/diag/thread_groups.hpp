@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that look alike: spawned at the same call site, waiting for the same kind of thing, with
+// Threads that are alike: spawned at the same call site, waiting for the same kind of thing, with
 // the same calls on their stacks.
 #pragma once
 
@@ -37,7 +37,7 @@ public:
 
     // Null: all threads; else those of the circles that were found last. False: memory was short,
     // so something is missing.
-    [[nodiscard]] bool collect(sched::scheduler& from,
+    [[nodiscard]] bool collect(sched::scheduler& scheduler,
                                circle_finder const* members = nullptr) noexcept;
     [[nodiscard]] std::pmr::vector<thread_group> const& groups() const noexcept { return m_groups; }
     [[nodiscard]] wait_graph& graph() noexcept { return m_graph; }

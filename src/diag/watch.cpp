@@ -28,7 +28,7 @@ std::uint64_t foreign_signals() noexcept {
     return answers_requests() ? handled & ~os::signal_bit(SIGQUIT) : handled;
 }
 
-// Never destroyed: workers may outlive static objects. Looks are made one at a time.
+// Never destroyed: workers may outlive static objects. Searches are made one at a time.
 circle_finder& circles() noexcept {
     alignas(circle_finder) static std::byte s_storage[sizeof(circle_finder)];
     static auto* const made = ::new (static_cast<void*>(s_storage)) circle_finder;
@@ -75,6 +75,8 @@ void (*watch(deadlock_action action) noexcept)(standstill found) noexcept {
 
 bool awaits_signal() noexcept { return foreign_signals() != 0; }
 
-sched::circle_search find_circle() noexcept { return circles().look(sched::scheduler::instance()); }
+sched::circle_search find_circle() noexcept {
+    return circles().search(sched::scheduler::instance());
+}
 
 } // namespace tulle::diag

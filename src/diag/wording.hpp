@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How reports call threads, places and functions.
+// How reports name threads, source lines and functions.
 #pragma once
 
 #include "diag/symbols.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who belongs to which finish, and how many are left: the cores of batch_count.hpp with locks and
-// messages.
+// Which activities belong to which finish, and how many are left: the cores of batch_count.hpp with
+// locks and messages.
 #include "finish/finish_service.hpp"
 #include "messenger/calls.hpp"
 #include "messenger/exception_wire.hpp"
@@ -26,20 +26,21 @@ using messenger::shortened;
 
 namespace {
 
-finish_root& root_of(finish_scope& of) noexcept { return static_cast<finish_root&>(of); }
+finish_root& root_of(finish_scope& scope) noexcept { return static_cast<finish_root&>(scope); }
 finish_root& root_at(std::uint64_t word) noexcept {
     return object_at<finish_root>(word & ~(finish_scope::k_can_stop | finish_scope::k_is_stopped));
 }
 
-// As a cancellable_scope; one that is only a part of another one goes on.
+// An exception cancels a finish, as it does a cancellable_scope; a finish that is only a part of
+// another one goes on.
 void stop_by_exception(finish_root& root) noexcept {
     if (root.is_limited) detail::request_cancellation(*root.stop.get());
 }
 
 batch batch_of(packet const& head, rank here) noexcept { return {head.from, here, head.c}; }
 
-bool is_at_home(finish_scope const& of) noexcept {
-    return of.at == nullptr || of.home == of.at->here();
+bool is_at_home(finish_scope const& scope) noexcept {
+    return scope.at == nullptr || scope.home == scope.at->here();
 }
 
 } // namespace
@@ -54,13 +55,13 @@ finish_part& finish_service::part_of(rank home, std::uint64_t root, bool& is_new
     return *found;
 }
 
-// A message that belongs to a finish: the finish scope of the thread that it becomes.
+// Returns the finish scope of the thread that a message of a finish becomes.
 finish_scope& finish_service::arrive(packet const& head) {
-    finish_scope& of = count_arrival(head, message_tag::decode(head.kind));
-    bool const is_orphan = of.stop.get() != nullptr && m_carrier.is_dead(of.home);
+    finish_scope& scope = count_arrival(head, message_tag::decode(head.kind));
+    bool const is_orphan = scope.stop.get() != nullptr && m_carrier.is_dead(scope.home);
     if (is_orphan || (head.b & finish_scope::k_is_stopped) != 0)
-        detail::request_cancellation(*of.stop.get());
-    return of;
+        detail::request_cancellation(*scope.stop.get());
+    return scope;
 }
 
 finish_scope& finish_service::count_arrival(packet const& head, message_tag tag) {
@@ -92,10 +93,10 @@ finish_part& finish_service::arrive_at_part(packet const& head, rank home, packe
     return part;
 }
 
-std::uint64_t finish_service::account_send(finish_scope& of, rank to) {
-    if (is_at_home(of)) {
-        finish_root& root = root_of(of);
-        // relaxed: enroll looks again
+std::uint64_t finish_service::account_send(finish_scope& scope, rank to) {
+    if (is_at_home(scope)) {
+        finish_root& root = root_of(scope);
+        // relaxed: enroll checks again
         if (m_carrier.survives_deaths() && !root.is_enrolled.load(std::memory_order_relaxed))
             enroll(root);
         std::lock_guard const held(root.lock);
@@ -105,26 +106,26 @@ std::uint64_t finish_service::account_send(finish_scope& of, rank to) {
     }
     std::lock_guard const held(m_parts_lock);
     if (m_carrier.is_dead(to)) m_carrier.throw_death(to);
-    finish_share& share = static_cast<finish_part&>(of).share;
+    finish_share& share = static_cast<finish_part&>(scope).share;
     share.send(m_here, to);
     return share.epoch();
 }
 
-void begin(finish_scope& of) noexcept {
-    if (!is_at_home(of)) return of.at->begin_here(static_cast<finish_part&>(of));
-    finish_root& root = root_of(of);
+void begin(finish_scope& scope) noexcept {
+    if (!is_at_home(scope)) return scope.at->begin_here(static_cast<finish_part&>(scope));
+    finish_root& root = root_of(scope);
     std::lock_guard const held(root.lock);
     root.count.begin();
 }
 
-void end(finish_scope& of) noexcept {
-    if (!is_at_home(of)) return of.at->end_here(static_cast<finish_part&>(of));
-    change(root_of(of), [](finish_root& root) { root.count.end(); });
+void end(finish_scope& scope) noexcept {
+    if (!is_at_home(scope)) return scope.at->end_here(static_cast<finish_part&>(scope));
+    change(root_of(scope), [](finish_root& root) { root.count.end(); });
 }
 
-void add_exception(finish_scope& of, std::exception_ptr const& e) noexcept try {
-    if (!is_at_home(of)) return of.at->send_exception(static_cast<finish_part&>(of), e);
-    finish_root& root = root_of(of);
+void add_exception(finish_scope& scope, std::exception_ptr const& e) noexcept try {
+    if (!is_at_home(scope)) return scope.at->send_exception(static_cast<finish_part&>(scope), e);
+    finish_root& root = root_of(scope);
     stop_by_exception(root);
     std::lock_guard const held(root.lock);
     root.thrown.push_back(e);
@@ -133,21 +134,21 @@ void add_exception(finish_scope& of, std::exception_ptr const& e) noexcept try {
     base::fatal("no memory for an exception that has left an activity");
 }
 
-void finish_service::begin_here(finish_part& of) noexcept {
+void finish_service::begin_here(finish_part& part) noexcept {
     std::lock_guard const held(m_parts_lock);
-    of.share.begin();
+    part.share.begin();
 }
 
-// The last one here ends the epoch; a part that begins later is another one.
-void finish_service::end_here(finish_part& of) noexcept try {
+// The last activity of the part ends the epoch; a part that begins later is another one.
+void finish_service::end_here(finish_part& part) noexcept try {
     // The report may be the last thing that anybody waits for.
     endpoint::in_use const stay(m_carrier);
     std::unique_ptr<finish_part> ended;
     packet head;
     {
         std::lock_guard const held(m_parts_lock);
-        if (!of.share.end()) return;
-        auto const found = m_parts.find({of.home, of.root});
+        if (!part.share.end()) return;
+        auto const found = m_parts.find({part.home, part.root});
         ended = std::move(found->second);
         m_parts.erase(found);
         ++m_reports[ended->home];
@@ -158,7 +159,7 @@ void finish_service::end_here(finish_part& of) noexcept try {
     head.b = ended->root;
     m_carrier.send_copy(ended->home, {message_kind::report}, head, std::as_bytes(std::span(told)));
 } catch (std::bad_alloc const&) {
-    base::fatal("no memory to tell place %u that its activities have ended", of.home);
+    base::fatal("no memory to tell place %u that its activities have ended", part.home);
 }
 
 void finish_service::take_report(packet const& head, std::byte const* payload) noexcept {
@@ -169,7 +170,7 @@ void finish_service::take_report(packet const& head, std::byte const* payload) n
     });
 }
 
-// One that is too large for a message.
+// Fetches a report that is too large for a message.
 void finish_service::fetch_report(arrived const& message) noexcept try {
     detail::remote_result const told =
         m_carrier.fetch(message.head.from, reference_in(message.payload()));
@@ -179,19 +180,19 @@ void finish_service::fetch_report(arrived const& message) noexcept try {
     no_memory_for(message.head);
 }
 
-// As a whole: what it says is true together.
+// A report is applied as a whole: what it says is true together.
 void finish_service::apply_report(packet const& head, std::span<std::byte const> told) noexcept
     try {
     part_age const age = part_age::decode(head.c);
     finish_root& root = root_at(head.b);
-    auto const apply = [&](finish_root& of) {
+    auto const apply = [&](finish_root& changed) {
         for (auto left = told; left.size() >= sizeof(batch_change);
              left = left.subspan(sizeof(batch_change))) {
             batch_change one;
             std::memcpy(&one, left.data(), sizeof one);
-            of.count.apply(one);
+            changed.count.apply(one);
         }
-        of.count.losses().part_told({head.from, head.a}, age);
+        changed.count.losses().part_told({head.from, head.a}, age);
     };
     if (!m_carrier.survives_deaths()) return change(root, apply);
     std::lock_guard const held(m_roots_lock);
@@ -203,16 +204,16 @@ void finish_service::apply_report(packet const& head, std::span<std::byte const>
 }
 
 // An exception counts like an activity that is sent home, so it is there before the finish is over.
-void finish_service::send_exception(finish_part& of, std::exception_ptr const& e) {
+void finish_service::send_exception(finish_part& part, std::exception_ptr const& e) {
     wire_writer text;
     put_exception(text, e, static_cast<int>(m_here));
     if (text.size() > m_carrier.most_bytes())
-        return send_exception(of, shortened(e, static_cast<int>(m_here)));
+        return send_exception(part, shortened(e, static_cast<int>(m_here)));
     packet head;
-    head.b = of.root;
-    head.c = account_send(of, of.home);
+    head.b = part.root;
+    head.c = account_send(part, part.home);
     head.size = static_cast<std::uint32_t>(text.size());
-    m_carrier.send(of.home, {message_kind::exception}, head, text.data());
+    m_carrier.send(part.home, {message_kind::exception}, head, text.data());
 }
 
 void finish_service::take_exception(packet const& head, std::byte const* payload) noexcept try {
@@ -223,11 +224,11 @@ void finish_service::take_exception(packet const& head, std::byte const* payload
     } catch (...) {
         thrown = std::current_exception();
     }
-    finish_root& of = root_at(head.b);
-    stop_by_exception(of); // before it may be over
-    change(of, [&](finish_root& root) {
-        root.thrown.push_back(std::move(thrown)); // who polls keeps no part of it
-        root.count.arrive_and_end(batch_of(head, m_here));
+    finish_root& root = root_at(head.b);
+    stop_by_exception(root); // before it may be over
+    change(root, [&](finish_root& changed) {
+        changed.thrown.push_back(std::move(thrown)); // the polling thread keeps no part of it
+        changed.count.arrive_and_end(batch_of(head, m_here));
     });
 } catch (std::bad_alloc const&) {
     base::fatal("no memory for an exception that has left an activity");

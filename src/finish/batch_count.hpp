@@ -25,7 +25,7 @@ namespace tulle::finishes {
 
 // Messages sent less messages arrived.
 struct batch_change {
-    batch of;
+    batch messages;
     std::int32_t by;
     std::int32_t unused = 0;
 };
@@ -39,8 +39,8 @@ public:
     [[nodiscard]] std::uint64_t epoch() const noexcept { return m_epoch; }
 
     void begin() noexcept { ++m_live; } // an activity that was started here
-    void arrive(batch const& of) {
-        --m_changes[of];
+    void arrive(batch const& messages) {
+        --m_changes[messages];
         ++m_live;
     }
     // Before the message leaves.
@@ -50,7 +50,7 @@ public:
     [[nodiscard]] batch_report report() const {
         batch_report told;
         told.reserve(m_changes.size());
-        for (auto const& [of, by] : m_changes) told.push_back({of, by});
+        for (auto const& [messages, by] : m_changes) told.push_back({messages, by});
         return told;
     }
     friend auto operator<=>(finish_share const&, finish_share const&) = default;
@@ -73,18 +73,18 @@ public:
     void end() noexcept { --m_live; }
     // Before the message leaves.
     void send(rank home, rank to) { add({home, to, 0}, 1); }
-    void arrive(batch const& of) {
-        add(of, -1);
+    void arrive(batch const& messages) {
+        add(messages, -1);
         ++m_live;
     }
-    void arrive_and_end(batch const& of) { add(of, -1); }
-    void apply(batch_change const& told) { add(told.of, told.by); }
+    void arrive_and_end(batch const& messages) { add(messages, -1); }
+    void apply(batch_change const& told) { add(told.messages, told.by); }
 
     // A place has died (losses.hpp).
     void lose(rank dead, std::size_t survivors) {
         m_losses.begin(dead, survivors);
-        for (auto const& [of, by] : m_counts)
-            if (m_losses.concern(of)) m_losses.add(of, by);
+        for (auto const& [messages, by] : m_counts)
+            if (m_losses.concern(messages)) m_losses.add(messages, by);
         std::erase_if(m_counts, [this](auto const& one) { return m_losses.concern(one.first); });
     }
     [[nodiscard]] finish_losses& losses() noexcept { return m_losses; }
@@ -92,9 +92,9 @@ public:
     friend auto operator<=>(finish_count const&, finish_count const&) = default;
 
 private:
-    void add(batch const& of, std::int32_t by) {
-        if (m_losses.concern(of)) return m_losses.add(of, by);
-        auto const found = m_counts.try_emplace(of, 0).first;
+    void add(batch const& messages, std::int32_t by) {
+        if (m_losses.concern(messages)) return m_losses.add(messages, by);
+        auto const found = m_counts.try_emplace(messages, 0).first;
         if ((found->second += by) == 0) m_counts.erase(found);
     }
 

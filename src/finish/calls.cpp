@@ -20,15 +20,15 @@ namespace {
 
 constexpr auto k_slot = attachment_of::activity;
 
-// A standing_frame begins with a messenger::standing.
-void enter(standing_frame& frame, messenger::endpoint* at, finish_scope& of) noexcept {
-    static_assert(offsetof(standing_frame, of) == offsetof(messenger::standing, of) &&
+// A context_frame begins with a messenger::place_context.
+void enter(context_frame& frame, messenger::endpoint* at, finish_scope& scope) noexcept {
+    static_assert(offsetof(context_frame, scope) == offsetof(messenger::place_context, scope) &&
                   sizeof(void*) == sizeof(messenger::endpoint*));
-    frame = {at, &of, attachment(k_slot)};
+    frame = {at, &scope, attachment(k_slot)};
     set_attachment(k_slot, &frame);
 }
 
-// The root may still hear of deaths.
+// Takes the root's lock, since it may still hear of deaths.
 void add_losses(finish_root& root) {
     std::lock_guard const held(root.lock);
     for (net::rank const dead : root.count.losses().dead()) {
@@ -42,15 +42,15 @@ void add_losses(finish_root& root) {
     }
 }
 
-// Of an activity for which nobody waits if the home of its finish dies; null: its finish waits for
-// it.
-finish_service* service_that_stays(finish_scope const& of) noexcept {
-    return of.at != nullptr && of.home != of.at->here() ? of.at : nullptr;
+// The service of an activity for which nobody waits if the home of its finish dies; null: its
+// finish waits for it.
+finish_service* service_that_stays(finish_scope const& scope) noexcept {
+    return scope.at != nullptr && scope.home != scope.at->here() ? scope.at : nullptr;
 }
 
 } // namespace
 
-// Not from here to here, so there are other places.
+// The call goes to another place.
 remote_result call_at(int place, remote_code code, wire_writer& arguments) {
     auto const to = static_cast<net::rank>(place);
     messenger::endpoint& here = *messenger::endpoint_of_caller();
@@ -59,11 +59,11 @@ remote_result call_at(int place, remote_code code, wire_writer& arguments) {
 }
 
 finish_scope* current_finish_scope() noexcept {
-    messenger::standing const* const s = messenger::current_standing();
-    return s != nullptr ? s->of : nullptr;
+    messenger::place_context const* const s = messenger::current_context();
+    return s != nullptr ? s->scope : nullptr;
 }
 
-finish_frame::finish_frame(limit const* until) : m_standing{} {
+finish_frame::finish_frame(limit const* until) : m_context{} {
     messenger::endpoint* const here = messenger::endpoint_of_caller();
     finish_scope const* const outer = current_finish_scope();
     finish_service* const counted_by = here != nullptr ? &finishes::finishes_of(*here) : nullptr;
@@ -71,12 +71,12 @@ finish_frame::finish_frame(limit const* until) : m_standing{} {
     if (until != nullptr || (outer != nullptr && outer->stop.get() != nullptr))
         made->make_cancellable(until, outer);
     m_scope = made.release();
-    enter(m_standing, here, *m_scope);
+    enter(m_context, here, *m_scope);
 }
 
 finish_frame::~finish_frame() {
     auto* const root = static_cast<finish_root*>(m_scope);
-    set_attachment(k_slot, m_standing.outer);
+    set_attachment(k_slot, m_context.outer);
     // relaxed: all activities have ended
     if (root->is_enrolled.load(std::memory_order_relaxed)) root->at->withdraw(*root);
     delete root;
@@ -98,36 +98,36 @@ void finish_frame::end() {
     throw exception_list(std::move(root.thrown));
 }
 
-void start_at(finish_scope& of, int place, remote_code code, wire_writer& arguments) {
+void start_at(finish_scope& scope, int place, remote_code code, wire_writer& arguments) {
     auto const to = static_cast<net::rank>(place);
-    of.at->carrier().refuse_addresses(to, arguments);
-    of.at->start_activity(of, to, code, arguments);
+    scope.at->carrier().refuse_addresses(to, arguments);
+    scope.at->start_activity(scope, to, code, arguments);
 }
 
-cancellation* stop_of(finish_scope const& of) noexcept { return of.stop.get(); }
-bool request_stop(finish_scope& of) { return finishes::request_stop(of); }
+cancellation* stop_of(finish_scope const& scope) noexcept { return scope.stop.get(); }
+bool request_stop(finish_scope& scope) { return finishes::request_stop(scope); }
 
-void begin_local(finish_scope& of) noexcept {
-    if (finish_service* const used = service_that_stays(of)) used->carrier().begin_use();
-    finishes::begin(of);
+void begin_local(finish_scope& scope) noexcept {
+    if (finish_service* const used = service_that_stays(scope)) used->carrier().begin_use();
+    finishes::begin(scope);
 }
-void cancel_local(finish_scope& of) noexcept {
-    finish_service* const used = service_that_stays(of); // `of` may be gone soon
-    finishes::end(of);
+void cancel_local(finish_scope& scope) noexcept {
+    finish_service* const used = service_that_stays(scope); // `scope` may be gone soon
+    finishes::end(scope);
     if (used != nullptr) used->carrier().end_use();
 }
 
-local_activity::local_activity(finish_scope& of) noexcept : m_standing{} {
-    enter(m_standing, of.at != nullptr ? &of.at->carrier() : nullptr, of);
+local_activity::local_activity(finish_scope& scope) noexcept : m_context{} {
+    enter(m_context, scope.at != nullptr ? &scope.at->carrier() : nullptr, scope);
 }
 
 local_activity::~local_activity() {
-    set_attachment(k_slot, m_standing.outer);
-    cancel_local(*m_standing.of);
+    set_attachment(k_slot, m_context.outer);
+    cancel_local(*m_context.scope);
 }
 
 void local_activity::add_exception(std::exception_ptr const& e) noexcept {
-    finishes::add_exception(*m_standing.of, e);
+    finishes::add_exception(*m_context.scope, e);
 }
 
 } // namespace tulle::detail

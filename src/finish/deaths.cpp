@@ -16,15 +16,15 @@ namespace tulle::finishes {
 
 using messenger::reference_in;
 
-void finish_service::place_died(rank which) {
-    mourn(which);
-    tell_accounts(which);
-    stop_orphans(which);
+void finish_service::place_died(rank dead) {
+    mourn(dead);
+    tell_accounts(dead);
+    stop_orphans(dead);
 }
 
 // --- finishes of this place ----------------------------------------------------------------------
 
-// From its first message to another place on.
+// A finish is enrolled from its first message to another place on.
 void finish_service::enroll(finish_root& root) {
     std::lock_guard const held(m_roots_lock);
     if (root.is_enrolled.load(std::memory_order_relaxed)) return; // relaxed: under the lock
@@ -50,7 +50,7 @@ void finish_service::mourn(rank dead) {
         if (r != m_here && !m_carrier.is_dead(r)) survivors.push_back(r);
     m_accounts.die(dead, survivors);
     for (finish_root* const root : m_roots)
-        change(*root, [&](finish_root& of) { of.count.lose(dead, survivors.size()); });
+        change(*root, [&](finish_root& changed) { changed.count.lose(dead, survivors.size()); });
     settle_accounts();
 }
 
@@ -60,13 +60,13 @@ void finish_service::settle_accounts() {
         std::uint32_t const number = m_accounts.numbers().at(done->dead);
         for (finish_root* const root : m_roots)
             if (root->born <= number)
-                change(*root, [&](finish_root& of) { add_account(of, *done); });
+                change(*root, [&](finish_root& changed) { add_account(changed, *done); });
     }
 }
 
-void finish_service::add_account(finish_root& root, account_book::entry const& of) {
-    for (account::part const& part : of.alive)
-        if (part.root == root.root) root.count.losses().adopt({of.from, part.epoch});
+void finish_service::add_account(finish_root& root, account_book::entry const& told) {
+    for (account::part const& part : told.alive)
+        if (part.root == root.root) root.count.losses().adopt({told.from, part.epoch});
     root.count.losses().account_complete();
 }
 
@@ -78,7 +78,7 @@ void finish_service::take_account(packet const& head, std::byte const* payload) 
     });
 }
 
-// One that is too large for a message.
+// Fetches an account that is too large for a message.
 void finish_service::fetch_account(arrived const& message) noexcept try {
     detail::remote_result const parts =
         m_carrier.fetch(message.head.from, reference_in(message.payload()));

@@ -4,7 +4,7 @@
 
 #include "base/spin_lock.hpp"
 #include "finish/batch_count.hpp"
-#include "messenger/standing.hpp"
+#include "messenger/context.hpp"
 #include "os/machine.hpp"
 #include "wait/cancellation_core.hpp"
 
@@ -29,9 +29,9 @@ class finish_service;
 namespace tulle::detail {
 
 struct finish_scope {
-    finish_scope(finishes::finish_service* of, net::rank its_home,
+    finish_scope(finishes::finish_service* service, net::rank its_home,
                  std::uint64_t root_address) noexcept
-        : at(of), home(its_home), root(root_address) {}
+        : at(service), home(its_home), root(root_address) {}
 
     finishes::finish_service* at; // of the place that this object is at; null: there is only one
     net::rank home;
@@ -51,30 +51,30 @@ namespace tulle::finishes {
 using detail::cancellation_reference;
 using detail::finish_scope;
 
-// In the frame of whoever waits for it.
+// It lies in the frame of the thread that waits for it.
 struct finish_root : finish_scope {
-    finish_root(finish_service* of, rank here) noexcept
-        : finish_scope(of, here, reinterpret_cast<std::uintptr_t>(this)) {}
+    finish_root(finish_service* service, rank here) noexcept
+        : finish_scope(service, here, reinterpret_cast<std::uintptr_t>(this)) {}
     finish_root(finish_root const&) = delete;
     finish_root& operator=(finish_root const&) = delete;
     ~finish_root();
 
-    // With the limit, if there is one, and with the finish that the caller belongs to. Throws
-    // std::bad_alloc.
+    // The limit, if there is one, cancels it, and so does the finish that the caller belongs to.
+    // Throws std::bad_alloc.
     void make_cancellable(detail::limit const* until, finish_scope const* outer);
-    // By who waits, once it is over.
+    // The waiting thread calls this, once the finish is over.
     void end_watch() noexcept;
 
     base::spin_lock lock; // guards the next five
     finish_count count;
     bool is_told = false;       // `over`
     bool is_watched = false;    // a thread waits for the cancellation, to tell the others
-    bool has_told_stop = false; // so who begins is told at once
+    bool has_told_stop = false; // so a part that begins is told at once
     std::set<rank> parts;       // that are to be told
     std::vector<std::exception_ptr> thrown;
     std::atomic<bool> is_enrolled{false}; // by the service, and then
     std::uint32_t born = 0;               // how many deaths its place knew of
-    // Notified by whoever makes the count zero, outside the lock.
+    // The thread that makes the count zero notifies it, outside the lock.
     signal over{1};
     cancellation_reference watch; // part of `stop`; requested alone, it ends the watch
     signal watch_has_ended{1};
@@ -91,9 +91,9 @@ private:
 // Lives in its service's table while an activity of the finish lives there; guarded by the table's
 // lock.
 struct finish_part : finish_scope {
-    finish_part(finish_service& of, rank its_home, std::uint64_t root_address, std::uint64_t epoch,
-                std::uint32_t deaths)
-        : finish_scope(&of, its_home, root_address), share(epoch), born(deaths) {}
+    finish_part(finish_service& service, rank its_home, std::uint64_t root_address,
+                std::uint64_t epoch, std::uint32_t deaths)
+        : finish_scope(&service, its_home, root_address), share(epoch), born(deaths) {}
 
     finish_share share;
     std::uint32_t born; // how many deaths its place knew of
@@ -112,19 +112,20 @@ template <class Change> void change(finish_root& root, Change apply) {
 
 // Activities of a finish scope at its place: one begins; an exception has left one; one ends, and
 // does not use the scope any more.
-void begin(finish_scope& of) noexcept;
-void add_exception(finish_scope& of, std::exception_ptr const& e) noexcept;
-void end(finish_scope& of) noexcept;
+void begin(finish_scope& scope) noexcept;
+void add_exception(finish_scope& scope, std::exception_ptr const& e) noexcept;
+void end(finish_scope& scope) noexcept;
 
 // Whether its activities are to end, and none is to begin.
-[[nodiscard]] inline bool is_stopped(finish_scope const& of) noexcept {
-    return of.stop.get() != nullptr && detail::is_cancelled(*of.stop.get());
+[[nodiscard]] inline bool is_stopped(finish_scope const& scope) noexcept {
+    return scope.stop.get() != nullptr && detail::is_cancelled(*scope.stop.get());
 }
 // The finish in the head of what is sent by its activities.
-[[nodiscard]] inline std::uint64_t word_of(finish_scope const& of) noexcept {
-    return is_stopped(of) ? of.root | finish_scope::k_is_stopped : of.root;
+[[nodiscard]] inline std::uint64_t word_of(finish_scope const& scope) noexcept {
+    return is_stopped(scope) ? scope.root | finish_scope::k_is_stopped : scope.root;
 }
-// Here at once, and by the home everywhere. False: it was before. Throws std::bad_alloc.
-bool request_stop(finish_scope& of);
+// Cancels the activities, here at once, and by way of the home everywhere. False: they were before.
+// Throws std::bad_alloc.
+bool request_stop(finish_scope& scope);
 
 } // namespace tulle::finishes

@@ -27,17 +27,17 @@ finish_service::finish_service(endpoint& carrier)
 
 detail::remote_result finish_service::call(rank to, detail::remote_code code,
                                            wire_writer& arguments, call_limit* within) {
-    finish_scope* const of = detail::current_finish_scope();
-    if (of == nullptr) return m_carrier.call(to, code, arguments, within);
-    call_stamp stamp{message_kind::counted_call, of->home, word_of(*of), 0};
-    stamp.c = account_send(*of, to);
+    finish_scope* const scope = detail::current_finish_scope();
+    if (scope == nullptr) return m_carrier.call(to, code, arguments, within);
+    call_stamp stamp{message_kind::counted_call, scope->home, word_of(*scope), 0};
+    stamp.c = account_send(*scope, to);
     return m_carrier.call(to, code, arguments, within, stamp);
 }
 
 void finish_service::take_call(packet const& head, std::byte const* payload) noexcept try {
     auto const body = [](arrived& message) noexcept {
         message.at.serve_call(message);
-        end(*message.of);
+        end(*message.scope);
     };
     m_carrier.start_thread(head, payload, body, &arrive(head));
 } catch (...) {
@@ -50,39 +50,39 @@ void finish_service::take_activity(packet const& head, std::byte const* payload)
             wire_writer result(static_cast<int>(message.head.from));
             message.at.run_code(message, result);
         } catch (...) {
-            add_exception(*message.of, std::current_exception());
+            add_exception(*message.scope, std::current_exception());
         }
-        end(*message.of);
+        end(*message.scope);
     };
     m_carrier.start_thread(head, payload, body, &arrive(head));
 } catch (...) {
     no_memory_for(head);
 }
 
-void finish_service::start_activity(finish_scope& of, rank to, detail::remote_code code,
+void finish_service::start_activity(finish_scope& scope, rank to, detail::remote_code code,
                                     wire_writer& arguments) {
-    send_activity(of, to, code, arguments);
+    send_activity(scope, to, code, arguments);
     m_carrier.let_others_catch_up();
 }
 
 // It ends here only when it is counted as one that comes there.
-void finish_service::pass_on(finish_scope& of, rank to, detail::remote_code code,
+void finish_service::pass_on(finish_scope& scope, rank to, detail::remote_code code,
                              wire_writer& arguments) {
-    send_activity(of, to, code, arguments);
-    end(of);
+    send_activity(scope, to, code, arguments);
+    end(scope);
 }
 
 // Counted only when nothing can fail any more: what is counted and not sent would keep the finish
 // for ever.
-void finish_service::send_activity(finish_scope& of, rank to, detail::remote_code code,
+void finish_service::send_activity(finish_scope& scope, rank to, detail::remote_code code,
                                    wire_writer& arguments) {
-    message_tag tag{message_kind::activity, false, of.home};
+    message_tag tag{message_kind::activity, false, scope.home};
     endpoint::enclosure const enclosed = m_carrier.enclose(to, tag, arguments);
     packet head;
     head.handler = name_of(reinterpret_cast<void const*>(code));
-    head.b = word_of(of);
+    head.b = word_of(scope);
     try {
-        head.c = account_send(of, to);
+        head.c = account_send(scope, to);
     } catch (...) {
         m_carrier.discard(to, tag, enclosed);
         throw;

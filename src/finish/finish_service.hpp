@@ -43,18 +43,18 @@ public:
     // The calling thread's finish scope goes with it.
     [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code,
                                              wire_writer& arguments, call_limit* within = nullptr);
-    void start_activity(finish_scope& of, rank to, detail::remote_code code,
+    void start_activity(finish_scope& scope, rank to, detail::remote_code code,
                         wire_writer& arguments);
-    // An activity that lives here goes there instead; `of` may be gone then. If it throws, nothing
-    // is done.
-    void pass_on(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments);
+    // An activity that lives here goes there instead; `scope` may be gone then. If it throws,
+    // nothing is done.
+    void pass_on(finish_scope& scope, rank to, detail::remote_code code, wire_writer& arguments);
 
     // --- accounts of activities (finish_scope.hpp) -----------------------------------------------
-    void begin_here(finish_part& of) noexcept;
-    void end_here(finish_part& of) noexcept;
-    void send_exception(finish_part& of, std::exception_ptr const& e); // throws std::bad_alloc
-    void send_stop(finish_part& of);                                   // the same
-    void withdraw(finish_root& root) noexcept;                         // it ends
+    void begin_here(finish_part& part) noexcept;
+    void end_here(finish_part& part) noexcept;
+    void send_exception(finish_part& part, std::exception_ptr const& e); // throws std::bad_alloc
+    void send_stop(finish_part& part);                                   // throws std::bad_alloc
+    void withdraw(finish_root& root) noexcept;                           // it ends
 
 private:
     using part_key = std::pair<rank, std::uint64_t>;
@@ -66,10 +66,11 @@ private:
     void take_account(packet const& head, std::byte const* payload) noexcept;
     void take_begun(packet const& head, std::byte const* payload) noexcept;
     void take_stop(packet const& head, std::byte const* payload) noexcept;
-    void place_died(rank which);
+    void place_died(rank dead);
 
     // Throws std::bad_alloc.
-    void send_activity(finish_scope& of, rank to, detail::remote_code code, wire_writer& arguments);
+    void send_activity(finish_scope& scope, rank to, detail::remote_code code,
+                       wire_writer& arguments);
     void fetch_report(arrived const& message) noexcept;
     void fetch_account(arrived const& message) noexcept;
     void apply_report(packet const& head, std::span<std::byte const> told) noexcept;
@@ -78,13 +79,13 @@ private:
     void enroll(finish_root& root);
     void mourn(rank dead);
     void settle_accounts();
-    static void add_account(finish_root& root, account_book::entry const& of);
+    static void add_account(finish_root& root, account_book::entry const& told);
     void tell_accounts(rank dead);
 
     [[nodiscard]] finish_scope& arrive(packet const& head);
     [[nodiscard]] finish_scope& count_arrival(packet const& head, message_tag tag);
-    // The epoch that the message belongs to.
-    [[nodiscard]] std::uint64_t account_send(finish_scope& of, rank to);
+    // Counts a message that is sent, and returns the epoch that it belongs to.
+    [[nodiscard]] std::uint64_t account_send(finish_scope& scope, rank to);
     [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new);
     [[nodiscard]] finish_part& arrive_at_part(packet const& head, rank home, packet& begun);
     void stop_part(packet const& head, rank home);

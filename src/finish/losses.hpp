@@ -64,8 +64,8 @@ struct account {
 // What one finish has lost.
 class finish_losses {
 public:
-    [[nodiscard]] bool concern(batch const& of) const noexcept {
-        return !m_dead.empty() && (has(of.from) || has(of.to));
+    [[nodiscard]] bool concern(batch const& messages) const noexcept {
+        return !m_dead.empty() && (has(messages.from) || has(messages.to));
     }
     [[nodiscard]] std::vector<rank> const& dead() const noexcept { return m_dead; }
 
@@ -77,7 +77,7 @@ public:
         std::erase_if(m_adopted, [dead](auto const& one) { return one.first.at == dead; });
     }
     // A message that does not count any more: sent (1), arrived (-1).
-    void add(batch const& of, std::int32_t by) { change(m_missing, of, by); }
+    void add(batch const& messages, std::int32_t by) { change(m_missing, messages, by); }
     void adopt(part_name const& part) {
         if (!has(part.at)) change(m_adopted, part, 1);
     }
@@ -95,8 +95,8 @@ public:
     // Messages to and from that place whose arrival nobody has told.
     [[nodiscard]] std::uint64_t lost_by(rank dead) const noexcept {
         std::uint64_t sum = 0;
-        for (auto const& [of, by] : m_missing)
-            if (by > 0 && (of.to == dead || (of.from == dead && !has(of.to))))
+        for (auto const& [lost, by] : m_missing)
+            if (by > 0 && (lost.to == dead || (lost.from == dead && !has(lost.to))))
                 sum += static_cast<std::uint64_t>(by);
         return sum;
     }
@@ -107,9 +107,9 @@ private:
         return std::find(m_dead.begin(), m_dead.end(), place) != m_dead.end();
     }
     template <class Key>
-    static void change(std::map<Key, std::int32_t>& of, Key const& key, std::int32_t by) {
-        auto const found = of.try_emplace(key, 0).first;
-        if ((found->second += by) == 0) of.erase(found);
+    static void change(std::map<Key, std::int32_t>& counts, Key const& key, std::int32_t by) {
+        auto const found = counts.try_emplace(key, 0).first;
+        if ((found->second += by) == 0) counts.erase(found);
     }
 
     std::vector<rank> m_dead;
@@ -129,13 +129,13 @@ public:
         friend auto operator<=>(entry const&, entry const&) = default;
     };
 
-    // Of this home's finishes, in the order of the calls: this place learns of a death.
+    // This place learns of a death; its finishes learn of deaths in the order of the calls.
     void die(rank dead, std::vector<rank> const& survivors) {
         for (rank const r : survivors) m_missing.insert({r, dead});
         m_numbers.emplace(dead, static_cast<std::uint32_t>(m_numbers.size()));
-        // That one will not tell any more.
-        for (auto const& [from, of] : std::vector(m_missing.begin(), m_missing.end()))
-            if (from == dead) m_void.push_back({from, of, {}});
+        // The dead place will not send its accounts of other deaths any more.
+        for (auto const& [from, earlier] : std::vector(m_missing.begin(), m_missing.end()))
+            if (from == dead) m_void.push_back({from, earlier, {}});
     }
     [[nodiscard]] std::uint32_t deaths() const noexcept {
         return static_cast<std::uint32_t>(m_numbers.size());
@@ -151,8 +151,8 @@ public:
     void count_report(rank from, part_age const& age) { ++m_reports[{from, age.told}]; }
     void receive(rank from, account told) { m_waiting.emplace_back(from, std::move(told)); }
 
-    // One that all reports before it have come of, and that this place knows the death of; each
-    // once.
+    // An account of a death that this place knows of, when all reports before it have come; each
+    // account once.
     [[nodiscard]] std::optional<entry> take_complete() {
         for (auto at = m_waiting.begin(); at != m_waiting.end(); ++at) {
             auto const& [from, told] = *at;

@@ -53,7 +53,7 @@ finish_root::~finish_root() {
     if (m_limit.get() != nullptr) m_limit.get()->remove(m_link);
 }
 
-// Nobody begins to watch any more. The watch is this object's last user.
+// No thread begins to watch any more. The watch is this object's last user.
 void finish_root::end_watch() noexcept {
     if (!is_watched) return;
     detail::request_cancellation(*watch.get());
@@ -62,40 +62,40 @@ void finish_root::end_watch() noexcept {
 
 // --- by threads ----------------------------------------------------------------------------------
 
-bool request_stop(finish_scope& of) {
-    if (of.stop.get() == nullptr)
+bool request_stop(finish_scope& scope) {
+    if (scope.stop.get() == nullptr)
         throw std::logic_error("tulle::finish: it cannot be cancelled: it has no limit");
-    if (is_stopped(of)) return false;
-    bool const is_part = of.at != nullptr && of.home != of.at->here();
-    // First, as it may fail: of a part that is cancelled nobody would tell home any more. What home
-    // does then may come before the next line.
-    if (is_part) of.at->send_stop(static_cast<finish_part&>(of));
-    return detail::request_cancellation(*of.stop.get()) || is_part;
+    if (is_stopped(scope)) return false;
+    bool const is_part = scope.at != nullptr && scope.home != scope.at->here();
+    // This comes first, as it may fail: of a part that is cancelled nobody would tell home any
+    // more. What home does then may come before the next line.
+    if (is_part) scope.at->send_stop(static_cast<finish_part&>(scope));
+    return detail::request_cancellation(*scope.stop.get()) || is_part;
 }
 
-void finish_service::send_stop(finish_part& of) try {
+void finish_service::send_stop(finish_part& part) try {
     packet head;
-    head.b = of.root;
-    head.c = account_send(of, of.home);
-    m_carrier.send(of.home, {message_kind::stop, false, of.home}, head, nullptr);
+    head.b = part.root;
+    head.c = account_send(part, part.home);
+    m_carrier.send(part.home, {message_kind::stop, false, part.home}, head, nullptr);
 } catch (dead_place const&) { // nobody waits for the others
 }
 
 // --- at home -------------------------------------------------------------------------------------
 
-// Counted as an activity that comes and ends. Who is told later is counted in the same step, so
-// that it is not over in between.
+// The message is counted as an activity that comes and ends. A part that is told later is counted
+// in the same step, so that the finish is not over in between.
 void finish_service::take_begun(packet const& head, std::byte const* /*payload*/) noexcept try {
     finish_root& root = root_named(head.b);
     bool tells = false;
     bool is_first = false;
-    change(root, [&](finish_root& of) {
-        of.count.arrive_and_end({head.from, m_here, head.c});
-        tells = of.has_told_stop && !m_carrier.is_dead(head.from);
-        if (tells) return of.count.send(m_here, head.from);
-        of.parts.insert(head.from);
-        is_first = !std::exchange(of.is_watched, true);
-        if (is_first) of.count.begin(); // until it is watched
+    change(root, [&](finish_root& changed) {
+        changed.count.arrive_and_end({head.from, m_here, head.c});
+        tells = changed.has_told_stop && !m_carrier.is_dead(head.from);
+        if (tells) return changed.count.send(m_here, head.from);
+        changed.parts.insert(head.from);
+        is_first = !std::exchange(changed.is_watched, true);
+        if (is_first) changed.count.begin(); // until it is watched
     });
     packet out;
     out.b = head.b;
@@ -115,7 +115,7 @@ void finish_service::watch(finish_root& root) {
     end(root);
 }
 
-// Waits until it is cancelled, or over.
+// Waits until the finish is cancelled, or over.
 void finish_service::tell_stop(finish_root& root) noexcept try {
     static_cast<void>(detail::wait_for_cancellation({detail::k_no_deadline, root.watch.get()}));
     // Not under the lock: a deterministic run may go on with another thread here.
@@ -145,14 +145,16 @@ void finish_service::take_stop(packet const& head, std::byte const* /*payload*/)
     if (tag.home != m_here) return stop_part(head, tag.home);
     finish_root& root = root_named(head.b);
     detail::request_cancellation(*root.stop.get()); // before it may be over
-    change(root, [&](finish_root& of) { of.count.arrive_and_end({head.from, m_here, head.c}); });
+    change(root, [&](finish_root& changed) {
+        changed.count.arrive_and_end({head.from, m_here, head.c});
+    });
 } catch (std::bad_alloc const&) {
     base::fatal("no memory for the cancellation of activities by place %u",
                 static_cast<unsigned>(head.from));
 }
 
-// Parts whose home has died: nobody can cancel them any more, nor waits for them. Those that begin
-// later: arrive().
+// Cancels parts whose home has died: nobody else can cancel them any more, nor waits for them. For
+// those that begin later arrive() does it.
 void finish_service::stop_orphans(rank dead) {
     std::vector<cancellation_reference> orphans;
     {
@@ -163,18 +165,19 @@ void finish_service::stop_orphans(rank dead) {
     for (auto const& one : orphans) detail::request_cancellation(*one.get());
 }
 
-// Like an activity that ends at once. A part that begins with it need not tell that it has begun.
+// The message is like an activity that ends at once. A part that begins with it need not tell that
+// it has begun.
 void finish_service::stop_part(packet const& head, rank home) {
-    finish_scope* of = nullptr;
+    finish_scope* scope = nullptr;
     {
         bool is_new = false;
         std::lock_guard const held(m_parts_lock);
         finish_part& part = part_of(home, head.b, is_new);
         part.share.arrive({head.from, m_here, head.c});
-        of = &part;
+        scope = &part;
     }
-    detail::request_cancellation(*of->stop.get());
-    end(*of);
+    detail::request_cancellation(*scope->stop.get());
+    end(*scope);
 }
 
 } // namespace tulle::finishes

@@ -15,13 +15,13 @@ fitting_heap::fitting_heap(std::uint64_t bytes, bool takes_smallest)
     if (bytes != 0) m_holes.emplace(0, bytes);
 }
 
-fitting_heap::holes::iterator fitting_heap::choose(std::uint64_t bytes, extent where) noexcept {
+fitting_heap::holes::iterator fitting_heap::choose(std::uint64_t bytes, extent range) noexcept {
     auto best = m_holes.end();
     std::uint64_t smallest = std::numeric_limits<std::uint64_t>::max();
-    auto at = m_holes.upper_bound(where.begin);
+    auto at = m_holes.upper_bound(range.begin);
     if (at != m_holes.begin()) --at;
-    for (; at != m_holes.end() && at->first < where.end && smallest != bytes; ++at) {
-        extent const usable{std::max(at->first, where.begin), std::min(at->second, where.end)};
+    for (; at != m_holes.end() && at->first < range.end && smallest != bytes; ++at) {
+        extent const usable{std::max(at->first, range.begin), std::min(at->second, range.end)};
         if (usable.begin >= usable.end || usable.size() < bytes || usable.size() >= smallest)
             continue;
         best = at;
@@ -31,7 +31,7 @@ fitting_heap::holes::iterator fitting_heap::choose(std::uint64_t bytes, extent w
     return best;
 }
 
-// What is left behind `taken` is added first, as that may fail.
+// What is left of the hole behind `taken` is added first, as that may fail.
 void fitting_heap::take(holes::iterator from, extent taken) {
     if (taken.end != from->second) m_holes.emplace(taken.end, from->second);
     if (taken.begin == from->first)
@@ -40,10 +40,10 @@ void fitting_heap::take(holes::iterator from, extent taken) {
         from->second = taken.begin;
 }
 
-std::optional<std::uint64_t> fitting_heap::allocate(std::uint64_t bytes, extent where) {
-    auto const chosen = choose(bytes, where);
+std::optional<std::uint64_t> fitting_heap::allocate(std::uint64_t bytes, extent range) {
+    auto const chosen = choose(bytes, range);
     if (chosen == m_holes.end()) return std::nullopt;
-    std::uint64_t const begin = std::max(chosen->first, where.begin);
+    std::uint64_t const begin = std::max(chosen->first, range.begin);
     take(chosen, {begin, begin + bytes});
     return begin;
 }
@@ -91,11 +91,11 @@ buddy_heap::blocks& buddy_heap::of_order(unsigned order) {
 }
 
 // Halves of a larger block are added before it is taken away, as that may fail.
-std::optional<std::uint64_t> buddy_heap::allocate(std::uint64_t bytes, extent where) {
+std::optional<std::uint64_t> buddy_heap::allocate(std::uint64_t bytes, extent range) {
     unsigned const wanted = order_of(bytes);
     for (unsigned order = wanted; order < m_free.size(); ++order) {
-        auto const found = m_free[order].lower_bound(where.begin);
-        if (found == m_free[order].end() || *found + (k_grain << order) > where.end) continue;
+        auto const found = m_free[order].lower_bound(range.begin);
+        if (found == m_free[order].end() || *found + (k_grain << order) > range.end) continue;
         std::uint64_t const begin = *found;
         blocks halves;
         for (unsigned o = wanted; o < order; ++o) halves.insert(begin + (k_grain << o));
@@ -139,9 +139,9 @@ std::uint64_t buddy_heap::free_bytes() const noexcept {
 rotating_heap::rotating_heap(std::uint64_t segments, std::uint64_t bytes_of_each)
     : m_segments(segments), m_each(bytes_of_each), m_holes(segments * bytes_of_each, false) {}
 
-std::optional<std::uint64_t> rotating_heap::allocate(std::uint64_t bytes, extent where) {
+std::optional<std::uint64_t> rotating_heap::allocate(std::uint64_t bytes, extent range) {
     // The caller has chosen.
-    if (where.size() < m_segments * m_each) return m_holes.allocate(bytes, where);
+    if (range.size() < m_segments * m_each) return m_holes.allocate(bytes, range);
     for (std::uint64_t tried = 0; tried < m_segments; ++tried) {
         std::uint64_t const segment = (m_next + tried) % m_segments;
         auto const found = m_holes.allocate(bytes, {segment * m_each, (segment + 1) * m_each});
@@ -149,7 +149,7 @@ std::optional<std::uint64_t> rotating_heap::allocate(std::uint64_t bytes, extent
         m_next = segment + 1;
         return found;
     }
-    return m_holes.allocate(bytes, where);
+    return m_holes.allocate(bytes, range);
 }
 
 // --- any -----------------------------------------------------------------------------------------

@@ -37,27 +37,27 @@ class fitting_heap {
 public:
     fitting_heap(std::uint64_t bytes, bool takes_smallest);
 
-    // Within `where`; none: no hole is large enough.
-    [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t bytes, extent where);
+    // An offset within `range`; none: no hole is large enough.
+    [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t bytes, extent range);
     void release(std::uint64_t offset, std::uint64_t bytes);
     [[nodiscard]] std::uint64_t free_bytes() const noexcept;
 
 private:
     using holes = std::map<std::uint64_t, std::uint64_t>; // begin, end
 
-    [[nodiscard]] holes::iterator choose(std::uint64_t bytes, extent where) noexcept;
+    [[nodiscard]] holes::iterator choose(std::uint64_t bytes, extent range) noexcept;
     void take(holes::iterator from, extent taken);
 
     holes m_holes; // no two touch
     bool m_takes_smallest;
 };
 
-// Blocks of powers of two, split and joined again. No block lies at two places.
+// Blocks of powers of two, split and joined again. No block belongs to two segments.
 class buddy_heap {
 public:
     buddy_heap(std::uint64_t segments, std::uint64_t bytes_of_each);
 
-    [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t bytes, extent where);
+    [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t bytes, extent range);
     void release(std::uint64_t offset, std::uint64_t bytes);
     [[nodiscard]] std::uint64_t free_bytes() const noexcept;
 
@@ -77,7 +77,7 @@ class rotating_heap {
 public:
     rotating_heap(std::uint64_t segments, std::uint64_t bytes_of_each);
 
-    [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t bytes, extent where);
+    [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t bytes, extent range);
     void release(std::uint64_t offset, std::uint64_t bytes) { m_holes.release(offset, bytes); }
     [[nodiscard]] std::uint64_t free_bytes() const noexcept { return m_holes.free_bytes(); }
 
@@ -92,8 +92,8 @@ class heap {
 public:
     heap(algorithm chosen, std::uint64_t segments, std::uint64_t bytes_of_each);
 
-    [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t bytes, extent where) {
-        return std::visit([&](auto& of) { return of.allocate(bytes, where); }, m_kind);
+    [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t bytes, extent range) {
+        return std::visit([&](auto& of) { return of.allocate(bytes, range); }, m_kind);
     }
     void release(std::uint64_t offset, std::uint64_t bytes) {
         std::visit([&](auto& of) { of.release(offset, bytes); }, m_kind);

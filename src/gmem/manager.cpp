@@ -14,16 +14,16 @@ manager::manager(algorithm chosen, std::uint64_t low, rank first, rank places,
       m_each(bytes_of_each),
       m_heap(chosen, places, bytes_of_each) {}
 
-extent manager::extent_of(rank at) const noexcept {
-    if (at == k_anywhere) return {0, m_places * m_each};
-    return {(at - m_first) * m_each, (at - m_first + 1) * m_each};
+extent manager::extent_of(rank place) const noexcept {
+    if (place == k_anywhere) return {0, m_places * m_each};
+    return {(place - m_first) * m_each, (place - m_first + 1) * m_each};
 }
 
-manager::answer manager::allocate(std::uint64_t bytes, rank owner, rank at) noexcept try {
+manager::answer manager::allocate(std::uint64_t bytes, rank owner, rank place) noexcept try {
     if (bytes == 0 || bytes > m_places * m_each) return {memory_status::no_room};
     std::uint64_t const whole = round_up(bytes, k_grain);
     std::lock_guard const held(m_lock);
-    auto const offset = m_heap.allocate(whole, extent_of(at));
+    auto const offset = m_heap.allocate(whole, extent_of(place));
     if (!offset) return {memory_status::no_room};
     try {
         m_entries.emplace(m_low + *offset, entry{bytes, owner});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory manager of a group of places: which parts of their segments are allocated, and by
-// whom. At the group's leader, which others ask.
+// whom. It lies at the group's leader, which the others ask.
 // Any thread; no call waits for anything but the lock, which is held for a search of the heap.
 // Source: the memory manager of TNT (Ye and others: TiNy Threads on BlueGene/P, 3.3.2).
 #pragma once
@@ -38,10 +38,9 @@ public:
         memory_status status;
         std::uint64_t value = 0;
     };
-    // value: the address. At the segment of place `at`, one of the group, or k_anywhere. no_room:
-    // there is no hole that is large enough;
-    // no_memory: none for the manager itself.
-    [[nodiscard]] answer allocate(std::uint64_t bytes, rank owner, rank at) noexcept;
+    // value: the address, in the segment of `place`, which is one of the group or k_anywhere.
+    // no_room: no hole is large enough; no_memory: there is none for the manager itself.
+    [[nodiscard]] answer allocate(std::uint64_t bytes, rank owner, rank place) noexcept;
     // value: bytes that were asked for. unknown: no allocation begins there.
     [[nodiscard]] answer release(std::uint64_t address) noexcept;
     [[nodiscard]] answer size_of(std::uint64_t address) noexcept;
@@ -54,7 +53,7 @@ private:
         std::uint64_t bytes;
         rank owner;
     };
-    [[nodiscard]] extent extent_of(rank at) const noexcept;
+    [[nodiscard]] extent extent_of(rank place) const noexcept;
 
     std::uint64_t const m_low;
     rank const m_first;

@@ -42,9 +42,9 @@ std::string hexadecimal(std::uint64_t address) {
     rank first = e.count();
     if (address != 0)
         memory_of_caller().table()->for_each_part(address, bytes,
-                                                  [&](rank at, std::uint64_t, std::uint64_t) {
-                                                      if (first == e.count() && e.is_dead(at))
-                                                          first = at;
+                                                  [&](rank place, std::uint64_t, std::uint64_t) {
+                                                      if (first == e.count() && e.is_dead(place))
+                                                          first = place;
                                                   });
     for (rank r = 0; r < e.count() && first == e.count(); ++r)
         if (e.is_dead(r)) first = r;
@@ -67,7 +67,7 @@ void check(int error, std::uint64_t address, std::uint64_t bytes) {
     if (error != 0) refuse(error, address, bytes);
 }
 
-// First, where the same errno value would mean something else.
+// This is checked first, where the same errno value would mean something else.
 void check_mapped(global_memory& memory, std::uint64_t address, std::uint64_t bytes) {
     if (memory.table() == nullptr) refuse(memory.error(), address, bytes);
 }
@@ -92,8 +92,8 @@ global_memory& memory_alone() {
     return *s_alone;
 }
 
-memory_operation operation_of(detail::global_change what) noexcept {
-    switch (what) {
+memory_operation operation_of(detail::global_change change) noexcept {
+    switch (change) {
         case detail::global_change::add: return memory_operation::add;
         case detail::global_change::exchange: return memory_operation::exchange;
         default: return memory_operation::compare_exchange;
@@ -184,21 +184,21 @@ void write_global(memory_of_place* by, void const* from, std::uint64_t to, std::
                            bytes);
 }
 
-std::uint64_t change_global(global_change what, std::uint64_t address, unsigned width,
+std::uint64_t change_global(global_change change, std::uint64_t address, unsigned width,
                             std::uint64_t value, std::uint64_t expected) {
     gmem_access::check_alignment(address, width);
-    gmem_access::check(
-        memory_of_caller().change(gmem_access::operation_of(what), address, width, value, expected),
-        address, width);
+    gmem_access::check(memory_of_caller().change(gmem_access::operation_of(change), address, width,
+                                                 value, expected),
+                       address, width);
     return value;
 }
 
-std::uint64_t allocate_global(std::size_t bytes, int at, bool cleared) {
+std::uint64_t allocate_global(std::size_t bytes, int place, bool cleared) {
     gmem_access::global_memory& memory = memory_of_caller();
     std::uint64_t address = 0;
     gmem_access::check_mapped(memory, address, bytes);
-    int error =
-        memory.allocate(bytes, at < 0 ? gmem::k_anywhere : static_cast<net::rank>(at), address);
+    int error = memory.allocate(bytes, place < 0 ? gmem::k_anywhere : static_cast<net::rank>(place),
+                                address);
     if (error == ENOMEM) throw out_of_global_memory();
     if (error == EINVAL)
         throw std::invalid_argument("tulle: global memory: an allocation of no bytes");

@@ -69,7 +69,7 @@ gmem::segments const* global_memory::map() noexcept {
 
 int global_memory::map_alone(std::uint64_t each) noexcept {
     if (!m_own.is_valid()) m_own = os::fixed_range::reserve(os::fixed_range::usual_address(), each);
-    // Nobody else has to name it.
+    // No other place has to name it.
     if (!m_own.is_valid() && errno == EEXIST) m_own = os::fixed_range::reserve(0, each);
     if (!m_own.is_valid() || !m_own.fill(0, each)) return errno;
     m_table = gmem::segments(reinterpret_cast<std::uintptr_t>(m_own.low()), each, 1);
@@ -102,8 +102,8 @@ rank global_memory::next_leader(rank after) const noexcept {
 
 bool global_memory::reaches(std::uint64_t address, std::uint64_t bytes) const noexcept {
     bool all = true;
-    m_table.for_each_part(address, bytes, [&](rank at, std::uint64_t, std::uint64_t) {
-        all = all && m_transport->reaches(at);
+    m_table.for_each_part(address, bytes, [&](rank place, std::uint64_t, std::uint64_t) {
+        all = all && m_transport->reaches(place);
     });
     return all;
 }
@@ -151,25 +151,27 @@ int global_memory::clear(std::uint64_t address, std::uint64_t bytes) noexcept {
 // Requests that are under way together, so that those to several places overlap.
 class global_memory::batch {
 public:
-    explicit batch(global_memory& at, memory_operation what) noexcept : m_at(at), m_what(what) {}
+    explicit batch(global_memory& memory, memory_operation operation) noexcept
+        : m_memory(memory), m_operation(operation) {}
 
     void add(rank to, std::uint64_t address, std::byte* local, std::uint64_t bytes) noexcept {
         if (m_count == m_pieces.size()) finish();
         piece& one = m_pieces[m_count++];
-        one.at = to;
+        one.place = to;
         one.address = address;
         one.local = local;
         one.bytes = static_cast<std::uint32_t>(bytes);
     }
-    // An errno value.
+    // Waits for all requests. Returns 0 or an errno value.
     int finish() noexcept {
         waiting all(m_count);
         for (std::size_t k = 0; k < m_count; ++k) {
             piece& p = m_pieces[k];
-            p.answer.of = &all;
-            m_at.send(p.at,
-                      {m_what, 0, p.address, p.bytes, reinterpret_cast<std::uintptr_t>(p.local), 0},
-                      p.answer);
+            p.answer.waiter = &all;
+            m_memory.send(
+                p.place,
+                {m_operation, 0, p.address, p.bytes, reinterpret_cast<std::uintptr_t>(p.local), 0},
+                p.answer);
         }
         if (m_count != 0) all.answered.wait();
         m_count = 0;
@@ -180,21 +182,21 @@ public:
 private:
     static constexpr std::size_t k_together = 64;
 
-    global_memory& m_at;
-    memory_operation m_what;
+    global_memory& m_memory;
+    memory_operation m_operation;
     std::array<piece, k_together> m_pieces;
     std::size_t m_count = 0;
     int m_error = 0;
 };
 
-int global_memory::transfer(memory_operation what, std::uint64_t address, std::byte* local,
+int global_memory::transfer(memory_operation operation, std::uint64_t address, std::byte* local,
                             std::uint64_t bytes) noexcept {
-    batch under_way(*this, what);
-    m_table.for_each_part(address, bytes, [&](rank at, std::uint64_t begin, std::uint64_t size) {
+    batch under_way(*this, operation);
+    m_table.for_each_part(address, bytes, [&](rank place, std::uint64_t begin, std::uint64_t size) {
         std::uint64_t const most =
-            what == memory_operation::fill ? k_most_filled : m_transport->most_bytes_to(at);
+            operation == memory_operation::fill ? k_most_filled : m_transport->most_bytes_to(place);
         for (std::uint64_t done = 0; done < size; done += most)
-            under_way.add(at, begin + done,
+            under_way.add(place, begin + done,
                           local != nullptr ? local + (begin - address) + done : nullptr,
                           std::min(most, size - done));
     });
@@ -203,50 +205,51 @@ int global_memory::transfer(memory_operation what, std::uint64_t address, std::b
 
 // --- words ---------------------------------------------------------------------------------------
 
-int global_memory::change(memory_operation what, std::uint64_t address, unsigned width,
+int global_memory::change(memory_operation operation, std::uint64_t address, unsigned width,
                           std::uint64_t& value, std::uint64_t expected) noexcept {
     std::byte* direct = nullptr;
     if (address % width != 0) return EINVAL;
     if (int const error = locate(address, width, direct)) return error;
     if (direct == nullptr)
-        return ask(m_table.place_of(address), {what, width, address, 0, value, expected}, value);
-    value = operate(what, address, width, value, expected);
+        return ask(m_table.place_of(address), {operation, width, address, 0, value, expected},
+                   value);
+    value = operate(operation, address, width, value, expected);
     return 0;
 }
 
 // --- allocation ----------------------------------------------------------------------------------
 
-int global_memory::allocate(std::uint64_t bytes, rank at, std::uint64_t& address) noexcept {
+int global_memory::allocate(std::uint64_t bytes, rank place, std::uint64_t& address) noexcept {
     gmem::segments const* const all = table();
     if (all == nullptr) return error();
     if (bytes == 0) return EINVAL;
     if (bytes > all->size()) return ENOMEM;
-    rank leader = leader_of(at == gmem::k_anywhere ? m_here : at);
+    rank leader = leader_of(place == gmem::k_anywhere ? m_here : place);
     rank groups =
-        at == gmem::k_anywhere ? (m_count + places_of_group() - 1) / places_of_group() : 1;
+        place == gmem::k_anywhere ? (m_count + places_of_group() - 1) / places_of_group() : 1;
     for (;; leader = next_leader(leader)) {
-        int const error = allocate_by(leader, bytes, at, address);
+        int const error = allocate_by(leader, bytes, place, address);
         if ((error != ENOMEM && error != EHOSTDOWN) || --groups == 0) return error;
     }
 }
 
-int global_memory::allocate_by(rank leader, std::uint64_t bytes, rank at,
+int global_memory::allocate_by(rank leader, std::uint64_t bytes, rank place,
                                std::uint64_t& address) noexcept {
     if (leader != m_here)
-        return ask(leader, {memory_operation::allocate, 0, at, 0, bytes, 0}, address);
-    auto const own = m_manager->allocate(bytes, m_here, at);
+        return ask(leader, {memory_operation::allocate, 0, place, 0, bytes, 0}, address);
+    auto const own = m_manager->allocate(bytes, m_here, place);
     address = own.value;
     return errno_of(own.status);
 }
 
-int global_memory::ask_manager(memory_operation what, std::uint64_t address,
+int global_memory::ask_manager(memory_operation operation, std::uint64_t address,
                                std::uint64_t& value) noexcept {
     std::byte* direct = nullptr;
     if (int const error = locate(address, 1, direct)) return error;
     rank const leader = leader_of(m_table.place_of(address));
-    if (leader != m_here) return ask(leader, {what, 0, address, 0, 0, 0}, value);
-    auto const own = what == memory_operation::release ? m_manager->release(address)
-                                                       : m_manager->size_of(address);
+    if (leader != m_here) return ask(leader, {operation, 0, address, 0, 0, 0}, value);
+    auto const own = operation == memory_operation::release ? m_manager->release(address)
+                                                            : m_manager->size_of(address);
     value = own.value;
     return errno_of(own.status);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Global memory as one place sees it. What loads and stores reach is read and written by them. For
 // the rest, and for allocations, places ask each other: one message there and one back for each
-// piece, served by whoever polls, so that they need no thread of a place that computes.
+// piece, served by the polling thread, so that they need no thread of a place that computes.
 // It is mapped when it is used for the first time, at each place.
 #pragma once
 
@@ -75,11 +75,11 @@ public:
     [[nodiscard]] int clear(std::uint64_t address, std::uint64_t bytes) noexcept;
     // On a word of `width` bytes (4, 8), aligned, which one place has. `value`: the operand, then
     // what was there before.
-    [[nodiscard]] int change(memory_operation what, std::uint64_t address, unsigned width,
+    [[nodiscard]] int change(memory_operation operation, std::uint64_t address, unsigned width,
                              std::uint64_t& value, std::uint64_t expected) noexcept;
     // ENOMEM: no hole is large enough, in no group, or at that place. EINVAL: nothing is asked for.
     // This and the others: EHOSTDOWN: a place that was asked has died.
-    [[nodiscard]] int allocate(std::uint64_t bytes, rank at, std::uint64_t& address) noexcept;
+    [[nodiscard]] int allocate(std::uint64_t bytes, rank place, std::uint64_t& address) noexcept;
     // EINVAL: no allocation begins there. EFAULT: not in global memory. `size`: that was asked for.
     [[nodiscard]] int release(std::uint64_t address) noexcept;
     [[nodiscard]] int size_of(std::uint64_t address, std::uint64_t& size) noexcept;
@@ -106,15 +106,15 @@ private:
     }
     [[nodiscard]] rank next_leader(rank after) const noexcept;
     [[nodiscard]] bool reaches(std::uint64_t address, std::uint64_t bytes) const noexcept;
-    [[nodiscard]] int ask(rank whom, request const& what, std::uint64_t& value) noexcept;
-    [[nodiscard]] int allocate_by(rank leader, std::uint64_t bytes, rank at,
+    [[nodiscard]] int ask(rank whom, request const& wanted, std::uint64_t& value) noexcept;
+    [[nodiscard]] int allocate_by(rank leader, std::uint64_t bytes, rank place,
                                   std::uint64_t& address) noexcept;
-    [[nodiscard]] int ask_manager(memory_operation what, std::uint64_t address,
+    [[nodiscard]] int ask_manager(memory_operation operation, std::uint64_t address,
                                   std::uint64_t& value) noexcept;
-    [[nodiscard]] int transfer(memory_operation what, std::uint64_t address, std::byte* local,
+    [[nodiscard]] int transfer(memory_operation operation, std::uint64_t address, std::byte* local,
                                std::uint64_t bytes) noexcept;
-    void send(rank to, request const& what, asked& answer) noexcept;
-    [[nodiscard]] std::uint64_t operate(memory_operation what, std::uint64_t address,
+    void send(rank to, request const& wanted, asked& answer) noexcept;
+    [[nodiscard]] std::uint64_t operate(memory_operation operation, std::uint64_t address,
                                         unsigned width, std::uint64_t value,
                                         std::uint64_t expected) noexcept;
     // Handlers of messages.

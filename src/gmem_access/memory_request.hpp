@@ -32,29 +32,30 @@ struct global_memory::request {
     std::uint64_t expected; // of a compare_exchange
 };
 
-// In the frame of a thread, until all answers have come.
+// What a thread waits for: so many answers. It lies in the frame of that thread until they have
+// come.
 struct global_memory::waiting {
     explicit waiting(std::size_t answers) : answered(static_cast<std::uint32_t>(answers)) {}
 
     signal answered;
-    std::uint64_t value = 0; // this and the next by who polls, which is one at a time
+    std::uint64_t value = 0; // this and the next are written by the polling thread, one at a time
     int error = 0;
 };
 
-// One answer of those.
+// One of these answers.
 struct global_memory::asked : awaited {
     asked() noexcept
         : awaited([](awaited& self) noexcept {
-              waiting& all = *static_cast<asked&>(self).of;
+              waiting& all = *static_cast<asked&>(self).waiter;
               all.error = EHOSTDOWN;
               all.answered.notify();
           }) {}
 
-    waiting* of = nullptr;
+    waiting* waiter = nullptr;
 };
 
 struct global_memory::piece {
-    rank at = 0;
+    rank place = 0;
     std::uint64_t address = 0;
     std::byte* local = nullptr;
     std::uint32_t bytes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of other places for this one's part of global memory, and the answers. Called by who
-// polls: nothing here waits.
+// Requests of other places for this one's part of global memory, and the answers. The
+// polling thread calls these: nothing here waits.
 #include "base/error.hpp"
 #include "gmem_access/memory_request.hpp"
 #include "messenger/calls.hpp"
@@ -17,9 +17,9 @@ using messenger::object_at;
 
 namespace {
 
-template <class T> T operate_on(memory_operation what, T& word, T value, T expected) noexcept {
+template <class T> T operate_on(memory_operation operation, T& word, T value, T expected) noexcept {
     std::atomic_ref<T> const there(word);
-    switch (what) {
+    switch (operation) {
         case memory_operation::add: return there.fetch_add(value, std::memory_order_seq_cst);
         case memory_operation::exchange: return there.exchange(value, std::memory_order_seq_cst);
         default:
@@ -30,31 +30,32 @@ template <class T> T operate_on(memory_operation what, T& word, T value, T expec
 
 } // namespace
 
-std::uint64_t global_memory::operate(memory_operation what, std::uint64_t address, unsigned width,
-                                     std::uint64_t value, std::uint64_t expected) noexcept {
+std::uint64_t global_memory::operate(memory_operation operation, std::uint64_t address,
+                                     unsigned width, std::uint64_t value,
+                                     std::uint64_t expected) noexcept {
     if (width == sizeof(std::uint64_t))
-        return operate_on(what, object_at<std::uint64_t>(address), value, expected);
-    return operate_on(what, object_at<std::uint32_t>(address), static_cast<std::uint32_t>(value),
-                      static_cast<std::uint32_t>(expected));
+        return operate_on(operation, object_at<std::uint64_t>(address), value, expected);
+    return operate_on(operation, object_at<std::uint32_t>(address),
+                      static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(expected));
 }
 
 // --- asking --------------------------------------------------------------------------------------
 
-void global_memory::send(rank to, request const& what, asked& answer) noexcept {
+void global_memory::send(rank to, request const& wanted, asked& answer) noexcept {
     packet head;
-    head.handler = memory_word{what.what, what.width, what.bytes}.encode();
-    head.a = what.address;
+    head.handler = memory_word{wanted.what, wanted.width, wanted.bytes}.encode();
+    head.a = wanted.address;
     head.b = reinterpret_cast<std::uintptr_t>(&answer);
-    head.c = what.operand;
+    head.c = wanted.operand;
     std::byte const* bytes = nullptr;
-    switch (what.what) {
+    switch (wanted.what) {
         case memory_operation::put:
-            head.size = what.bytes;
-            bytes = &object_at<std::byte const>(what.operand);
+            head.size = wanted.bytes;
+            bytes = &object_at<std::byte const>(wanted.operand);
             break;
         case memory_operation::compare_exchange:
-            head.size = sizeof what.expected;
-            bytes = reinterpret_cast<std::byte const*>(&what.expected);
+            head.size = sizeof wanted.expected;
+            bytes = reinterpret_cast<std::byte const*>(&wanted.expected);
             break;
         default: break;
     }
@@ -62,11 +63,11 @@ void global_memory::send(rank to, request const& what, asked& answer) noexcept {
     m_carrier->let_others_catch_up();
 }
 
-int global_memory::ask(rank whom, request const& what, std::uint64_t& value) noexcept {
+int global_memory::ask(rank whom, request const& wanted, std::uint64_t& value) noexcept {
     waiting all(1);
     asked answer;
-    answer.of = &all;
-    send(whom, what, answer);
+    answer.waiter = &all;
+    send(whom, wanted, answer);
     all.answered.wait();
     value = all.value;
     return all.error;
@@ -74,12 +75,12 @@ int global_memory::ask(rank whom, request const& what, std::uint64_t& value) noe
 
 void global_memory::take_answer(packet const& head, std::byte const* payload) noexcept {
     auto& answer = object_at<asked>(head.b);
-    waiting& to = *answer.of;
+    waiting& all = *answer.waiter;
     m_carrier->cross_off(head.from, answer);
     if (head.size != 0) std::memcpy(&object_at<std::byte>(head.c), payload, head.size);
-    to.value = head.a;
-    if (head.handler != 0) to.error = static_cast<int>(head.handler);
-    to.answered.notify(); // it may be gone then
+    all.value = head.a;
+    if (head.handler != 0) all.error = static_cast<int>(head.handler);
+    all.answered.notify(); // it may be gone then
 }
 
 // --- serving -------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What <tulle/spawn_group.hpp> stands on: the places, the records that were kept, and what becomes
-// of them. A thread notifies `outstanding` as its last access.
+// A group of <tulle/spawn_group.hpp>: its permits, the records that were kept, and what becomes of
+// them. A thread notifies `outstanding` as its last access.
 #pragma once
 
-#include "group/places.hpp"
+#include "group/permits.hpp"
 #include "sched/runnable.hpp"
 #include "sync/parking.hpp"
 
@@ -17,16 +17,17 @@
 
 namespace tulle::group {
 
-using group_places = places<sync::parking>;
+using group_permits = permits<sync::parking>;
 
-// The records that wait for a place: of a column, and of any. Under the lock of the places.
+// The records that wait for a permit, of a certain column or of any. Guarded by the lock of the
+// permits.
 class kept_records {
 public:
     explicit kept_records(std::size_t columns) : m_of_column(columns) {}
 
     void push(std::size_t wanted, sched::runnable& r) noexcept { list_of(wanted).push_back(r); }
-    // The oldest that may have a place of this column: in turn one that wants this column, and one
-    // that takes any.
+    // Takes the oldest record that may have a permit of this column: in turn one that wants this
+    // column, and one that takes any.
     [[nodiscard]] sched::runnable* pop(std::size_t column) noexcept {
         m_any_first = !m_any_first;
         for (bool const any : {m_any_first, !m_any_first})
@@ -51,21 +52,21 @@ namespace tulle::detail {
 
 struct group_core {
     group_core(std::size_t columns, bool by_shepherd, std::size_t most, when_full chosen)
-        : policy(chosen), is_by_shepherd(by_shepherd), places(columns, most), kept(columns) {}
+        : policy(chosen), is_by_shepherd(by_shepherd), permits(columns, most), kept(columns) {}
 
     when_full const policy;
     bool const is_by_shepherd; // a column for each shepherd; else one for all
-    group::group_places places;
+    group::group_permits permits;
     group::kept_records kept;
     sync::parking::lock exception_lock;
     std::exception_ptr exception;
     signal outstanding; // threads admitted, kept ones included, that have not ended
 };
 
-// Who has lent its place, in the frame of spawn().
-struct group_lender : group::group_places::lender {
-    group_lender(group_core& g, std::size_t column) noexcept : lender(column), of(g) {}
-    group_core& of;
+// A thread that has lent its permit. It lies in the frame of spawn().
+struct group_lender : group::group_permits::lender {
+    group_lender(group_core& g, std::size_t column) noexcept : lender(column), group(g) {}
+    group_core& group;
 };
 static_assert(sizeof(group_lender) <= sizeof(group_ticket::lender) && alignof(group_lender) <= 8);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/error.hpp"
 #include "group/group_core.hpp"
 #include "sched/scheduler.hpp"
 
@@ -11,7 +12,6 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace tulle::detail {
@@ -25,55 +25,54 @@ bool knows_members(group_core const& g) noexcept {
     return g.policy == when_full::record || g.policy == when_full::block;
 }
 
-// The innermost thread of the group that stands on the caller's stack, and so has not ended. Or
-// null.
+// The innermost thread of the group on the caller's stack, which has not ended. Null: there is
+// none.
 group_member* member_here(group_core const& g) noexcept {
     group_member* m = sched::this_fiber().member;
-    while (m != nullptr && m->of != &g) m = m->outer;
+    while (m != nullptr && m->group != &g) m = m->outer;
     return m;
 }
 
 [[noreturn]] void refuse(std::string const& why) {
-    throw std::system_error(EINVAL, std::generic_category(), "tulle::spawn_group: " + why);
+    base::throw_error(EINVAL, ("tulle::spawn_group: " + why).c_str());
 }
 
 std::size_t column_of(group_core const& g, int shepherd) {
     if (shepherd < -1 || (shepherd >= 0 && shepherd >= shepherd_count()))
         refuse("the shepherd does not exist");
     if (!g.is_by_shepherd) return 0;
-    if (g.places.columns() != static_cast<std::size_t>(shepherd_count()))
+    if (g.permits.columns() != static_cast<std::size_t>(shepherd_count()))
         refuse("made for another number of shepherds");
     return shepherd < 0 ? k_any_column : static_cast<std::size_t>(shepherd);
 }
 
-void place_at(thread_core& t, group_core const& g, std::size_t column) noexcept {
+void set_shepherd(thread_core& t, group_core const& g, std::size_t column) noexcept {
     if (g.is_by_shepherd) t.shepherd = static_cast<std::int16_t>(column);
 }
 
-// Admitted with a place.
-void admit(group_core& g, group_ticket& t, std::size_t column, group_place at) {
-    t.at = at;
+// Admits a thread with a permit.
+void admit(group_core& g, group_ticket& t, std::size_t column, group_permit permit) {
+    t.permit = permit;
     t.column = column;
     if (g.is_by_shepherd) t.shepherd = static_cast<int>(column);
     g.outstanding.add_signalers(1);
 }
 
-// The group is full.
+// The group is full: does as the policy says.
 void enter_full(group_core& g, group_ticket& t, std::size_t wanted) {
-    if (g.policy == when_full::create)
-        throw std::system_error(EAGAIN, std::generic_category(), "tulle::spawn_group: full");
+    if (g.policy == when_full::create) base::throw_error(EAGAIN, "tulle::spawn_group: full");
     if (g.policy == when_full::run_inline) return;
     group_member const* const here = member_here(g);
     if (g.policy == when_full::record) {
         if (here != nullptr) return;
-        t.at = group_place::kept;
+        t.permit = group_permit::kept;
         t.column = wanted;
         g.outstanding.add_signalers(1);
     } else if (here != nullptr) {
-        admit(g, t, here->column, group_place::lent);
+        admit(g, t, here->column, group_permit::lent);
         ::new (static_cast<void*>(t.lender)) group_lender(g, here->column);
     } else {
-        admit(g, t, g.places.take(wanted), group_place::own);
+        admit(g, t, g.permits.take(wanted), group_permit::own);
     }
 }
 
@@ -81,8 +80,8 @@ group_lender& lender_in(group_ticket& t) noexcept {
     return *std::launder(reinterpret_cast<group_lender*>(t.lender));
 }
 
-// A record takes a place that has come free. Under the lock of the places; the record starts
-// without it.
+// Gives a permit that has come free to a record. It is called under the lock of the permits; the
+// record starts without the lock.
 struct pass_on {
     group_core& g;
     thread_core* next = nullptr;
@@ -91,7 +90,7 @@ struct pass_on {
         sched::runnable* const r = g.kept.pop(column);
         if (r == nullptr) return false;
         next = static_cast<sched::thread_record*>(r);
-        place_at(*next, g, column);
+        set_shepherd(*next, g, column);
         return true;
     }
     void start() const noexcept {
@@ -99,21 +98,21 @@ struct pass_on {
     }
 };
 
-// One may have ended meanwhile: then it starts.
+// Keeps a record, unless a permit has come free meanwhile: then it starts.
 void keep(group_core& g, thread_core* t, std::size_t wanted) noexcept {
-    std::size_t const column = g.places.try_take(
+    std::size_t const column = g.permits.try_take(
         wanted, [&g, t, wanted] { g.kept.push(wanted, *static_cast<sched::thread_record*>(t)); });
     if (column == k_any_column) return;
-    place_at(*t, g, column);
+    set_shepherd(*t, g, column);
     start_thread(t, true, false);
 }
 
-// The place goes from the caller to the new thread. If nobody has started that one yet, it runs on
-// the caller's stack.
+// The permit goes from the caller to the new thread. If no worker has started that thread yet, it
+// runs on the caller's stack.
 void lend(group_core& g, thread_core* t, group_lender& self) noexcept {
     start_thread(t, false, false); // not detached: the caller has a reference
     static_cast<void>(sched::try_run_in_place(*static_cast<sched::thread_record*>(t)));
-    g.places.wait_back(self);
+    g.permits.wait_back(self);
     release_thread(t);
 }
 
@@ -138,65 +137,67 @@ void enter_group(group_core& g, group_ticket& t, int shepherd) {
     schedule_point();
     std::size_t const wanted = column_of(g, shepherd);
     t.shepherd = shepherd;
-    std::size_t const column = g.places.try_take(wanted, [] {});
-    column != k_any_column ? admit(g, t, column, group_place::own) : enter_full(g, t, wanted);
+    std::size_t const column = g.permits.try_take(wanted, [] {});
+    column != k_any_column ? admit(g, t, column, group_permit::own) : enter_full(g, t, wanted);
 }
 
 void enter_group_until(group_core& g, group_ticket& t, int shepherd, limit until) {
     schedule_point();
     std::size_t const wanted = column_of(g, shepherd);
     t.shepherd = shepherd;
-    std::size_t column = g.places.try_take(wanted, [] {});
+    std::size_t column = g.permits.try_take(wanted, [] {});
     wait::limit<sync::parking> const bounds(until);
-    if (column == k_any_column && bounds.is_none()) column = g.places.take(wanted);
-    if (column == k_any_column && !bounds.is_over()) column = g.places.take_until(wanted, bounds);
-    column != k_any_column ? admit(g, t, column, group_place::own)
-                           : void(t.at = group_place::refused);
+    if (column == k_any_column && bounds.is_none()) column = g.permits.take(wanted);
+    if (column == k_any_column && !bounds.is_over()) column = g.permits.take_until(wanted, bounds);
+    column != k_any_column ? admit(g, t, column, group_permit::own)
+                           : void(t.permit = group_permit::refused);
 }
 
 std::uintptr_t group_of(group_core& g, group_ticket& t) noexcept {
-    return t.at == group_place::lent ? reinterpret_cast<std::uintptr_t>(&lender_in(t)) | 1U
-                                     : reinterpret_cast<std::uintptr_t>(&g);
+    return t.permit == group_permit::lent ? reinterpret_cast<std::uintptr_t>(&lender_in(t)) | 1U
+                                          : reinterpret_cast<std::uintptr_t>(&g);
 }
 
 void start_in_group(group_core& g, thread_core* t, group_ticket& ticket) noexcept {
     t->shepherd = static_cast<std::int16_t>(ticket.shepherd);
-    if (ticket.at == group_place::kept) return keep(g, t, ticket.column);
-    if (ticket.at == group_place::lent) return lend(g, t, lender_in(ticket));
+    if (ticket.permit == group_permit::kept) return keep(g, t, ticket.column);
+    if (ticket.permit == group_permit::lent) return lend(g, t, lender_in(ticket));
     start_thread(t, true, false);
 }
 
-// A place that was lent to nobody is the lender's still.
+// A permit that was to be lent, and was not, still belongs to the lender.
 void leave_group(group_core& g, group_ticket& ticket) noexcept {
     pass_on pass{g};
-    if (ticket.at == group_place::own) g.places.give_back(ticket.column, pass);
+    if (ticket.permit == group_permit::own) g.permits.give_back(ticket.column, pass);
     pass.start();
     g.outstanding.notify();
 }
 
 void refuse_in_group(group_core const& g) {
-    if (g.policy == when_full::create)
-        throw std::system_error(EAGAIN, std::generic_category(), "tulle::spawn_group: no memory");
+    if (g.policy == when_full::create) base::throw_error(EAGAIN, "tulle::spawn_group: no memory");
 }
 
-void begin_member(std::uintptr_t of, group_member& self, int shepherd) noexcept {
-    auto* const from = (of & 1U) != 0 ? reinterpret_cast<group_lender*>(of - 1) : nullptr;
-    group_core& g = from != nullptr ? from->of : *reinterpret_cast<group_core*>(of);
-    self.of = &g;
-    self.column = from != nullptr    ? from->wanted
+void begin_member(std::uintptr_t group_or_lender, group_member& self, int shepherd) noexcept {
+    auto* const lender = (group_or_lender & 1U) != 0
+                             ? reinterpret_cast<group_lender*>(group_or_lender - 1)
+                             : nullptr;
+    group_core& g =
+        lender != nullptr ? lender->group : *reinterpret_cast<group_core*>(group_or_lender);
+    self.group = &g;
+    self.column = lender != nullptr  ? lender->wanted
                   : g.is_by_shepherd ? static_cast<std::size_t>(shepherd)
                                      : 0;
     if (!knows_members(g)) return;
     sched::fiber& here = sched::this_fiber();
     self.outer = std::exchange(here.member, &self);
-    g.places.begin(self, from);
+    g.permits.begin(self, lender);
 }
 
 void end_member(group_member& self) noexcept {
-    group_core& g = *self.of;
+    group_core& g = *self.group;
     if (knows_members(g)) sched::this_fiber().member = self.outer;
     pass_on pass{g};
-    g.places.end(self, pass);
+    g.permits.end(self, pass);
     pass.start();
     g.outstanding.notify();
 }
@@ -212,7 +213,7 @@ void join_group(group_core& g) {
 }
 
 std::size_t group_size(group_core const& g) noexcept {
-    return const_cast<group_core&>(g).places.taken();
+    return const_cast<group_core&>(g).permits.taken();
 }
 
 } // namespace tulle::detail

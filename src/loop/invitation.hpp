@@ -14,10 +14,10 @@ class job;
 // Made and destroyed by one thread, the youngest first.
 class invitation {
 public:
-    explicit invitation(job& to) noexcept;
+    explicit invitation(job& loop) noexcept;
     invitation(invitation const&) = delete;
     invitation& operator=(invitation const&) = delete;
-    // Takes it back; if somebody has come in by it, waits until that one has ended.
+    // Takes the invitation back; if a thread has come in by it, waits until that thread has ended.
     ~invitation();
 
 private:

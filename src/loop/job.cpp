@@ -15,16 +15,16 @@ namespace tulle::loop {
 
 namespace {
 
-constexpr std::uint64_t k_brief_ns = 4'000; // what takes less is followed by more
-constexpr std::uint64_t k_long_ns = 16'000; // and what takes longer, by less
+constexpr std::uint64_t k_brief_ns = 4'000; // a chunk that takes less is followed by a larger one
+constexpr std::uint64_t k_long_ns = 16'000; // and one that takes longer, by a smaller one
 constexpr std::uint64_t k_guided_share = 4; // of what is left: a guided chunk
-// So many more of the present size: not worth a look at the clock.
+// So many more of the present size are run before the clock is read again.
 constexpr std::uint64_t k_few_chunks = 8;
 // Rounds before a fence is paid: until an owner that runs has used up its own part.
 constexpr int k_patience = 128;
 constexpr int k_rounds_per_yield = 64;
 
-// Between two rounds of looking for something to steal. Who has it may have been preempted.
+// Between two rounds of a search for something to steal. The owner may have been preempted.
 void pause_a_little(int round) noexcept {
     if (round % k_rounds_per_yield == k_rounds_per_yield - 1) return os::machine::yield_processor();
     for (int k = 0; k < 4; ++k) os::machine::pause();
@@ -60,7 +60,7 @@ void job::help() noexcept {
 void job::take_part(iterations first) noexcept {
     participant self(m_asymmetric, m_chunk);
     m_participants.enter(self);
-    // Before the invitations: who comes in by one shall find it.
+    // This comes before the invitations: a thread that comes in by one shall find the range.
     bool some = m_participants.begin(self, first);
     for (std::uint64_t k = 0; k < invitations_of(self); ++k) self.out[k].emplace(*this);
     try {
@@ -72,8 +72,8 @@ void job::take_part(iterations first) noexcept {
     for (auto last = self.out.rbegin(); last != self.out.rend(); ++last) last->reset();
 }
 
-// As in a binary tree of as many participants as there are workers; and one more always, for those
-// whose iterations wait.
+// The participants invite as the nodes of a binary tree do that has as many nodes as there are
+// workers; and each invites one more, for those whose iterations wait.
 std::uint64_t job::invitations_of(participant const& self) const noexcept {
     return 2 * self.number + 2 < m_width ? 2 : 1;
 }
@@ -135,7 +135,7 @@ void job::run_chunk(std::uint64_t begin, std::uint64_t end) {
         m_body.run(m_context, part_begin(part), part_begin(part + 1));
 }
 
-// Doubles what the clock calls brief.
+// Doubles a chunk that the clock calls brief.
 std::uint64_t job::adapt(std::uint64_t count, std::uint64_t elapsed_ns) const noexcept {
     if (elapsed_ns < k_brief_ns) return count < m_count / 2 ? count * 2 : m_count;
     return elapsed_ns > k_long_ns ? std::max(m_chunk, count / 2) : count;
@@ -151,7 +151,7 @@ void job::run_by_clock(participant& self) {
     }
 }
 
-// Always m_chunk iterations at a time, from an own part of as many as take some microseconds.
+// Runs m_chunk iterations at a time, from an own part of as many as take some microseconds.
 void job::run_batches(participant& self) {
     std::uint64_t first = self.range.begun();
     std::uint64_t since = os::monotonic_ns();

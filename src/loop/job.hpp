@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop while it runs. Each thread that takes part has a range of iterations in its frame; all
-// ranges are on the job's list, where who has none left steals from the others. Others come in by a
-// record that each participant keeps forked (the invitation): to the scheduler a loop is nothing
-// but a few forked threads. The loop has ended when the caller has joined its invitations: who came
-// in by one has ended, and joined its own. src/loop/README.md
+// ranges are on the job's list, where a participant that has none left steals from the others.
+// Others come in by a record that each participant keeps forked (the invitation): to the scheduler
+// a loop is nothing but a few forked threads. The loop has ended when the caller has joined its
+// invitations: a participant that came in by one has ended, and joined its own. src/loop/README.md
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -24,7 +24,7 @@ namespace tulle::loop {
 
 class job;
 
-// A thread that runs iterations of a job; in its frame.
+// A thread that runs iterations of a job. It lies in the thread's frame.
 struct participant {
     participant(bool asymmetric, std::uint64_t first_chunk) noexcept
         : range(asymmetric), chunk(first_chunk) {}
@@ -32,7 +32,7 @@ struct participant {
     loop_range<os::machine> range;
     // Its invitations: others come in as a binary tree.
     std::array<std::optional<invitation>, 2> out;
-    // Iterations to begin at a time, or to make its own, as the clock decides.
+    // The number of iterations to begin at a time, or to make its own, as the clock decides.
     std::uint64_t chunk;
     std::uint64_t number = 0;    // in the order in which they came
     participant* next = nullptr; // in the list (participants.hpp), like `prev`
@@ -50,8 +50,8 @@ public:
     void help() noexcept;                          // by a thread that has come in by an invitation
     void fail(std::exception_ptr thrown) noexcept; // ends it early
 
-    // By the caller: runs all iterations, with the help of others. Whether none was left out.
-    // Throws what an iteration threw.
+    // The caller of the loop runs all iterations, with the help of others. Returns whether none was
+    // left out; throws what an iteration threw.
     bool run();
 
 private:

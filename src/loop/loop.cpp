@@ -16,7 +16,7 @@ namespace tulle::loop {
 
 namespace {
 
-// One iteration needs no help.
+// A loop of one iteration needs no help.
 bool run_alone(detail::loop_body const& body, void* context, loop_stop const& until) {
     schedule_point();
     if (until.is_possible() && until.is_requested()) return false;

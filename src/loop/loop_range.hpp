@@ -6,7 +6,8 @@
 // shared part under the lock; if it is empty, it lowers `border`, makes every thread pass a full
 // fence (membarrier), and reads `position` again, as a thief of the split deque does
 // (deque/split_deque.hpp, with the papers).
-// open, take, take_cold: the owner. The others: anyone. src/loop/README.md has the argument.
+// The owner calls open, take and take_cold; anyone may call the others. src/loop/README.md has the
+// argument.
 #pragma once
 
 #include "base/assert.hpp"
@@ -45,7 +46,7 @@ public:
     // begins at once.
     explicit loop_range(bool asymmetric) noexcept : m_asymmetric(asymmetric) {}
 
-    // By the owner, of an empty range. All is shared at first.
+    // The owner fills its empty range. All is shared at first.
     void open(iterations all) noexcept {
         m_lock.lock();
         // relaxed: published by the lock, as all below
@@ -55,16 +56,16 @@ public:
         m_lock.unlock();
     }
 
-    // By the owner: the first iteration that it has not begun. relaxed: its own.
+    // For the owner: the first iteration that it has not begun. relaxed: only the owner writes it.
     [[nodiscard]] std::uint64_t begun() const noexcept {
         return this->position.load(std::memory_order_relaxed);
     }
 
-    // By the owner, after take(first, count) has failed: the end of what it has begun now, at most
-    // first + count; `first`: there is nothing.
+    // The owner calls this after take(first, count) has failed. Returns the end of what it has
+    // begun now, at most first + count; `first`: there is nothing.
     // `own`: so many from `first` on become its own, but not more than half of what is left.
-    // relaxed, here and below: whoever writes border and end has the lock; the owner alone writes
-    // the position.
+    // relaxed, here and below: a thread that writes border and end has the lock; the owner alone
+    // writes the position.
     [[nodiscard]] std::uint64_t take_cold(std::uint64_t first, std::uint64_t count,
                                           std::uint64_t own = 0) noexcept {
         m_lock.lock();
@@ -83,9 +84,9 @@ public:
         return last;
     }
 
-    // By anyone but the owner: pins the range, so that it stays where it is, if nobody else does at
-    // this moment. steal() releases it, and returns nothing where nothing was to be had in this
-    // way.
+    // Anyone but the owner pins the range by this, so that it stays where it is, if nobody else
+    // does at this moment. steal() releases it, and returns nothing where nothing was to be had in
+    // this way.
     [[nodiscard]] bool try_pin() noexcept { return m_lock.try_lock(); }
     [[nodiscard]] iterations steal(steal_effort effort) noexcept {
         iterations taken = steal_shared();
@@ -95,8 +96,8 @@ public:
         return taken;
     }
 
-    // By anyone: no more is begun, but for what the owner takes at this very moment.
-    // relaxed: as above.
+    // Anyone may call this: no more is begun, but for what the owner takes at this very moment.
+    // relaxed: as in take_cold.
     void close() noexcept {
         m_lock.lock();
         this->border.store(0, std::memory_order_relaxed);
@@ -104,13 +105,13 @@ public:
         m_lock.unlock();
     }
 
-    // Hints, by anyone. relaxed: steal decides under the lock.
+    // Hints, for anyone. relaxed: steal decides under the lock.
     [[nodiscard]] std::uint64_t size_hint() const noexcept {
         std::uint64_t const next = this->position.load(std::memory_order_relaxed);
         std::uint64_t const end = m_end.load(std::memory_order_relaxed);
         return end > next ? end - next : 0;
     }
-    // relaxed: as above.
+    // relaxed: as in size_hint.
     [[nodiscard]] std::uint64_t shared_hint() const noexcept {
         std::uint64_t const split = this->border.load(std::memory_order_relaxed);
         std::uint64_t const end = m_end.load(std::memory_order_relaxed);
@@ -118,7 +119,7 @@ public:
     }
 
 private:
-    // Half of what is left, if so much is shared.
+    // Takes half of what is left, if so much is shared.
     // relaxed, here and in steal_own: under the lock, but for the position, which is a guess there.
     [[nodiscard]] iterations steal_shared() noexcept {
         std::uint64_t const split = this->border.load(std::memory_order_relaxed);
@@ -130,7 +131,7 @@ private:
         m_end.store(end - count, std::memory_order_relaxed);
         return {end - count, end};
     }
-    // Half of the owner's own part.
+    // Takes half of the owner's own part.
     [[nodiscard]] iterations steal_own() noexcept {
         std::uint64_t const split = this->border.load(std::memory_order_relaxed);
         // relaxed: a guess, read again below

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part in a loop: the list on which whoever has no iterations left finds the ranges of
-// the others, and the early end, which closes all of them. Pieces that have been stolen and are in
-// nobody's range yet are counted, so that nobody takes the loop to be over meanwhile.
+// The threads that take part in a loop: the list on which a participant without iterations finds
+// the ranges of the others, and the early end, which closes all of them. Pieces that have been
+// stolen and are in nobody's range yet are counted, so that nobody takes the loop to be over
+// meanwhile.
 //
-// Participant, in the frame of its thread: a `range`, and `next`, `prev` and `number`, which are
-// guarded by the lock.
-// INV-1 a range that is on the list, or pinned by who found it there, is in a frame that stays.
+// A Participant lies in the frame of its thread. It has a `range`, and `next`, `prev` and `number`,
+// which are guarded by the lock.
+// INV-1 a range that is on the list, or pinned by a thread that found it there, is in a frame that
+// stays.
 // INV-2 after end_early() no range on the list has iterations left, and none is opened.
-// Why leave() waits for nobody (INV-1): whoever leaves has found under the lock that nothing is in
-// flight and nothing is left, and who has a range pinned is in flight; or the loop has ended early,
-// and end_early() has closed its range, for which it took the pin. After either its range is empty
-// for whoever takes the lock, and is not pinned any more.
+// Why leave() waits for nobody (INV-1): a participant that leaves has found under the lock that
+// nothing is in flight and nothing is left, and a thread that has a range pinned is in flight; or
+// the loop has ended early, and end_early() has closed its range, for which it took the pin. In
+// both cases each thread that takes the lock later finds the range empty, and it is not pinned any
+// more.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
 #include "loop/loop_range.hpp"
 
@@ -28,25 +32,19 @@ template <class Machine, class Participant> class participants {
 public:
     void enter(Participant& self) noexcept {
         section const held(m_lock);
-        Participant* const first = m_first.load();
         self.number = m_arrivals.load();
         m_arrivals.store(self.number + 1);
-        self.next = first;
-        if (first != nullptr) first->prev = &self;
-        m_first.store(&self);
+        m_list.push_front(self);
     }
-    // After steal() has found nothing that is left, begin() has returned false, or end_early().
+    // Called after steal() has found nothing that is left, begin() has returned false, or
+    // end_early().
     void leave(Participant& self) noexcept {
         section const held(m_lock);
-        if (self.prev == nullptr)
-            m_first.store(self.next);
-        else
-            self.prev->next = self.next;
-        if (self.next != nullptr) self.next->prev = self.prev;
+        m_list.remove(self);
     }
 
-    // By a participant, of the whole at first, then of what it has stolen: makes it its range.
-    // False: there is nothing, or it is left out because the loop has ended early (INV-2).
+    // A participant makes some iterations its range: all at first, later what it has stolen. False:
+    // there is nothing, or it is left out because the loop has ended early (INV-2).
     [[nodiscard]] bool begin(Participant& self, iterations some) noexcept {
         if (some.empty()) return false;
         section const held(m_lock);
@@ -55,17 +53,18 @@ public:
         self.range.open(some);
         return true;
     }
-    // By anyone: no more iterations are begun, but for what owners take at this very moment.
+    // Anyone may call this: no more iterations are begun, but for what owners take at this very
+    // moment.
     void end_early() noexcept {
         section const held(m_lock);
         m_ended_early.store(true);
-        for (Participant* p = m_first.load(); p != nullptr; p = p->next) p->range.close();
+        for (Participant& p : m_list) p.range.close();
     }
-    // By the caller of the loop, at its end.
+    // For the caller of the loop, at its end.
     [[nodiscard]] bool has_ended_early() const noexcept { return m_ended_early.load(); }
 
-    // One try to take iterations of another participant, for begin(). `some_left`: it may be worth
-    // another one; else all have begun.
+    // Tries once to take iterations of another participant, for begin(). `some_left`: another
+    // attempt may be worth while; otherwise all have begun.
     [[nodiscard]] iterations steal(steal_effort effort, bool& some_left) noexcept {
         Participant* const victim = choose_victim(effort, some_left);
         if (victim == nullptr) return {};
@@ -78,21 +77,21 @@ public:
     }
 
 private:
-    // The one that shares most, pinned; with the fence, the one that has most left. Null: there is
-    // none, or somebody else has it pinned.
+    // Pins the participant that shares most; with the fence, the one that has most left. Null:
+    // there is none, or another thread has it pinned.
     [[nodiscard]] Participant* choose_victim(steal_effort effort, bool& some_left) noexcept {
         section const held(m_lock);
         Participant* chosen = nullptr;
         std::uint64_t most = 0;
         some_left = m_in_flight.load() != 0;
-        for (Participant* p = m_first.load(); p != nullptr; p = p->next) {
-            std::uint64_t const left = p->range.size_hint();
+        for (Participant& p : m_list) {
+            std::uint64_t const left = p.range.size_hint();
             some_left = some_left || left != 0;
             std::uint64_t const size =
-                effort == steal_effort::shared_only ? p->range.shared_hint() : left;
+                effort == steal_effort::shared_only ? p.range.shared_hint() : left;
             if (size <= most) continue;
             most = size;
-            chosen = p;
+            chosen = &p;
         }
         if (chosen == nullptr || !chosen->range.try_pin()) return nullptr;
         m_in_flight.store(m_in_flight.load() + 1);
@@ -100,7 +99,7 @@ private:
     }
 
     base::basic_spin_lock<Machine> m_lock; // guards all below
-    plain<Participant*> m_first{nullptr};
+    base::intrusive_list<&Participant::next, &Participant::prev> m_list;
     plain<std::uint64_t> m_arrivals{0};
     // Pieces that are in nobody's range, on their way from one to another; at first the whole.
     plain<std::uint64_t> m_in_flight{1};

@@ -23,7 +23,7 @@ bool thread_each::run() {
     return !m_stopped.load(std::memory_order_relaxed);
 }
 
-// Counts each thread before it is there; it may end at once.
+// Each thread is counted before it is there, as it may end at once.
 void thread_each::spawn_all(std::uint64_t begin, std::uint64_t end) noexcept {
     for (std::uint64_t i = begin; i != end; ++i) {
         m_alive.add_signalers(1);

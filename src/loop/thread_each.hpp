@@ -18,8 +18,8 @@ public:
     thread_each(detail::loop_body const& body, void* context, std::uint64_t count,
                 loop_stop until) noexcept
         : m_body(body), m_context(context), m_count(count), m_until(until) {}
-    // As detail::run_loop. Errors also: std::system_error, what spawn says, when the threads that
-    // were spawned have ended.
+    // Does what detail::run_loop does. Errors besides: std::system_error, what spawn says, when the
+    // threads that were spawned have ended.
     bool run();
 
 private:

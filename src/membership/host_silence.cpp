@@ -34,7 +34,8 @@ constexpr std::uint64_t k_never_ns = UINT64_MAX;
 std::uint64_t s_limit_ns = 0;
 std::uint64_t s_start_limit_ns = 0;
 
-// Of the first place of a host. Not destroyed with the process: a forked child has no such thread.
+// The watch of the first place of a host. It is not destroyed with the process: a forked child has
+// no such thread.
 std::unique_ptr<host_watch>& own_watch() {
     static auto* const s_own = new std::unique_ptr<host_watch>;
     return *s_own;
@@ -71,52 +72,53 @@ public:
             found.push_back({k_launcher_id, *m_launcher});
         return found;
     }
-    // Nobody goes on without a host.
-    [[noreturn]] void tell_lost(host_watch::member const& who, host_watch::loss how) const {
+    // No place goes on without a host.
+    [[noreturn]] void tell_lost(host_watch::member const& host, host_watch::loss how) const {
         base::warn("%s %s %llu s (TULLE_HOST_TIMEOUT); %s, and the places of host %s end",
-                   name_of(who).c_str(),
+                   name_of(host).c_str(),
                    how == host_watch::loss::unreachable
                        ? "has not been heard for"
                        : "is there, but what should be heard there has ended, for",
-                   seconds(), places_of(who).c_str(), m_cards[m_here].contact.name.data());
+                   seconds(), places_of(host).c_str(), m_cards[m_here].contact.name.data());
         bool const is_launchers =
-            m_launcher && (who.id == k_launcher_id || are_one_host(*m_launcher, who.contact));
+            m_launcher && (host.id == k_launcher_id || are_one_host(*m_launcher, host.contact));
         if (is_launchers) report(place_news::host_is_lost);
         for (rank r = 0; r < m_cards.size(); ++r)
             if (r != m_here && m_cards[r].first == m_cards[m_here].first)
                 kill(m_cards[r].process, SIGKILL);
         _exit(EXIT_FAILURE);
     }
-    void tell_stopped(host_watch::member const& who) const {
+    void tell_stopped(host_watch::member const& host) const {
         base::warn("%s is there, but %s has not run for %llu s: is it stopped? Others wait for it",
-                   name_of(who).c_str(),
-                   who.id == k_launcher_id ? "`tulle run`"
-                                           : ("place " + std::to_string(who.id)).c_str(),
+                   name_of(host).c_str(),
+                   host.id == k_launcher_id ? "`tulle run`"
+                                            : ("place " + std::to_string(host.id)).c_str(),
                    seconds());
     }
-    void tell_unheard(host_watch::member const& who) const {
+    void tell_unheard(host_watch::member const& host) const {
         if (m_here == 0)
             base::warn("nothing is heard of %s by UDP, so nobody will notice if it dies: firewalls "
                        "may be in between; TULLE_HOST_TIMEOUT=off "
                        "if this is known",
-                       name_of(who).c_str());
+                       name_of(host).c_str());
     }
 
 private:
     [[nodiscard]] unsigned long long seconds() const noexcept {
         return m_cards[0].limit_ns / k_second_ns;
     }
-    [[nodiscard]] static std::string name_of(host_watch::member const& who) {
-        return std::string(who.id == k_launcher_id ? "the launcher's host " : "host ") +
-               who.contact.name.data();
+    [[nodiscard]] static std::string name_of(host_watch::member const& host) {
+        return std::string(host.id == k_launcher_id ? "the launcher's host " : "host ") +
+               host.contact.name.data();
     }
-    // Those of a host that is lost count as dead.
-    [[nodiscard]] std::string places_of(host_watch::member const& who) const {
-        if (who.id == k_launcher_id) return "nobody takes what this job prints";
+    // The places of a host that is lost count as dead.
+    [[nodiscard]] std::string places_of(host_watch::member const& host) const {
+        if (host.id == k_launcher_id) return "nobody takes what this job prints";
         std::string text;
         int count = 0;
         for (rank r = 0; r < m_cards.size(); ++r)
-            if (m_cards[r].first == who.id) text += (count++ == 0 ? " " : ", ") + std::to_string(r);
+            if (m_cards[r].first == host.id)
+                text += (count++ == 0 ? " " : ", ") + std::to_string(r);
         return (count == 1 ? "place" : "places") + text + (count == 1 ? " counts" : " count") +
                " as dead";
     }
@@ -152,11 +154,11 @@ void begin_host_watch(rank here, std::vector<host_card> const& cards) {
     chosen.own_id = here;
     chosen.limit_ns = cards[0].limit_ns;
     chosen.others = told->others();
-    chosen.tell_lost = [told](host_watch::member const& who, host_watch::loss how) {
-        told->tell_lost(who, how);
+    chosen.tell_lost = [told](host_watch::member const& host, host_watch::loss how) {
+        told->tell_lost(host, how);
     };
-    chosen.tell_stopped = [told](host_watch::member const& who) { told->tell_stopped(who); };
-    chosen.tell_unheard = [told](host_watch::member const& who) { told->tell_unheard(who); };
+    chosen.tell_stopped = [told](host_watch::member const& host) { told->tell_stopped(host); };
+    chosen.tell_unheard = [told](host_watch::member const& host) { told->tell_unheard(host); };
     own_watch()->set_job(where ? where->job : cards[0].contact.job);
     bool const is_wanted = chosen.limit_ns != 0 && !chosen.others.empty();
     if (!is_wanted || !own_watch()->start(std::move(chosen))) own_watch() = nullptr;
@@ -172,22 +174,22 @@ launcher_lease::launcher_lease() {
     chosen.limit_ns = s_limit_ns;
     chosen.others = {{k_launcher_id, *where}};
     std::string const own = watch->contact().name.data();
-    auto const end = [own](host_watch::member const& who, std::uint64_t silence_ns,
+    auto const end = [own](host_watch::member const& host, std::uint64_t silence_ns,
                            char const* variable) {
         base::warn("the launcher's host %s has not been heard for %llu s (%s), before all places "
                    "were there; a place of host %s ends",
-                   who.contact.name.data(),
+                   host.contact.name.data(),
                    static_cast<unsigned long long>(silence_ns / k_second_ns), variable,
                    own.c_str());
         report(place_news::host_is_lost);
         _exit(EXIT_FAILURE);
     };
     chosen.first_limit_ns = s_start_limit_ns != 0 ? s_start_limit_ns : k_never_ns;
-    chosen.tell_lost = [end](host_watch::member const& who, host_watch::loss) {
-        end(who, s_limit_ns, "TULLE_HOST_TIMEOUT");
+    chosen.tell_lost = [end](host_watch::member const& host, host_watch::loss) {
+        end(host, s_limit_ns, "TULLE_HOST_TIMEOUT");
     };
-    chosen.tell_unheard = [end](host_watch::member const& who) {
-        end(who, s_start_limit_ns, "TULLE_START_TIMEOUT");
+    chosen.tell_unheard = [end](host_watch::member const& host) {
+        end(host, s_start_limit_ns, "TULLE_START_TIMEOUT");
     };
     chosen.tell_stopped = [](host_watch::member const&) {};
     if (watch->start(std::move(chosen))) m_watch = std::move(watch);

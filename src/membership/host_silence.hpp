@@ -5,7 +5,7 @@
 //   TULLE_HOST_TIMEOUT (host_timeout)   after so many seconds of silence; place 0's holds for all.
 //                                       0: nobody watches.
 //   TULLE_START_TIMEOUT (start_timeout) how long a place on another host waits for the others while
-//   the launcher's host has never been heard
+//                                       the launcher's host has never been heard
 //   TULLE_LAUNCHER                      where `tulle run` is; it sets that itself.
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace tulle::membership {
 
-// While the places find each other: each that the launcher has started on another host watches
-// that.
+// While the places find each other, each that the launcher has started on another host watches the
+// launcher's.
 class launcher_lease {
 public:
     launcher_lease(); // throws std::bad_alloc
@@ -42,13 +42,13 @@ struct host_card {
     net::host_contact contact; // of the first place
 };
 
-// In seconds, 0: none; before the places meet. The second one is for their start, for places whose
-// launcher is never heard.
+// Sets the limits in seconds, 0: none; before the places meet. The second one is for their start,
+// for places whose launcher is never heard.
 void set_host_limits(std::uint64_t silence, std::uint64_t start) noexcept;
 
 // The own card; the first place of a host opens its ports. Throws std::bad_alloc.
 [[nodiscard]] host_card open_host_watch(net::rank here, net::rank first_of_host);
-// With the cards of all places, by rank. Throws std::bad_alloc.
+// Begins to watch, with the cards of all places, by rank. Throws std::bad_alloc.
 void begin_host_watch(net::rank here, std::vector<host_card> const& cards);
 // This place leaves.
 void end_host_watch() noexcept;

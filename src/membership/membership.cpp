@@ -49,7 +49,7 @@ struct assignment {
     int segments = -1;
 };
 
-// Never destroyed: its service thread runs until the process ends, or leave().
+// It is never destroyed: its service thread runs until the process ends, or leave().
 std::unique_ptr<place_services>& own_services() {
     static auto* const s_own = new std::unique_ptr<place_services>;
     return *s_own;
@@ -84,7 +84,7 @@ net::session take_session(assignment const& a) {
     return found;
 }
 
-// All must run the same program: code is named by its place in it.
+// All must run the same program: code is named by its offset in it.
 void compare_programs(net::session const& all, rank here) {
     std::uint64_t first = 0;
     if (all.head().program.compare_exchange_strong(first, program_id()) || first == program_id())
@@ -104,14 +104,13 @@ void announce(net::session const& all, rank here) {
     all.entry(0).bell.wake();
 }
 
-void say_death(net::place_entry const& e, rank which) {
+void say_death(net::place_entry const& e, rank dead) {
     // relaxed: published by the state
     int const status = e.wait_status.load(std::memory_order_relaxed);
     if (WIFSIGNALED(status))
-        base::fatal("place %u was ended by signal %d (%s) before it took part", which,
+        base::fatal("place %u was ended by signal %d (%s) before it took part", dead,
                     WTERMSIG(status), strsignal(WTERMSIG(status)));
-    base::fatal("place %u ended with exit code %d before it used Tulle", which,
-                WEXITSTATUS(status));
+    base::fatal("place %u ended with exit code %d before it used Tulle", dead, WEXITSTATUS(status));
 }
 
 // Place 0.
@@ -161,12 +160,12 @@ bool are_too_few(std::size_t processors, std::size_t places) {
 }
 bool have_too_few_processors(net::session const& all) {
     return are_too_few(all.head().processors != 0 ? all.head().processors
-                                                  : os::look_again().cpus.size(),
+                                                  : os::read_allowance().cpus.size(),
                        all.places());
 }
 
 endpoint& become_endpoint(std::unique_ptr<net::transport> over) {
-    // where Yama restricts who may read our memory: the other places may
+    // where Yama restricts which processes may read our memory: the other places may
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     own_services() = std::make_unique<place_services>(std::move(over),
                                                       gmem_access::memory_settings_of_process());
@@ -257,7 +256,8 @@ void leave() noexcept {
 
 void forget() noexcept {
     if (endpoint_of_process() == nullptr) return;
-    detail::set_attachment(detail::attachment_of::global_deque, nullptr); // on the parent's shelf
+    detail::set_attachment(detail::attachment_of::global_deque,
+                           nullptr); // on the parent's steal area
     sched::scheduler::instance().set_idle_poller(nullptr);
     set_endpoint_of_process(nullptr);
     static_cast<void>(own_services().release()); // the service thread is the parent's

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a process becomes a place, and how it ends. Whoever starts it says so in the environment:
+// How a process becomes a place, and how it ends. The process that starts it says so in the
+// environment:
 // TULLE_PLACE=RANK/COUNT@shm:DESCRIPTOR,DESCRIPTOR (net/session.hpp), or the traces of an MPI's
 // launcher (membership/mpi_job.hpp); then it may be told what becomes of the process
 // (membership/place_report.hpp).
@@ -7,13 +8,13 @@
 
 namespace tulle::membership {
 
-// By the main thread, once the scheduler runs. At place 0 it returns when all others are there. At
-// the others it does not return: the process serves until place 0 ends, and exits. Without these it
-// does nothing. Whatever is wrong ends the process with a message.
+// The main thread calls this once the scheduler runs. At place 0 it returns when all others are
+// there. At the others it does not return: the process serves until place 0 ends, and exits. In a
+// process that is no place it does nothing. An error ends the process with a message.
 void join_from_environment();
 
-// Before: the other places go on when one dies; what is sent is searched for addresses; the CPU
-// which is kept for messages, -1: none.
+// Settings, before the process joins: the other places go on when one dies; what is sent is
+// searched for addresses; the CPU which is kept for messages, -1: none.
 void set_survival(bool survives) noexcept;
 void set_check(bool is_wanted) noexcept;
 void reserve_processor(int cpu) noexcept;
@@ -21,10 +22,10 @@ void reserve_processor(int cpu) noexcept;
 // Whether the environment names a place, and the process has not taken it yet.
 [[nodiscard]] bool is_asked_to_join() noexcept;
 
-// Place 0: the others end. By finalize, and at the end of the process.
+// At place 0: ends the others. Called by finalize, and at the end of the process.
 void leave() noexcept;
 
-// In a child process: it is no place.
+// In a child process, which is no place.
 void forget() noexcept;
 
 } // namespace tulle::membership

@@ -66,7 +66,7 @@ trace const* find_trace() noexcept {
     return nullptr;
 }
 
-// Such a program has a main of its own at each process.
+// A program that uses MPI has a main of its own at each process.
 bool program_uses_mpi() noexcept { return dlsym(RTLD_DEFAULT, "MPI_Init") != nullptr; }
 
 std::string wanted_flavour() {
@@ -112,7 +112,7 @@ void check_world(net::mpi_world const& world) {
         base::fatal("%u places are too many: at most %u", world.count, net::k_most_places);
 }
 
-// All must run the same program: code is named by its place in it.
+// All must run the same program: code is named by its offset in it.
 void compare_programs_of_all(net::mpi_functions const& mpi, net::mpi_endpoint* all,
                              net::mpi_world const& world) {
     std::uint64_t const own = messenger::program_id();
@@ -126,7 +126,7 @@ void compare_programs_of_all(net::mpi_functions const& mpi, net::mpi_endpoint* a
 
 // --- places of this host -------------------------------------------------------------------------
 
-// How the others of its host find the memory that a place has made for them.
+// How the other places of a host find the memory that the first one has made for them.
 struct invitation {
     rank first = 0;    // what all places of the host have in common: the lowest one, which makes it
     pid_t process = 0; // whose descriptor it is
@@ -190,7 +190,7 @@ private:
             "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
         return open(path.c_str(), O_RDWR | O_CLOEXEC);
     }
-    // Through /proc, as it has no name. Whatever lies there otherwise has another token.
+    // The memory is opened through /proc, as it has no name. Anything else there has another token.
     [[nodiscard]] static net::session accept(invitation const& from) {
         int const descriptor = from.descriptor < 0 ? -1 : open_there(from.process, from.descriptor);
         if (descriptor < 0) return {};
@@ -232,7 +232,7 @@ std::unique_ptr<net::transport> connect(net::mpi_functions const& mpi, net::mpi_
     return std::make_unique<net::host_transport>(std::move(near), host.ranks(), std::move(far));
 }
 
-// Nobody goes on, and dies perhaps, before all are through with what fails when one dies.
+// No place goes on, and dies perhaps, before all are through with what fails when one dies.
 void wait_for_all(net::mpi_functions const& mpi, net::mpi_endpoint* all) {
     net::mpi_request meeting;
     check(mpi, mpi.meet(all, meeting), "wait for all places");

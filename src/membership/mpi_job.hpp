@@ -25,7 +25,7 @@ struct mpi_job {
     bool tells_deaths;         // instead of ending all places when one dies
 };
 
-// By the main thread, once. Waits for the other places, which do the same. Whatever is wrong ends
+// The main thread calls this once. It waits for the other places, which do the same. An error ends
 // the process with a message. Throws std::bad_alloc.
 [[nodiscard]] mpi_job join_mpi_job();
 

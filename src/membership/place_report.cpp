@@ -29,10 +29,10 @@ int find_pipe() noexcept {
 
 } // namespace
 
-void report(place_news what) noexcept {
+void report(place_news news) noexcept {
     static int const s_pipe = find_pipe();
-    auto const byte = static_cast<char>(what);
-    if (s_pipe >= 0 && ::write(s_pipe, &byte, 1) != 1) return; // who reads it is gone
+    auto const byte = static_cast<char>(news);
+    if (s_pipe >= 0 && ::write(s_pipe, &byte, 1) != 1) return; // the reader is gone
 }
 
 } // namespace tulle::membership

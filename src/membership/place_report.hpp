@@ -15,6 +15,6 @@ enum class place_news : char {
 };
 
 // By any OS thread.
-void report(place_news what) noexcept;
+void report(place_news news) noexcept;
 
 } // namespace tulle::membership

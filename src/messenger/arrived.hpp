@@ -2,8 +2,8 @@
 // A message that is handled by a thread of its own.
 #pragma once
 
+#include "messenger/context.hpp"
 #include "messenger/message.hpp"
-#include "messenger/standing.hpp"
 
 #include <tulle/wire.hpp>
 
@@ -19,7 +19,7 @@ struct alignas(wire_writer::k_alignment) arrived {
     endpoint& at;
     packet head;
     body run;
-    finish_scope* of; // that the thread belongs to, or null
+    finish_scope* scope; // that the thread belongs to, or null
 
     [[nodiscard]] std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     [[nodiscard]] std::byte const* payload() const noexcept {

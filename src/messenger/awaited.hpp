@@ -2,10 +2,12 @@
 // What has been asked of another place and is waited for here: it comes, or that place dies.
 #pragma once
 
+#include "base/intrusive_list.hpp"
+
 namespace tulle::messenger {
 
-// In the frame of who waits, and in the list of the place that is to answer; under that list's
-// lock.
+// It lies in the frame of the thread that waits, and is linked into the list of the place that is
+// to answer, under that list's lock.
 struct awaited {
     using loss = void (*)(awaited& self) noexcept;
 
@@ -19,27 +21,6 @@ struct awaited {
     awaited* before = nullptr;
 };
 
-class awaited_list {
-public:
-    void add(awaited& one) noexcept {
-        one.before = nullptr;
-        one.next = m_first;
-        if (m_first != nullptr) m_first->before = &one;
-        m_first = &one;
-    }
-    void remove(awaited& one) noexcept {
-        (one.before != nullptr ? one.before->next : m_first) = one.next;
-        if (one.next != nullptr) one.next->before = one.before;
-    }
-    // Null: none is left.
-    [[nodiscard]] awaited* take() noexcept {
-        awaited* const first = m_first;
-        if (first != nullptr) remove(*first);
-        return first;
-    }
-
-private:
-    awaited* m_first = nullptr;
-};
+using awaited_list = base::intrusive_list<&awaited::next, &awaited::before>;
 
 } // namespace tulle::messenger

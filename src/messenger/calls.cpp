@@ -14,7 +14,7 @@
 namespace tulle::messenger {
 
 endpoint* endpoint_of_caller() {
-    standing const* const s = current_standing();
+    place_context const* const s = current_context();
     if (s != nullptr) return s->at;
     // Starts the run time, by which this process learns its place.
     static_cast<void>(sched::this_fiber());
@@ -49,7 +49,7 @@ bool is_dead_place(int index) {
 std::uint64_t name_of_code(void const* code) noexcept { return messenger::name_of(code); }
 void* code_of_name(std::uint64_t name) noexcept { return messenger::code_of(name); }
 
-// Not from here to here, so there is an endpoint; or nobody is to read it.
+// The reader is another place, so there is an endpoint; or nobody is to read it.
 payload_bytes room_for_large(int reader, std::size_t bytes) {
     return reader == k_no_reader ? messenger::take_block(bytes)
                                  : messenger::endpoint_of_caller()->room_for_large(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the caller of a library call is.
+// The place of the caller of a library call.
 #pragma once
 
 #include "messenger/endpoint.hpp"

@@ -29,32 +29,32 @@ std::string how_it_ended(int status) {
 
 } // namespace
 
-void endpoint::throw_death(rank of, std::uint64_t lost) const {
-    std::string text = "tulle: place " + std::to_string(of) +
-                       " has died: " + how_it_ended(m_deaths[of].wait_status);
+void endpoint::throw_death(rank place, std::uint64_t lost) const {
+    std::string text = "tulle: place " + std::to_string(place) +
+                       " has died: " + how_it_ended(m_deaths[place].wait_status);
     if (lost != 0)
         text += "; " + std::to_string(lost) +
                 (lost == 1 ? " activity is lost" : " activities are lost");
-    throw dead_place(static_cast<int>(of), lost, text);
+    throw dead_place(static_cast<int>(place), lost, text);
 }
 
-// By who polls. Whoever learns of it by is_dead() may rely on nothing but that; sends are dropped a
-// moment later.
-void endpoint::place_died(rank which, int wait_status) noexcept try {
-    if (m_dies_with_others && (!m_survives || which == 0))
-        base::fatal("place %u has died, and place %u ends with it", which, here());
-    if (!m_survives) return; // who has started the places ends them
-    m_deaths[which].wait_status = wait_status;
-    m_deaths[which].is_dead.store(true, std::memory_order_release); // pairs with is_dead
-    awaited_list lost = close_outbox(which);
-    forget_what_is_lent(which);
-    for (mourner const& one : m_mourners) one.told(one.object, which);
-    while (awaited* const one = lost.take()) one->is_lost(*one);
+// The polling thread calls this. A thread that learns of the death by is_dead() may rely on nothing
+// but that; sends are dropped a moment later.
+void endpoint::place_died(rank dead, int wait_status) noexcept try {
+    if (m_dies_with_others && (!m_survives || dead == 0))
+        base::fatal("place %u has died, and place %u ends with it", dead, here());
+    if (!m_survives) return; // the process that has started the places ends them
+    m_deaths[dead].wait_status = wait_status;
+    m_deaths[dead].is_dead.store(true, std::memory_order_release); // pairs with is_dead
+    awaited_list lost = close_outbox(dead);
+    forget_what_is_lent(dead);
+    for (death_listener const& one : m_death_listeners) one.told(one.object, dead);
+    while (awaited* const one = lost.pop_front()) one->is_lost(*one);
 } catch (...) {
-    base::fatal("no memory to go on without place %u", which);
+    base::fatal("no memory to go on without place %u", dead);
 }
 
-// What waits to be sent is dropped; whoever waits for an answer is told by the caller.
+// Drops what waits to be sent. The caller tells the threads that wait for an answer.
 awaited_list endpoint::close_outbox(rank to) noexcept {
     std::list<kept_message> dropped; // after the lock
     outbox& out = *m_out[to];
@@ -62,7 +62,7 @@ awaited_list endpoint::close_outbox(rank to) noexcept {
     out.is_closed = true;
     dropped.swap(out.waiting);
     m_waiting_count.fetch_sub(dropped.size(), std::memory_order_relaxed); // relaxed: as in keep
-    return std::exchange(out.answers, {});
+    return out.answers.take_all();
 }
 
 void endpoint::forget_what_is_lent(rank to) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that become threads, and calls that wait for their answer. Handlers are called by
-// whoever polls, and do not wait.
+// Messages that become threads, and calls that wait for their answer. The
+// polling thread calls the handlers, which do not wait.
 #include "messenger/calls.hpp"
 #include "messenger/exception_wire.hpp"
 #include "messenger/image.hpp"
@@ -49,16 +49,16 @@ void endpoint::take_end(packet const& /*head*/, std::byte const* /*payload*/) no
 // --- code that is called -------------------------------------------------------------------------
 
 void endpoint::start_thread(packet const& head, std::byte const* payload, arrived::body body,
-                            finish_scope* of) noexcept try {
+                            finish_scope* scope) noexcept try {
     void* const memory = ::operator new(sizeof(arrived) + head.size);
-    auto* const message = ::new (memory) arrived{*this, head, body, of};
+    auto* const message = ::new (memory) arrived{*this, head, body, scope};
     if (head.size != 0) std::memcpy(message->payload(), payload, head.size);
     begin_use();
     spawn_detached([message]() noexcept {
         endpoint& at = message->at;
-        standing where{&at, message->of};
+        place_context context{&at, message->scope};
         {
-            stand const for_this_thread(where);
+            scoped_context const for_this_thread(context);
             message->run(*message);
         }
         ::operator delete(message);

@@ -23,8 +23,8 @@ namespace tulle::messenger {
 
 namespace {
 
-constexpr std::uint64_t k_look_again_ns = 100'000;   // for room, while messages are kept
-constexpr std::uint64_t k_kept_watch_ns = 1'000'000; // without a look of its worker
+constexpr std::uint64_t k_retry_ns = 100'000;        // for room, while messages are kept
+constexpr std::uint64_t k_kept_watch_ns = 1'000'000; // without a poll by its worker
 constexpr std::uint64_t k_end_patience_ns = 1'000'000'000;
 // That may follow a packet: a reference, or a shortened exception.
 constexpr std::size_t k_least_bytes = 512;
@@ -54,15 +54,15 @@ endpoint::endpoint(std::unique_ptr<net::transport> over)
 void endpoint::start() {
     m_service = std::thread([this] {
         os::set_name("tulle-service");
-        place_service(pthread_self());
+        pin_service(pthread_self());
         polls_always() ? poll_always() : service();
     });
-    place_service(m_service.native_handle());
+    pin_service(m_service.native_handle());
 }
 
-// By the thread itself and by who starts it, so that it is done before a message comes and before
-// start() returns.
-void endpoint::place_service(pthread_t thread) const noexcept {
+// Pins the service thread. The thread itself calls this, and so does the one that starts it, so
+// that it is done before a message comes and before start() returns.
+void endpoint::pin_service(pthread_t thread) const noexcept {
     // A refusal does no harm.
     if (polls_always()) static_cast<void>(os::pin_to(thread, {&m_reserved_cpu, 1}));
 }
@@ -80,7 +80,7 @@ void endpoint::wait_for_threads() const noexcept {
 
 // --- progress ------------------------------------------------------------------------------------
 
-// By workers.
+// Workers call this.
 bool endpoint::poll() noexcept {
     // relaxed: the service thread compares; what it may miss, it polls for itself.
     m_rounds.store(m_rounds.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -113,17 +113,18 @@ void endpoint::expect_by_messages(std::uint64_t barrier) noexcept {
     m_barriers = barrier;
 }
 
-// Before a sleep: waits for who polls at this moment, as that one may have passed by a message
-// already.
+// Before a sleep: waits for the thread that polls at this moment, as it may have passed by a
+// message already.
 bool endpoint::poll_in_turn() noexcept {
     std::lock_guard const held(m_polling);
     return poll_alone();
 }
 
-// A worker that goes on with a thread for a moment and then looks again need not be rung for
-// meanwhile: that would cost each message that comes in between a system call, and a thread that
-// wakes up for nothing. So its watch is kept, and the service thread looks from time to time
-// whether it has come back. Only where messages come densely, since that takes processor time.
+// A worker that goes on with a thread for a moment and then polls again needs no doorbell
+// meanwhile: it would cost each message that comes in between a system call, and a thread that
+// wakes up for nothing. So its watch is kept, and the service thread checks from time to time
+// whether the worker has come back. That is done only where messages come densely, since it takes
+// processor time.
 void endpoint::end_watch(bool has_work) noexcept {
     if (m_idle_work != nullptr) has_work ? m_idle_work->wake_up() : m_idle_work->rest();
     if (polls_always()) return;
@@ -135,8 +136,8 @@ void endpoint::end_watch(bool has_work) noexcept {
     if (!has_work && m_watch_is_kept.exchange(false, std::memory_order_acq_rel)) leave_watch();
 }
 
-// Who polls at this moment may have passed by a message already whose sender has seen this watch.
-// tests/model/doorbell_test.cpp has the rule.
+// The thread that polls at this moment may have passed by a message already whose sender has seen
+// this watch. tests/model/doorbell_test.cpp has the rule.
 void endpoint::leave_watch() noexcept {
     if (!m_watchers.leave()) return;
     m_transport->end_watch();
@@ -159,12 +160,12 @@ void endpoint::service() noexcept {
         if (poll_in_turn() || m_stopping.load(std::memory_order_acquire) ||
             m_watch_is_kept.load(std::memory_order_acquire))
             continue;
-        m_transport->sleep(waiting_to_leave() != 0 ? os::monotonic_ns() + k_look_again_ns
+        m_transport->sleep(waiting_to_leave() != 0 ? os::monotonic_ns() + k_retry_ns
                                                    : os::k_no_deadline);
     }
 }
 
-// On a CPU of its own; places of one host may have the same one.
+// Runs on a CPU of its own; places of one host may have the same one.
 void endpoint::poll_always() noexcept {
     m_transport->begin_watch();
     while (!m_stopping.load(std::memory_order_acquire)) // pairs with stop_service
@@ -180,7 +181,7 @@ void endpoint::supervise() noexcept {
     m_transport->sleep(os::monotonic_ns() + k_kept_watch_ns);
     if (m_rounds.load(std::memory_order_relaxed) != before) return; // relaxed: as above
     if (m_watch_is_kept.exchange(false, std::memory_order_acq_rel) && m_watchers.leave())
-        m_transport->end_watch(); // service() looks once more
+        m_transport->end_watch(); // service() polls once more
 }
 
 void endpoint::tell_end() noexcept {
@@ -214,7 +215,7 @@ void endpoint::send(rank to, message_tag tag, packet head, std::byte const* payl
             held.unlock();
             return drop(tag, payload, answer);
         }
-        if (m_survives && answer != nullptr) out.answers.add(*answer);
+        if (m_survives && answer != nullptr) out.answers.push_front(*answer);
         if (out.waiting.empty() && m_transport->try_send(to, head, payload)) return;
         keep(to, head, payload);
     }
@@ -230,7 +231,7 @@ void endpoint::cross_off(rank from, awaited& answer) noexcept {
 // Under the outbox's lock.
 void endpoint::keep(rank to, packet const& head, std::byte const* payload) noexcept try {
     m_out[to]->waiting.push_back({head, std::vector<std::byte>(payload, payload + head.size)});
-    // relaxed: a hint; who is woken reads it after the wake-up
+    // relaxed: a hint; a worker that is woken reads it after the wake-up
     m_waiting_count.fetch_add(1, std::memory_order_relaxed);
 } catch (std::bad_alloc const&) {
     base::fatal(

@@ -2,8 +2,8 @@
 // The messages of a place: takes them from a transport and gives each to the handler of its kind.
 // Messages are taken by workers that have nothing else to do, and by a service thread of the
 // operating system when there are none.
-//   A send never waits and never fails: what finds no room is kept, and sent by whoever polls next.
-// Threads that send much wait until it has gone.
+//   A send never waits and never fails: what finds no room is kept, and the next thread that polls
+// sends it. Threads that send much wait until it has gone.
 //   What uses messages (finishes, global memory, ...) enters its handlers, wants to be told of
 // deaths, or has work for idle workers; the endpoint does not know what that is. All of these enter
 // themselves before start(), and must stay until stop() has returned.
@@ -13,10 +13,10 @@
 #include "base/spin_lock.hpp"
 #include "messenger/arrived.hpp"
 #include "messenger/awaited.hpp"
+#include "messenger/context.hpp"
 #include "messenger/handler_table.hpp"
 #include "messenger/idle_work.hpp"
 #include "messenger/message.hpp"
-#include "messenger/standing.hpp"
 #include "messenger/traffic.hpp"
 #include "net/doorbell.hpp"
 #include "net/transport.hpp"
@@ -62,8 +62,8 @@ public:
     ~endpoint() { stop(); }
 
     // --- settings; before start() ----------------------------------------------------------------
-    // More workers look for messages on this host than it has processors: who finds none lets
-    // others run.
+    // More workers poll on this host than it has processors: one that finds no message lets others
+    // run.
     void share_processors() noexcept { m_traffic.share_processors(); }
     // The others go on when a place dies, and what needed it throws dead_place.
     void survive_deaths() noexcept { m_survives = true; }
@@ -77,7 +77,7 @@ public:
 
     // --- what uses messages enters itself; before start() ----------------------------------------
     // `Take` is a member function of the object: void (packet const&, std::byte const*) noexcept.
-    // Whoever polls calls it.
+    // The polling thread calls it.
     template <auto Take, class Object> void handle(message_kind kind, Object& object) noexcept {
         m_handlers.set<Take>(kind, object);
     }
@@ -85,11 +85,11 @@ public:
     [[nodiscard]] void* handler_of(message_kind kind) const noexcept {
         return m_handlers.object_of(kind);
     }
-    // `Told` is a member function of the object: void (rank); it may throw std::bad_alloc. Whoever
-    // polls calls it with each place that has died, once is_dead() says so; those that have entered
-    // themselves first are told first. Throws std::bad_alloc.
+    // `Told` is a member function of the object: void (rank); it may throw std::bad_alloc. The
+    // polling thread calls it with each place that has died, once is_dead() says so; those that
+    // have entered themselves first are told first. Throws std::bad_alloc.
     template <auto Told, class Object> void on_death(Object& object) {
-        m_mourners.push_back(
+        m_death_listeners.push_back(
             {[](void* at, rank dead) { (static_cast<Object*>(at)->*Told)(dead); }, &object});
     }
     void set_idle_work(idle_work& work) noexcept { m_idle_work = &work; }
@@ -108,8 +108,8 @@ public:
     [[nodiscard]] bool is_dead(rank place) const noexcept {
         return m_deaths[place].is_dead.load(std::memory_order_acquire);
     }
-    // `of` is dead.
-    [[noreturn]] void throw_death(rank of, std::uint64_t lost = 0) const;
+    // `place` is dead.
+    [[noreturn]] void throw_death(rank place, std::uint64_t lost = 0) const;
     // That may follow a packet.
     [[nodiscard]] std::size_t most_bytes() const noexcept { return m_transport->most_bytes(); }
 
@@ -125,15 +125,15 @@ public:
         std::uint64_t a = 0;
         std::uint64_t b = 0;
     };
-    void start(rank at, ilet const& what) noexcept;
+    void start(rank place, ilet const& wanted) noexcept;
     // Throws std::bad_alloc, with nothing done.
-    void push(rank at, std::uint64_t to, std::span<std::byte const> from, ilet const& then_here,
+    void push(rank place, std::uint64_t to, std::span<std::byte const> from, ilet const& then_here,
               ilet const& then_there);
     // 0, EFAULT, or EHOSTDOWN: the place has died.
-    [[nodiscard]] int pull(rank at, std::uint64_t from, std::span<std::byte> to) noexcept;
+    [[nodiscard]] int pull(rank place, std::uint64_t from, std::span<std::byte> to) noexcept;
 
     // --- sending; by whatever has handlers, in any thread ----------------------------------------
-    // `answer`: who waits for it, in the sender's frame; told if the receiver dies.
+    // `answer`: what waits for it in the sender's frame; it is told if the receiver dies.
     void send(rank to, message_tag tag, packet head, std::byte const* payload,
               awaited* answer = nullptr) noexcept;
     // What follows a packet: where the payload is, if the tag says so, or its bytes.
@@ -163,31 +163,31 @@ public:
     [[nodiscard]] detail::payload_bytes room_for_large(rank reader, std::size_t bytes);
 
     // --- handling --------------------------------------------------------------------------------
-    // A thread of its own that runs `body`; it belongs to `of`.
+    // Starts a thread that runs `body` and belongs to `scope`.
     void start_thread(packet const& head, std::byte const* payload, arrived::body body,
-                      finish_scope* of = nullptr) noexcept;
-    // By such a thread: run_code() runs the code of a call and throws what it throws; serve_call()
-    // also sends its result, or what it has thrown, back to the caller.
+                      finish_scope* scope = nullptr) noexcept;
+    // Such a thread calls these. run_code() runs the code of a call and throws what it throws;
+    // serve_call() also sends its result, or what it has thrown, back to the caller.
     void run_code(arrived const& message, wire_writer& result);
     void serve_call(arrived const& message) noexcept;
     // By a thread: what a payload_reference means. Throws std::bad_alloc; dead_place.
-    [[nodiscard]] detail::remote_result fetch(rank from, payload_reference const& what);
+    [[nodiscard]] detail::remote_result fetch(rank from, payload_reference const& reference);
 
-    // stop() waits for whoever has begun to use the endpoint. Threads for which nobody else waits
-    // do.
+    // stop() waits for each thread that has begun to use the endpoint. Threads for which nobody
+    // else waits call these.
     // relaxed: only the end matters
     void begin_use() noexcept { m_running.fetch_add(1, std::memory_order_relaxed); }
     // Pairs with stop.
     void end_use() noexcept { m_running.fetch_sub(1, std::memory_order_release); }
     class in_use {
     public:
-        explicit in_use(endpoint& of) noexcept : m_of(of) { of.begin_use(); }
+        explicit in_use(endpoint& used) noexcept : m_used(used) { used.begin_use(); }
         in_use(in_use const&) = delete;
         in_use& operator=(in_use const&) = delete;
-        ~in_use() { m_of.end_use(); }
+        ~in_use() { m_used.end_use(); }
 
     private:
-        endpoint& m_of;
+        endpoint& m_used;
     };
 
     // --- progress --------------------------------------------------------------------------------
@@ -223,8 +223,8 @@ public:
     bool take_work(bool is_idle) noexcept override {
         return m_idle_work != nullptr && m_idle_work->take(is_idle);
     }
-    void alarm() noexcept override {
-        if (m_idle_work != nullptr) m_idle_work->alarm();
+    void set_wake_flags() noexcept override {
+        if (m_idle_work != nullptr) m_idle_work->set_wake_flags();
     }
     [[nodiscard]] bool has_work() const noexcept override {
         return m_idle_work != nullptr && m_idle_work->is_there();
@@ -253,7 +253,7 @@ private:
         std::atomic<bool> is_dead{false};
         int wait_status = 0; // as from waitpid
     };
-    struct mourner {
+    struct death_listener {
         void (*told)(void* object, rank dead);
         void* object;
     };
@@ -271,19 +271,19 @@ private:
     void take_end(packet const& head, std::byte const* payload) noexcept;
     void send_pieces(packet const& head, std::byte const* payload) noexcept;
     void count_down(transfer& whole, rank from, std::uint64_t by) noexcept;
-    void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override;
+    void moved(rank peer, std::uint64_t cookie, bool was_sent) noexcept override;
     void receive_offer(arrived const& message) noexcept;
     void send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept;
 
-    // Throws std::bad_alloc.
+    // Both throw std::bad_alloc.
     [[nodiscard]] payload_reference lend(rank to, detail::payload_bytes bytes, std::size_t size);
-    // The same.
     [[nodiscard]] payload_reference lend(rank to, std::span<std::byte const> payload);
     [[nodiscard]] std::optional<payload_reference> lend_staged(detail::payload_bytes& bytes,
                                                                std::size_t size) noexcept;
-    void take_back(rank from, payload_reference const& what) noexcept;
-    void give_back(rank to, payload_reference const& what) noexcept;
-    [[nodiscard]] detail::remote_result borrow(rank from, payload_reference const& what) noexcept;
+    void take_back(rank from, payload_reference const& reference) noexcept;
+    void give_back(rank to, payload_reference const& reference) noexcept;
+    [[nodiscard]] detail::remote_result borrow(rank from,
+                                               payload_reference const& reference) noexcept;
     [[nodiscard]] int copy_from(rank from, std::uint64_t address, std::span<std::byte> to) noexcept;
 
     void send_in_place(rank to, message_tag tag, packet const& head, wire_writer& payload,
@@ -292,7 +292,7 @@ private:
     void send_what_was_kept() noexcept;
     void search(std::optional<rank> to, wire_writer const& sent);
 
-    void place_died(rank which, int wait_status) noexcept override;
+    void place_died(rank dead, int wait_status) noexcept override;
     [[nodiscard]] awaited_list close_outbox(rank to) noexcept;
     void forget_what_is_lent(rank to) noexcept;
     void drop(message_tag tag, std::byte const* payload, awaited* answer) noexcept;
@@ -304,14 +304,14 @@ private:
     [[nodiscard]] bool polls_always() const noexcept { return m_reserved_cpu >= 0; }
     void service() noexcept;
     void poll_always() noexcept;
-    void place_service(pthread_t thread) const noexcept;
+    void pin_service(pthread_t thread) const noexcept;
     void supervise() noexcept;
     void stop_service() noexcept;
     void wait_for_threads() const noexcept;
 
     std::unique_ptr<net::transport> m_transport;
     handler_table m_handlers; // what follows, up to m_out, is only read after start()
-    std::vector<mourner> m_mourners;
+    std::vector<death_listener> m_death_listeners;
     idle_work* m_idle_work = nullptr;
     address_test m_common_addresses{nullptr, nullptr};
     int m_reserved_cpu = -1; // none
@@ -327,7 +327,7 @@ private:
     std::uint64_t m_barriers = 0;             // that the traffic knows of
     std::atomic<std::uint64_t> m_rounds{0};   // polls by workers
     net::watch_group<os::machine> m_watchers; // and the watch that is kept
-    // For a worker that is expected back soon; the service thread sees to it.
+    // A watch is kept for a worker that is expected back soon; the service thread ends it.
     std::atomic<bool> m_watch_is_kept{false};
     base::spin_lock m_lent_lock; // guards the next two
     // Large payloads by their numbers, until the receivers have read them.

@@ -47,112 +47,111 @@ std::string readable(std::type_info const& type) {
     return error == 0 ? text.get() : type.name();
 }
 
-void put_remote(wire_writer& to, int place, std::string const& type, std::string const& what) {
-    to.put(form::remote);
-    to.put(place);
-    to.put(type);
-    to.put(what);
+void put_remote(wire_writer& out, int place, std::string const& type, std::string const& what) {
+    out.put(form::remote);
+    out.put(place);
+    out.put(type);
+    out.put(what);
 }
 
-void put_death(wire_writer& to, dead_place const& e) {
-    to.put(form::death);
-    to.put(e.place());
-    to.put(e.lost());
-    to.put(std::string(e.what()));
+void put_death(wire_writer& out, dead_place const& e) {
+    out.put(form::death);
+    out.put(e.place());
+    out.put(e.lost());
+    out.put(std::string(e.what()));
 }
 
-void put_standard(wire_writer& to, std::exception const& e, int here) {
+void put_standard(wire_writer& out, std::exception const& e, int here) {
     auto const& types = known_types();
     for (std::size_t k = 0; k < types.size(); ++k) {
         if (*types[k].type != typeid(e)) continue;
-        to.put(form::known);
-        to.put(k);
-        return to.put(std::string(e.what()));
+        out.put(form::known);
+        out.put(k);
+        return out.put(std::string(e.what()));
     }
-    put_remote(to, here, readable(typeid(e)), e.what());
+    put_remote(out, here, readable(typeid(e)), e.what());
 }
 
-void put_code(wire_writer& to, std::system_error const& e, int here) {
+void put_code(wire_writer& out, std::system_error const& e, int here) {
     bool const is_generic = e.code().category() == std::generic_category();
     if (typeid(e) != typeid(std::system_error) ||
         (!is_generic && e.code().category() != std::system_category()))
-        return put_standard(to, e, here);
-    to.put(is_generic ? form::generic_code : form::system_code);
-    to.put(e.code().value());
+        return put_standard(out, e, here);
+    out.put(is_generic ? form::generic_code : form::system_code);
+    out.put(e.code().value());
     // what() is "text: message of the code"; the message is made anew.
     std::string what = e.what();
     std::string const end = ": " + e.code().message();
     if (what.ends_with(end)) what.resize(what.size() - end.size());
-    to.put(what);
+    out.put(what);
 }
 
-void put_list(wire_writer& to, exception_list const& e, int here) {
-    to.put(form::list);
-    to.put(std::uint64_t{e.all().size()});
-    for (auto const& one : e.all()) put_exception(to, one, here);
+void put_list(wire_writer& out, exception_list const& e, int here) {
+    out.put(form::list);
+    out.put(std::uint64_t{e.all().size()});
+    for (auto const& one : e.all()) put_exception(out, one, here);
 }
 
-std::exception_ptr get_code(wire_reader& from, std::error_category const& category) {
-    int const value = from.get<int>();
-    return std::make_exception_ptr(std::system_error(value, category, from.get<std::string>()));
+std::exception_ptr get_code(wire_reader& in, std::error_category const& category) {
+    int const value = in.get<int>();
+    return std::make_exception_ptr(std::system_error(value, category, in.get<std::string>()));
 }
 
-std::exception_ptr get_list(wire_reader& from) {
+std::exception_ptr get_list(wire_reader& in) {
     std::vector<std::exception_ptr> all;
-    for (std::size_t left = from.get_count(1); left != 0; --left)
-        all.push_back(get_exception(from));
+    for (std::size_t left = in.get_count(1); left != 0; --left) all.push_back(get_exception(in));
     return std::make_exception_ptr(exception_list(std::move(all)));
 }
 
-std::exception_ptr get_remote(wire_reader& from) {
-    int const place = from.get<int>();
-    auto type = from.get<std::string>();
-    return std::make_exception_ptr(remote_error(place, std::move(type), from.get<std::string>()));
+std::exception_ptr get_remote(wire_reader& in) {
+    int const place = in.get<int>();
+    auto type = in.get<std::string>();
+    return std::make_exception_ptr(remote_error(place, std::move(type), in.get<std::string>()));
 }
 
-std::exception_ptr get_death(wire_reader& from) {
-    int const place = from.get<int>();
-    auto const lost = from.get<std::uint64_t>();
-    return std::make_exception_ptr(dead_place(place, lost, from.get<std::string>()));
+std::exception_ptr get_death(wire_reader& in) {
+    int const place = in.get<int>();
+    auto const lost = in.get<std::uint64_t>();
+    return std::make_exception_ptr(dead_place(place, lost, in.get<std::string>()));
 }
 
 } // namespace
 
-void put_exception(wire_writer& to, std::exception_ptr const& e, int here) {
+void put_exception(wire_writer& out, std::exception_ptr const& e, int here) {
     try {
         std::rethrow_exception(e);
     } catch (remote_error const& remote) {
-        put_remote(to, remote.place(), remote.type(), remote.what());
+        put_remote(out, remote.place(), remote.type(), remote.what());
     } catch (dead_place const& death) {
-        put_death(to, death);
+        put_death(out, death);
     } catch (exception_list const& list) {
-        put_list(to, list, here);
+        put_list(out, list, here);
     } catch (std::system_error const& code) {
-        put_code(to, code, here);
+        put_code(out, code, here);
     } catch (std::bad_alloc const&) {
-        to.put(form::no_memory);
+        out.put(form::no_memory);
     } catch (std::exception const& standard) {
-        put_standard(to, standard, here);
+        put_standard(out, standard, here);
     } catch (...) {
         std::type_info const* const type = abi::__cxa_current_exception_type();
-        put_remote(to, here, type != nullptr ? readable(*type) : "unknown",
+        put_remote(out, here, type != nullptr ? readable(*type) : "unknown",
                    "an exception that is not a std::exception");
     }
 }
 
-std::exception_ptr get_exception(wire_reader& from) {
-    switch (from.get<form>()) {
+std::exception_ptr get_exception(wire_reader& in) {
+    switch (in.get<form>()) {
         case form::known: {
-            auto const index = from.get<std::size_t>();
+            auto const index = in.get<std::size_t>();
             if (index >= known_types().size()) break;
-            return known_types()[index].make(from.get<std::string>());
+            return known_types()[index].make(in.get<std::string>());
         }
         case form::no_memory: return std::make_exception_ptr(std::bad_alloc());
-        case form::generic_code: return get_code(from, std::generic_category());
-        case form::system_code: return get_code(from, std::system_category());
-        case form::list: return get_list(from);
-        case form::remote: return get_remote(from);
-        case form::death: return get_death(from);
+        case form::generic_code: return get_code(in, std::generic_category());
+        case form::system_code: return get_code(in, std::system_category());
+        case form::list: return get_list(in);
+        case form::remote: return get_remote(in);
+        case form::death: return get_death(in);
     }
     throw wire_error("tulle: a message holds no exception");
 }

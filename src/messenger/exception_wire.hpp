@@ -9,9 +9,10 @@
 
 namespace tulle::messenger {
 
-void put_exception(wire_writer& to, std::exception_ptr const& e, int here); // throws std::bad_alloc
+void put_exception(wire_writer& out, std::exception_ptr const& e,
+                   int here); // throws std::bad_alloc
 // Throws std::bad_alloc, wire_error.
-[[nodiscard]] std::exception_ptr get_exception(wire_reader& from);
+[[nodiscard]] std::exception_ptr get_exception(wire_reader& in);
 
 // One of which any message has room: it says less.
 [[nodiscard]] std::exception_ptr shortened(std::exception_ptr const& e, int here);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes the messages of which kind. Each part of a place that sends messages of its own enters
+// The handler of each kind of message. Each part of a place that sends messages of its own enters
 // a function for each of its kinds before the first message can come; from then on the table is
 // only read. An arriving message costs one look-up.
 // Source: active messages (von Eicken and others, ISCA 1992), with numbers that are given out in

@@ -7,12 +7,12 @@ namespace tulle::messenger {
 
 class idle_work {
 public:
-    // By a worker that has found nothing else, or, if it is not idle, nothing but what it knows of.
-    // True: it has made a thread ready.
+    // A worker calls this that has found nothing else, or, if it is not idle, nothing but what it
+    // knows of. True: it has made a thread ready.
     [[nodiscard]] virtual bool take(bool is_idle) noexcept = 0;
-    // By a worker that goes to sleep, before a heavy fence: whoever makes work wakes a sleeper from
-    // now on.
-    virtual void alarm() noexcept = 0;
+    // Sets the wake flags: a thread that makes work wakes a sleeper from now on. A worker that goes
+    // to sleep calls this before a heavy fence.
+    virtual void set_wake_flags() noexcept = 0;
     [[nodiscard]] virtual bool is_there() const noexcept = 0;
     // A search was in vain, or has found something.
     virtual void rest() noexcept = 0;

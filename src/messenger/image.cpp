@@ -82,7 +82,7 @@ bool has(dl_phdr_info const& info, std::uintptr_t address) noexcept {
     return false;
 }
 
-int look_at(dl_phdr_info* info, std::size_t /*size*/, void* argument) noexcept {
+int visit(dl_phdr_info* info, std::size_t /*size*/, void* argument) noexcept {
     auto& s = *static_cast<search*>(argument);
     if (s.address != 0 && !has(*info, s.address)) return 0;
     std::uint64_t const id = id_of(*info);
@@ -92,7 +92,7 @@ int look_at(dl_phdr_info* info, std::size_t /*size*/, void* argument) noexcept {
 }
 
 object find(search wanted) noexcept {
-    dl_iterate_phdr(&look_at, &wanted);
+    dl_iterate_phdr(&visit, &wanted);
     return wanted.found;
 }
 

@@ -14,7 +14,7 @@ namespace tulle::messenger {
 using net::packet;
 using net::rank;
 
-// The numbers are given out here; who takes which is entered in the table of handlers.
+// The numbers are given out here; the table of handlers has the handler of each.
 enum class message_kind : std::uint8_t {
     // --- of the messenger itself
     call,    // handler: code, a: the pending_call to answer, payload: arguments
@@ -34,9 +34,9 @@ enum class message_kind : std::uint8_t {
     activity,     // handler: code, payload: arguments
     report,       // a: the epoch that has ended, c: part_age, payload: batch_changes
     exception,    // of an activity, payload: exception
-    // Of a death (losses.hpp): a: the dead place, b: reports before, c: deaths that the.
+    // Of a death (losses.hpp): a: the dead place, b: reports before, c: deaths that the sender
+    // knows of, payload: parts that live
     account,
-    // sender knows of, payload: parts that live
     begun, // b: a finish that can be cancelled, c: the epoch that has begun
     stop,  // b: it is cancelled, says its home; another place: is to be
     // --- of global memory

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "messenger/payload_store.hpp"
 
+#include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <mutex>
-#include <utility>
 
 namespace tulle::messenger {
 
@@ -29,10 +29,9 @@ class payload_store {
 public:
     [[nodiscard]] free_block* take(unsigned bits) noexcept {
         std::lock_guard const held(m_lock);
-        free_block*& first = list(bits);
-        if (first == nullptr) return nullptr;
-        m_kept -= std::size_t{1} << bits;
-        return std::exchange(first, first->next);
+        free_block* const block = list(bits).pop();
+        if (block != nullptr) m_kept -= std::size_t{1} << bits;
+        return block;
     }
     // False: there are enough.
     [[nodiscard]] bool keep(std::byte* block, unsigned bits) noexcept {
@@ -40,7 +39,7 @@ public:
         std::size_t const bytes = std::size_t{1} << bits;
         if (m_kept + bytes > k_most_kept_bytes) return false;
         m_kept += bytes;
-        list(bits) = ::new (block) free_block{list(bits)};
+        list(bits).push(*::new (block) free_block{nullptr});
         return true;
     }
     [[nodiscard]] std::size_t kept() noexcept {
@@ -49,10 +48,12 @@ public:
     }
 
 private:
-    [[nodiscard]] free_block*& list(unsigned bits) noexcept { return m_lists[bits - k_least_bits]; }
+    using free_list = base::intrusive_stack<&free_block::next>;
+
+    [[nodiscard]] free_list& list(unsigned bits) noexcept { return m_lists[bits - k_least_bits]; }
 
     base::spin_lock m_lock; // guards the rest
-    std::array<free_block*, k_most_bits - k_least_bits + 1> m_lists{};
+    std::array<free_list, k_most_bits - k_least_bits + 1> m_lists;
     std::size_t m_kept = 0;
 };
 

@@ -25,7 +25,7 @@ void unstage(detail::payload_owner const& self, std::byte* /*bytes*/) noexcept {
 
 // --- by the sender -------------------------------------------------------------------------------
 
-// Where the receiver reads it without further help, or else here.
+// Memory where the receiver reads the payload without further help, or else memory of this place.
 detail::payload_bytes endpoint::room_for_large(rank reader, std::size_t bytes) {
     auto const there = bytes > m_transport->most_bytes_to(reader)
                            ? m_transport->stage(reader, bytes)
@@ -34,7 +34,7 @@ detail::payload_bytes endpoint::room_for_large(rank reader, std::size_t bytes) {
     return {there.bytes, {&unstage, m_transport.get(), there.name, static_cast<int>(reader)}};
 }
 
-// It is the receiver's then.
+// The payload is the receiver's from then on.
 std::optional<payload_reference> endpoint::lend_staged(detail::payload_bytes& bytes,
                                                        std::size_t size) noexcept {
     if (bytes == nullptr || bytes.get_deleter().give_up != &unstage) return std::nullopt;
@@ -56,16 +56,17 @@ payload_reference endpoint::lend(rank to, std::span<std::byte const> payload) {
     return lend(to, std::move(room), payload.size());
 }
 
-// Also a staged one, then by its name.
+// The receiver has read a payload that was lent: a staged one, which has a name, or another one.
 void endpoint::take_release(packet const& head, std::byte const* /*payload*/) noexcept {
     take_back(head.from, {head.b, 0, head.a});
 }
 
-void endpoint::take_back(rank from, payload_reference const& what) noexcept {
-    if (what.lent == payload_reference::k_staged) return m_transport->unstage(from, what.address);
+void endpoint::take_back(rank from, payload_reference const& reference) noexcept {
+    if (reference.lent == payload_reference::k_staged)
+        return m_transport->unstage(from, reference.address);
     detail::payload_bytes freed; // after the lock
     std::lock_guard const held(m_lent_lock);
-    auto const found = m_lent.find(what.lent);
+    auto const found = m_lent.find(reference.lent);
     if (found == m_lent.end()) return;
     freed = std::move(found->second.bytes);
     m_lent.erase(found);
@@ -134,36 +135,36 @@ int endpoint::copy_from(rank from, std::uint64_t address, std::span<std::byte> t
     return whole.has_died ? EHOSTDOWN : 0;
 }
 
-void endpoint::give_back(rank to, payload_reference const& what) noexcept {
+void endpoint::give_back(rank to, payload_reference const& reference) noexcept {
     packet done;
-    done.a = what.lent;
-    done.b = what.address;
+    done.a = reference.lent;
+    done.b = reference.address;
     send(to, {message_kind::release}, done, nullptr);
 }
 
-detail::remote_result endpoint::fetch(rank from, payload_reference const& what) {
-    if (what.lent == payload_reference::k_staged) return borrow(from, what);
-    detail::remote_result all(what.size);
-    int const error = copy_from(from, what.address, {all.data(), what.size});
+detail::remote_result endpoint::fetch(rank from, payload_reference const& reference) {
+    if (reference.lent == payload_reference::k_staged) return borrow(from, reference);
+    detail::remote_result all(reference.size);
+    int const error = copy_from(from, reference.address, {all.data(), reference.size});
     if (error == EHOSTDOWN) throw_death(from);
     if (error != 0)
         base::fatal("place %u sent a message of %llu bytes and cannot be read", from,
-                    static_cast<unsigned long long>(what.size));
-    if (what.lent != 0) give_back(from, what);
+                    static_cast<unsigned long long>(reference.size));
+    if (reference.lent != 0) give_back(from, reference);
     return all;
 }
 
-// Read where it is, and given back by whoever has read it.
-detail::remote_result endpoint::borrow(rank from, payload_reference const& what) noexcept {
+// The receiver reads the payload where it is, and gives it back.
+detail::remote_result endpoint::borrow(rank from, payload_reference const& reference) noexcept {
     detail::payload_owner const of{
         [](detail::payload_owner const& self, std::byte* /*bytes*/) noexcept {
             static_cast<endpoint*>(self.at)->give_back(
                 static_cast<rank>(self.place), {self.number, 0, payload_reference::k_staged});
         },
-        this, what.address, static_cast<int>(from)};
+        this, reference.address, static_cast<int>(from)};
     auto* const bytes = const_cast<std::byte*>(
-        m_transport->find_staged(what.address)); // NOLINT: nobody writes to it
-    return {detail::payload_bytes(bytes, of), what.size};
+        m_transport->find_staged(reference.address)); // NOLINT: nobody writes to it
+    return {detail::payload_bytes(bytes, of), reference.size};
 }
 
 void endpoint::send_pieces(packet const& head, std::byte const* payload) noexcept {
@@ -203,10 +204,10 @@ void endpoint::count_down(transfer& whole, rank from, std::uint64_t by) noexcept
 
 // One side of a stream is done. The receiver must not tell that the payload is free before the
 // sender says so.
-void endpoint::moved(rank peer, std::uint64_t what, bool was_sent) noexcept {
-    if (!was_sent) return count_down(object_at<transfer>(what), peer, 1);
+void endpoint::moved(rank peer, std::uint64_t cookie, bool was_sent) noexcept {
+    if (!was_sent) return count_down(object_at<transfer>(cookie), peer, 1);
     packet sent;
-    sent.a = what;
+    sent.a = cookie;
     send(peer, {message_kind::fragment}, sent, nullptr);
 }
 

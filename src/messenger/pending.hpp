@@ -12,7 +12,7 @@
 
 namespace tulle::messenger {
 
-// In the frame of the caller, until the answer has come.
+// It lies in the frame of the caller until the answer has come.
 struct endpoint::pending_call : awaited {
     pending_call() noexcept
         : awaited([](awaited& self) noexcept {

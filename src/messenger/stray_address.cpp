@@ -35,7 +35,7 @@ public:
     explicit address_search(address_test common) noexcept : m_common(common) {}
 
     // Bytes are packed when they are sent, so an address may begin at any of them.
-    [[nodiscard]] std::optional<stray_address> look_at(wire_writer const& sent) {
+    [[nodiscard]] std::optional<stray_address> find(wire_writer const& sent) {
         std::uint64_t word = 0;
         for (std::size_t at = 0; at + sizeof word <= sent.size(); ++at) {
             std::memcpy(&word, sent.data() + at, sizeof word);
@@ -73,7 +73,7 @@ char const* kind_of(std::uint64_t address) noexcept {
 } // namespace
 
 void endpoint::search(std::optional<rank> to, wire_writer const& sent) {
-    auto const found = address_search(m_common_addresses).look_at(sent);
+    auto const found = address_search(m_common_addresses).find(sent);
     if (!found) return;
     char text[32];
     std::snprintf(text, sizeof text, "0x%" PRIx64, found->value);

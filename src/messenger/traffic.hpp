@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long it is worth looking for the next message before sleeping: being woken takes longer than
+// How long it is worth polling for the next message before a sleep: being woken takes longer than
 // many answers do. Where messages come one soon after the other, the next one is expected as soon
 // again, give or take; otherwise nothing is expected, so that a place that waits uses no processor.
-// Who looks and finds nothing yields the processor where others may need it to send. Beside
-// programs that only compute a yield costs a turn of each of them, while one who sleeps gets the
-// processor soon after it has been woken. So after a yield that took long nobody yields, or looks
-// for long, for a while.
+// A worker that polls and finds nothing yields the processor where others may need it to send.
+// Beside programs that only compute a yield costs a turn of each of them, while a worker that
+// sleeps gets the processor soon after it has been woken. So after a yield that took long no worker
+// yields, or polls for long, for a while.
 #pragma once
 
 #include "os/clock.hpp"
@@ -21,12 +21,12 @@ namespace tulle::messenger {
 
 class traffic {
 public:
-    // By who polls; one at a time.
+    // The polling thread calls this, one at a time.
     void polled(bool found) noexcept {
         if (found) have_come(1);
     }
-    // So many since the last of them, some of which may not have been messages; then messages are
-    // to come in their place. By who polls, as well.
+    // So many have come since the last call, some of which may not have been messages; messages are
+    // to come in their place. The polling thread calls this, too.
     void have_come(std::uint64_t count) noexcept {
         std::uint64_t const now = os::monotonic_ns();
         std::uint64_t const gap = std::min((now - m_last) / count, k_far_apart_ns);
@@ -37,7 +37,7 @@ public:
         m_until.store(m_gap < k_worth_waiting_ns ? now + k_patience * m_gap : 0,
                       std::memory_order_relaxed);
     }
-    // So long is it worth looking: not at all where others wait for the processor.
+    // Polling is worth while until then: not at all where others wait for the processor.
     [[nodiscard]] std::uint64_t expects_until() const noexcept {
         return m_shares_processors || yields_are_slow() ? 0 : expected_until();
     }
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    // Less than any time slice; hundreds of places that look take less.
+    // Less than any time slice; hundreds of places that poll take less.
     static constexpr std::uint64_t k_slow_yield_ns = 500'000;
     // So that slow ones take a hundredth of the time.
     static constexpr std::uint64_t k_rest_of_yields = 100;

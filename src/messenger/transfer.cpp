@@ -29,12 +29,12 @@ void run_here(std::uint64_t code, std::uint64_t a, std::uint64_t b, rank from) n
 
 } // namespace
 
-void endpoint::start(rank at, ilet const& what) noexcept {
+void endpoint::start(rank place, ilet const& wanted) noexcept {
     packet head;
-    head.handler = what.code;
-    head.a = what.a;
-    head.b = what.b;
-    send(at, {message_kind::ilet}, head, nullptr);
+    head.handler = wanted.code;
+    head.a = wanted.a;
+    head.b = wanted.b;
+    send(place, {message_kind::ilet}, head, nullptr);
     let_others_catch_up();
 }
 
@@ -46,9 +46,9 @@ void endpoint::take_ilet(packet const& one, std::byte const* payload) noexcept {
 }
 
 // Small regions go with the message, and their source is free at once.
-void endpoint::push(rank at, std::uint64_t to, std::span<std::byte const> from,
+void endpoint::push(rank place, std::uint64_t to, std::span<std::byte const> from,
                     ilet const& then_here, ilet const& then_there) {
-    bool const is_small = sizeof(push_offer) + from.size() <= m_transport->most_bytes_to(at);
+    bool const is_small = sizeof(push_offer) + from.size() <= m_transport->most_bytes_to(place);
     push_offer const offer{to,
                            from.size(),
                            is_small ? 0 : reinterpret_cast<std::uintptr_t>(from.data()),
@@ -63,12 +63,12 @@ void endpoint::push(rank at, std::uint64_t to, std::span<std::byte const> from,
     bytes.put(offer);
     if (is_small) bytes.put_bytes(from.data(), from.size());
     head.size = static_cast<std::uint32_t>(bytes.size());
-    send(at, {message_kind::offer}, head, bytes.data());
+    send(place, {message_kind::offer}, head, bytes.data());
     if (is_small && then_here.code != 0) start(here(), then_here);
     let_others_catch_up();
 }
 
-// By the receiver.
+// The receiver's handler.
 void endpoint::take_offer(packet const& head, std::byte const* payload) noexcept {
     start_thread(head, payload,
                  [](arrived& message) noexcept { message.at.receive_offer(message); });
@@ -90,8 +90,8 @@ void endpoint::receive_offer(arrived const& message) noexcept {
     if (head.handler != 0) run_here(head.handler, head.a, head.b, head.from);
 }
 
-int endpoint::pull(rank at, std::uint64_t from, std::span<std::byte> to) noexcept {
-    return copy_from(at, from, to);
+int endpoint::pull(rank place, std::uint64_t from, std::span<std::byte> to) noexcept {
+    return copy_from(place, from, to);
 }
 
 } // namespace tulle::messenger

@@ -95,7 +95,7 @@ char const* library_name() noexcept {
 // Unless the user has said otherwise.
 void prepare_environment() noexcept {
     setenv("OMPI_MCA_mpi_yield_when_idle", "0",
-           0); // NOLINT(concurrency-mt-unsafe): a look would end with a yield, to whoever computes
+           0); // NOLINT(concurrency-mt-unsafe): a probe would end with a yield to others
     setenv("OMPI_MCA_opal_signal", "",
            0); // NOLINT(concurrency-mt-unsafe): Tulle's handlers tell more
     setenv("OMPI_MCA_opal_event_include", "epoll",
@@ -167,9 +167,9 @@ int start(mpi_world& found) noexcept {
 
 #if defined(MPICH_VERSION)
 // MPI_Finalize of MPICH 4.0 over UCX hangs now and then when there are several hosts, in the
-// simplest program: who has closed all its connections waits for the others without answering them.
-// So there the launcher is told that this process ends well, in the words of its protocol (PMI-1),
-// and MPI ends with the process. False: the launcher speaks another protocol.
+// simplest program: a process that has closed all its connections waits for the others without
+// answering them. So there the launcher is told that this process ends well, in the words of its
+// protocol (PMI-1), and MPI ends with the process. False: the launcher speaks another protocol.
 bool end_without_mpi() noexcept {
     constexpr std::string_view k_words = "cmd=finalize\n";
     char const* const number = std::getenv("PMI_FD"); // NOLINT(concurrency-mt-unsafe)
@@ -262,8 +262,8 @@ int start_receive(mpi_request& prepared) noexcept {
     return MPI_Start(request.get());
 }
 
-int test(mpi_request& of, bool& is_done) noexcept {
-    request_of_call request(of);
+int test(mpi_request& begun, bool& is_done) noexcept {
+    request_of_call request(begun);
     int done = 0;
     int const error = MPI_Test(request.get(), &done, MPI_STATUS_IGNORE);
     is_done = done != 0;

@@ -4,10 +4,10 @@
 //   sleeper   E1 arm; fence; E2 poll; E3 sleep while it has not rung
 //   watcher   W1 polls as long as it watches; W2 end the watch; fence; W3 poll once more, or wake
 //             the sleeper if another one polls
-// Either the sender sees at D2 that the bell is armed and that nobody watches, or the sleeper (E2)
-// or the last watcher (W3) sees its message.
-// E2 must have been a poll: a sleeper that finds another one polling waits for its turn, since that
-// one may have passed by the message already.
+// Either the sender sees at D2 that the doorbell is armed and that nobody watches, or the sleeper
+// (E2) or the last watcher (W3) sees the message.
+// E2 must have been a poll: a sleeper that finds another thread polling waits for its turn, since
+// that thread may have passed by the message already.
 #pragma once
 
 #include <atomic>
@@ -29,8 +29,8 @@ public:
             return;
         end_sleep();
     }
-    // Ends the sleep of who has armed. Whoever arms later sees after that what the caller did
-    // before.
+    // Ends the sleep of the thread that has armed the doorbell. A thread that arms it later sees
+    // what the caller did before.
     void wake() noexcept {
         Machine::fence_seq_cst(); // pairs with arm
         end_sleep();
@@ -52,8 +52,8 @@ public:
             if (!Machine::futex_wait(m_rung, 0, deadline)) return;
     }
 
-    // For a sleeper that looks for itself now and then. relaxed, both: what they miss ends the
-    // sleep a little later.
+    // For a sleeper that polls by itself now and then. relaxed, both: what these functions miss
+    // ends the sleep a little later.
     [[nodiscard]] bool has_rung() const noexcept {
         return m_rung.load(std::memory_order_relaxed) != 0;
     }
@@ -72,17 +72,19 @@ private:
     atomic<std::uint32_t> m_watchers{0};
 };
 
-// Those of one process that watch: its doorbell, which all senders look at, changes with the first
-// and the last of them only.
+// The threads of one process that watch: its doorbell, which all senders read, changes only with
+// the first and the last of them.
 template <class Machine> class watch_group {
 public:
-    // True: begins the watch of the bell. relaxed: a sender that misses it rings in vain.
+    // True: the caller begins the watch of the doorbell. relaxed: a sender that misses it rings in
+    // vain.
     [[nodiscard]] bool enter() noexcept {
         return m_count.fetch_add(1, std::memory_order_relaxed) == 0;
     }
-    // True: ends the watch of the bell (W2), and looks (W3). acq_rel: pairs with itself. The bell's
-    // count goes up by who has begun, who has left, before it goes down by the last one; the other
-    // way round it would be below zero meanwhile, and a sender would take that for a watch.
+    // True: the caller ends the watch of the doorbell (W2), and polls (W3). acq_rel pairs with
+    // itself: the threads that have begun and left raise the count of the doorbell before the last
+    // one lowers it. In the other order it would be below zero for a moment, and a sender would
+    // take that for a watch.
     [[nodiscard]] bool leave() noexcept {
         return m_count.fetch_sub(1, std::memory_order_acq_rel) == 1;
     }

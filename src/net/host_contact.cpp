@@ -24,12 +24,12 @@ in6_addr mapped(in_addr address) noexcept {
 }
 
 // Those of links mean nothing without the interface.
-std::optional<in6_addr> address_in(sockaddr const* from) noexcept {
-    if (from == nullptr) return std::nullopt;
-    if (from->sa_family == AF_INET)
-        return mapped(reinterpret_cast<sockaddr_in const*>(from)->sin_addr);
-    if (from->sa_family != AF_INET6) return std::nullopt;
-    in6_addr const& found = reinterpret_cast<sockaddr_in6 const*>(from)->sin6_addr;
+std::optional<in6_addr> address_in(sockaddr const* address) noexcept {
+    if (address == nullptr) return std::nullopt;
+    if (address->sa_family == AF_INET)
+        return mapped(reinterpret_cast<sockaddr_in const*>(address)->sin_addr);
+    if (address->sa_family != AF_INET6) return std::nullopt;
+    in6_addr const& found = reinterpret_cast<sockaddr_in6 const*>(address)->sin6_addr;
     if (IN6_IS_ADDR_LINKLOCAL(&found)) return std::nullopt;
     return found;
 }
@@ -60,7 +60,7 @@ host_contact contact_of_this_host() noexcept {
 
 std::string text_of(host_contact const& contact) {
     std::ostringstream text;
-    text << contact.job << ' ' << contact.datagram_port << ' ' << contact.knock_port << ' '
+    text << contact.job << ' ' << contact.datagram_port << ' ' << contact.probe_port << ' '
          << contact.name.data();
     for (std::size_t k = 0; k < contact.address_count; ++k) {
         std::array<char, INET6_ADDRSTRLEN> address{};
@@ -73,7 +73,7 @@ std::optional<host_contact> parse_contact(std::string const& text) {
     std::istringstream words(text);
     host_contact found;
     std::string name;
-    if (!(words >> found.job >> found.datagram_port >> found.knock_port >> name))
+    if (!(words >> found.job >> found.datagram_port >> found.probe_port >> name))
         return std::nullopt;
     std::copy_n(name.begin(), std::min(name.size(), found.name.size() - 1), found.name.begin());
     for (std::string address; found.address_count < found.addresses.size() && words >> address;

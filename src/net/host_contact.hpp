@@ -19,7 +19,7 @@ struct host_contact {
     std::uint32_t address_count = 0;
     std::uint16_t datagram_port = 0; // 0: it cannot be reached
     // of TCP: whether the host is there though the process does not answer
-    std::uint16_t knock_port = 0;
+    std::uint16_t probe_port = 0;
     std::array<in6_addr, k_most_addresses> addresses{}; // those of IPv4 mapped
     std::array<char, 64> name{};                        // of the host
 
@@ -32,7 +32,7 @@ struct host_contact {
 // of the loopback.
 [[nodiscard]] host_contact contact_of_this_host() noexcept;
 
-// As words for a variable of the environment, and back. Nothing: it is no such text.
+// As words for a variable of the environment, and back. Nothing: the text is no contact.
 [[nodiscard]] std::string text_of(host_contact const& contact);
 [[nodiscard]] std::optional<host_contact> parse_contact(std::string const& text);
 

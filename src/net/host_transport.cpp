@@ -11,17 +11,19 @@ namespace {
 
 constexpr std::uint32_t k_near_polls_per_far = 16; // while places of this host send all the time
 
-// Messages of this host come from its numbers of the places.
-class renumbering final : public receiver {
+// A message from a place of this host names its sender by the number that the place has among those
+// of this host. The receiver gets the number among all places.
+class global_ranks final : public receiver {
 public:
-    renumbering(receiver& to, std::vector<rank> const& ranks) noexcept : m_to(to), m_ranks(ranks) {}
+    global_ranks(receiver& sink, std::vector<rank> const& ranks) noexcept
+        : m_to(sink), m_ranks(ranks) {}
     void deliver(packet const& head, std::byte const* payload) noexcept override {
         packet renumbered = head;
         renumbered.from = static_cast<std::uint16_t>(m_ranks[head.from]);
         m_to.deliver(renumbered, payload);
     }
-    void place_died(rank which, int wait_status) noexcept override {
-        m_to.place_died(m_ranks[which], wait_status);
+    void place_died(rank dead, int wait_status) noexcept override {
+        m_to.place_died(m_ranks[dead], wait_status);
     }
 
 private:
@@ -29,30 +31,30 @@ private:
     std::vector<rank> const& m_ranks;
 };
 
-// MPI tells of deaths at this host, too. Those are left to the memory, out of which the last
-// messages of the dead still come.
-class burying_near_by final : public receiver {
+// MPI tells of deaths at this host, too. A receiver that leaves those to the shared memory, out of
+// which the last messages of the dead still come.
+class deaths_by_memory final : public receiver {
 public:
-    burying_near_by(receiver& to, session const& host, std::vector<rank> const& near_of) noexcept
-        : m_to(to), m_host(host), m_near_of(near_of) {}
+    deaths_by_memory(receiver& sink, session const& host, std::vector<rank> const& near_of) noexcept
+        : m_to(sink), m_host(host), m_near_of(near_of) {}
     void deliver(packet const& head, std::byte const* payload) noexcept override {
         m_to.deliver(head, payload);
     }
-    void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override {
-        m_to.moved(peer, what, was_sent);
+    void moved(rank peer, std::uint64_t cookie, bool was_sent) noexcept override {
+        m_to.moved(peer, cookie, was_sent);
     }
-    void place_died(rank which, int wait_status) noexcept override {
-        if (m_near_of[which] >= m_host.places()) return m_to.place_died(which, wait_status);
-        m_host.declare_dead(m_near_of[which], wait_status);
-        m_has_buried = true;
+    void place_died(rank dead, int wait_status) noexcept override {
+        if (m_near_of[dead] >= m_host.places()) return m_to.place_died(dead, wait_status);
+        m_host.declare_dead(m_near_of[dead], wait_status);
+        m_has_declared = true;
     }
-    [[nodiscard]] bool has_buried() const noexcept { return m_has_buried; }
+    [[nodiscard]] bool has_declared() const noexcept { return m_has_declared; }
 
 private:
     receiver& m_to;
     session const& m_host;
     std::vector<rank> const& m_near_of;
-    bool m_has_buried = false;
+    bool m_has_declared = false;
 };
 
 } // namespace
@@ -78,27 +80,27 @@ bool host_transport::try_send(rank to, packet head, std::byte const* payload) no
                                : m_far->try_send(to, head, payload);
 }
 
-bool host_transport::poll(receiver& to) noexcept {
-    renumbering renumbered(to, m_ranks);
+bool host_transport::poll(receiver& sink) noexcept {
+    global_ranks renumbered(sink, m_ranks);
     bool const is_found = m_near->poll(renumbered);
     if (m_is_alone || (is_found && ++m_polls % k_near_polls_per_far != 0)) return is_found;
-    burying_near_by far(to, m_near->joined(), m_near_of);
+    deaths_by_memory far(sink, m_near->joined(), m_near_of);
     bool const is_found_far = m_far->poll(far);
-    if (far.has_buried()) static_cast<void>(m_near->poll(renumbered));
+    if (far.has_declared()) static_cast<void>(m_near->poll(renumbered));
     return is_found_far || is_found;
 }
 
 void host_transport::sleep(std::uint64_t deadline) noexcept {
     if (m_is_alone) return m_near->sleep(deadline);
-    m_far->sleep_at(m_near->own_bell(), deadline);
+    m_far->sleep_at(m_near->own_doorbell(), deadline);
 }
 
 void host_transport::end_watch() noexcept {
     if (m_is_alone) return m_near->end_watch();
-    m_far->end_watch_at(m_near->own_bell());
+    m_far->end_watch_at(m_near->own_doorbell());
 }
 
-// For places of this host.
+// For places of this host only.
 transport::staged host_transport::stage(rank to, std::size_t bytes) noexcept {
     return m_near_of[to] != k_elsewhere ? m_near->stage(m_near_of[to], bytes) : staged();
 }
@@ -112,8 +114,9 @@ std::byte* host_transport::map_segments(std::size_t each) noexcept {
     return m_segments.low();
 }
 
-std::span<std::byte> host_transport::shelf(rank of) noexcept {
-    return m_near_of[of] != k_elsewhere ? m_near->shelf(m_near_of[of]) : std::span<std::byte>();
+std::span<std::byte> host_transport::steal_area(rank place) noexcept {
+    return m_near_of[place] != k_elsewhere ? m_near->steal_area(m_near_of[place])
+                                           : std::span<std::byte>();
 }
 
 shared_arrivals* host_transport::arrivals_of(rank place) noexcept {
@@ -126,11 +129,11 @@ int host_transport::read(rank from, void* to, std::uint64_t address, std::size_t
                                : m_far->read(from, to, address, bytes);
 }
 
-// Among places of this host messages do, where memory cannot be read: nobody may be looking at the
-// network.
+// Streams run between hosts only. Places of this host send messages instead where memory cannot be
+// read: perhaps nobody polls the network.
 std::uint32_t host_transport::begin_receive(rank from, std::span<std::byte> to,
-                                            std::uint64_t what) noexcept {
-    return m_near_of[from] != k_elsewhere ? 0 : m_far->begin_receive(from, to, what);
+                                            std::uint64_t cookie) noexcept {
+    return m_near_of[from] != k_elsewhere ? 0 : m_far->begin_receive(from, to, cookie);
 }
 
 } // namespace tulle::net

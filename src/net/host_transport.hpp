@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places on several hosts: those of this host by memory that they share, the others over a network.
-// While no other host takes part, and the network does not tell of deaths, nobody looks at it at
-// all.
+// While no other host takes part, and the network does not tell of deaths, nobody polls it.
 #pragma once
 
 #include "net/mpi_transport.hpp"
@@ -28,7 +27,7 @@ public:
         return m_near_of[to] != k_elsewhere ? m_near->most_bytes() : m_far->most_bytes();
     }
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
-    bool poll(receiver& to) noexcept override;
+    bool poll(receiver& sink) noexcept override;
     void begin_watch() noexcept override { m_near->begin_watch(); }
     void end_watch() noexcept override;
     void arm() noexcept override { m_near->arm(); }
@@ -45,15 +44,15 @@ public:
     [[nodiscard]] bool reaches(rank place) const noexcept override {
         return m_near_of[place] != k_elsewhere;
     }
-    [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override;
+    [[nodiscard]] std::span<std::byte> steal_area(rank place) noexcept override;
     [[nodiscard]] shared_arrivals* arrivals_of(rank place) noexcept override;
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address,
                            std::size_t bytes) noexcept override;
     [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to,
-                                              std::uint64_t what) noexcept override;
+                                              std::uint64_t cookie) noexcept override;
     [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from,
-                                  std::uint64_t what) noexcept override {
-        return m_far->begin_send(to, number, from, what);
+                                  std::uint64_t cookie) noexcept override {
+        return m_far->begin_send(to, number, from, cookie);
     }
     void close() noexcept override { m_far->close(); }
 
@@ -65,7 +64,7 @@ private:
     std::vector<rank> m_ranks;   // of the places here
     std::vector<rank> m_near_of; // their numbers in m_near, by rank; k_elsewhere
     std::uint32_t m_polls = 0;
-    bool m_is_alone; // nobody has to look at the network
+    bool m_is_alone; // nobody has to poll the network
 };
 
 } // namespace tulle::net

@@ -30,7 +30,7 @@ constexpr std::uint64_t k_periods_of_limit = 20;
 constexpr std::uint64_t k_late_periods = 2; // after so many the thread has not run
 constexpr int k_farewells = 10;
 constexpr std::uint64_t k_between_farewells_ns = 30 * k_ms;
-constexpr int k_backlog = 4096; // of those that knock at a process that is stopped
+constexpr int k_backlog = 4096; // of connections to a process that is stopped
 
 // An address as sockets of this host have it: both versions of IP by one socket, or the fourth
 // alone where the kernel has no other.
@@ -118,7 +118,7 @@ host_watch::host_watch(std::uint64_t job) noexcept : m_contact(contact_of_this_h
     m_datagrams = open_port(AF_INET6, SOCK_DGRAM, m_contact.datagram_port);
     if (m_datagrams < 0)
         m_datagrams = open_port(m_family = AF_INET, SOCK_DGRAM, m_contact.datagram_port);
-    m_listener = open_port(m_family, SOCK_STREAM, m_contact.knock_port);
+    m_listener = open_port(m_family, SOCK_STREAM, m_contact.probe_port);
     m_end = eventfd(0, EFD_CLOEXEC);
     if (m_listener < 0 || m_end < 0) m_contact.datagram_port = 0;
 }
@@ -137,7 +137,7 @@ bool host_watch::start(settings chosen) {
     for (member const& other : m_chosen.others) {
         if (!other.contact.is_reachable()) continue;
         peer& p = m_peers.emplace_back();
-        p.who = other;
+        p.host = other;
     }
     try {
         m_thread = std::thread([this] { run(); });
@@ -192,7 +192,7 @@ void host_watch::beat_and_judge(std::uint64_t now) {
     }
 }
 
-// Until then, or until stop(); what comes meanwhile is taken.
+// Sleeps until then, or until stop(); takes what comes meanwhile.
 void host_watch::wait_until(std::uint64_t deadline) {
     for (;;) {
         std::uint64_t const now = os::monotonic_ns();
@@ -205,13 +205,13 @@ void host_watch::wait_until(std::uint64_t deadline) {
             continue;
         for (std::size_t k = 0; k < asked; ++k)
             if (m_wanted[k + 3].revents != 0)
-                end_knock(m_peers[k], error_of(m_wanted[k + 3].fd), os::monotonic_ns());
+                end_probe(m_peers[k], error_of(m_wanted[k + 3].fd), os::monotonic_ns());
         if (m_wanted[1].revents != 0) receive_all();
         if (m_wanted[2].revents != 0) accept_all();
     }
 }
 
-// Until all know, or have been told often enough.
+// Tells the others until all know, or have been told often enough.
 void host_watch::leave() noexcept try {
     auto const knows = [](peer const& p) {
         return p.is_over || !p.was_heard || p.knows_that_we_leave;
@@ -233,21 +233,26 @@ void host_watch::leave() noexcept try {
 
 // --- datagrams -----------------------------------------------------------------------------------
 
-void host_watch::send_to(sockaddr_in6 const& to, kind what) const noexcept {
-    if (m_family == AF_INET && !IN6_IS_ADDR_V4MAPPED(&to.sin6_addr)) return;
-    datagram const sent{m_contact.job, m_chosen.own_id, what, m_contact.knock_port, m_contact.name};
-    kernel_address address = to_kernel(to, m_family);
+void host_watch::send_to(sockaddr_in6 const& destination, kind message) const noexcept {
+    if (m_family == AF_INET && !IN6_IS_ADDR_V4MAPPED(&destination.sin6_addr)) return;
+    datagram const sent{m_contact.job, m_chosen.own_id, message, m_contact.probe_port,
+                        m_contact.name};
+    kernel_address address = to_kernel(destination, m_family);
     static_cast<void>(
-        // What is lost is sent again soon.
+        // A datagram that is lost is sent again soon.
         sendto(m_datagrams, &sent, sizeof sent, MSG_NOSIGNAL, address.get(), address.size));
 }
 
-// To where it was heard from; to all its addresses if it has not been heard lately.
-void host_watch::send(peer const& to, kind what) const noexcept {
-    bool const is_silent = !to.was_heard || m_last_round > to.heard_at + m_chosen.limit_ns / 4;
-    if (to.was_heard) send_to(to.from, what);
-    for (std::size_t k = 0; is_silent && k < to.who.contact.address_count; ++k)
-        send_to(socket_address(to.who.contact.addresses[k], to.who.contact.datagram_port), what);
+// Sends to the address from which the peer was heard; to all its addresses if it has not been heard
+// lately.
+void host_watch::send(peer const& receiver, kind message) const noexcept {
+    bool const is_silent =
+        !receiver.was_heard || m_last_round > receiver.heard_at + m_chosen.limit_ns / 4;
+    if (receiver.was_heard) send_to(receiver.from, message);
+    for (std::size_t k = 0; is_silent && k < receiver.host.contact.address_count; ++k)
+        send_to(
+            socket_address(receiver.host.contact.addresses[k], receiver.host.contact.datagram_port),
+            message);
 }
 
 void host_watch::receive_all() {
@@ -255,23 +260,23 @@ void host_watch::receive_all() {
         datagram got{};
         kernel_address from;
         ssize_t const bytes = recvfrom(m_datagrams, &got, sizeof got, 0, from.get(), &from.size);
-        // Nothing is left; refusals of what was sent are no news.
+        // Nothing is left. An error of an earlier datagram that nobody received is no news.
         if (bytes < 0 && errno != ECONNREFUSED) return;
         if (bytes == sizeof got && got.job == m_contact.job && got.id != m_chosen.own_id)
             receive(got, from_kernel(from));
     }
 }
 
-void host_watch::receive(datagram const& got, sockaddr_in6 const& from) {
+void host_watch::receive(datagram const& got, sockaddr_in6 const& address) {
     auto found = std::find_if(m_peers.begin(), m_peers.end(),
-                              [&got](peer const& p) { return p.who.id == got.id; });
+                              [&got](peer const& p) { return p.host.id == got.id; });
     if (found == m_peers.end()) {
         if (!m_chosen.takes_strangers) return;
         peer& made = m_peers.emplace_back();
-        made.who.id = got.id;
-        made.who.contact.knock_port = static_cast<std::uint16_t>(got.knock_port);
-        made.who.contact.name = got.name;
-        made.who.contact.name.back() = '\0';
+        made.host.id = got.id;
+        made.host.contact.probe_port = static_cast<std::uint16_t>(got.probe_port);
+        made.host.contact.name = got.name;
+        made.host.contact.name.back() = '\0';
         found = m_peers.end() - 1;
     }
     peer& p = *found;
@@ -279,11 +284,11 @@ void host_watch::receive(datagram const& got, sockaddr_in6 const& from) {
     p.was_told = false;
     p.is_gone = false;
     p.heard_at = os::monotonic_ns();
-    p.from = from;
+    p.from = address;
     close_if_open(p.asked.socket);
     if (got.what == kind::leaving) {
         p.is_over = true;
-        send_to(from, kind::leaving_is_known);
+        send_to(address, kind::leaving_is_known);
     }
     if (got.what == kind::leaving_is_known) p.knows_that_we_leave = true;
 }
@@ -296,36 +301,36 @@ void host_watch::judge(peer& p, std::uint64_t now) {
         std::uint64_t const first_limit =
             m_chosen.first_limit_ns != 0 ? m_chosen.first_limit_ns : limit;
         if (now - m_began >= first_limit && !std::exchange(p.was_told, true))
-            m_chosen.tell_unheard(p.who);
+            m_chosen.tell_unheard(p.host);
         return;
     }
     std::uint64_t const silent = now - std::min(now, p.heard_at);
     if (silent < limit / 2) return;
     if (p.asked.socket >= 0 && now >= p.asked.give_up_at) close_if_open(p.asked.socket);
-    if (p.asked.socket < 0 && !p.is_gone && now >= p.knock_at) begin_knock(p, now);
+    if (p.asked.socket < 0 && !p.is_gone && now >= p.probe_at) begin_probe(p, now);
     if (silent < limit) return;
     if (p.answered_at != 0 && now - std::min(now, p.answered_at) < limit) {
-        if (!std::exchange(p.was_told, true)) m_chosen.tell_stopped(p.who);
+        if (!std::exchange(p.was_told, true)) m_chosen.tell_stopped(p.host);
         return;
     }
     p.is_over = true;
     close_if_open(p.asked.socket);
-    m_chosen.tell_lost(p.who, p.is_gone ? loss::process_gone : loss::unreachable);
+    m_chosen.tell_lost(p.host, p.is_gone ? loss::process_gone : loss::unreachable);
 }
 
-void host_watch::begin_knock(peer& p, std::uint64_t now) noexcept {
-    p.asked.give_up_at = p.knock_at = now + m_chosen.limit_ns / 2;
+void host_watch::begin_probe(peer& p, std::uint64_t now) noexcept {
+    p.asked.give_up_at = p.probe_at = now + m_chosen.limit_ns / 2;
     p.asked.socket = open_socket(m_family, SOCK_STREAM);
     if (p.asked.socket < 0) return;
-    sockaddr_in6 to = p.from;
-    to.sin6_port = htons(p.who.contact.knock_port);
-    kernel_address address = to_kernel(to, m_family);
+    sockaddr_in6 port = p.from;
+    port.sin6_port = htons(p.host.contact.probe_port);
+    kernel_address address = to_kernel(port, m_family);
     int const error = connect(p.asked.socket, address.get(), address.size) == 0 ? 0 : errno;
-    if (error != EINPROGRESS) end_knock(p, error, now);
+    if (error != EINPROGRESS) end_probe(p, error, now);
 }
 
-// It has been answered, or will not be.
-void host_watch::end_knock(peer& p, int error, std::uint64_t now) noexcept {
+// The probe has been answered, or will not be.
+void host_watch::end_probe(peer& p, int error, std::uint64_t now) noexcept {
     if (error == 0) p.answered_at = now;
     p.is_gone = error == ECONNREFUSED;
     close_if_open(p.asked.socket);

@@ -2,14 +2,14 @@
 // Finds out that another host of a job is not there any more, which MPIs do not tell: one process
 // of each host sends the others a datagram now and then.
 // A host that has been silent for the limit is lost.
-//   An OS thread of its own sends and receives, whatever else the process does. It has been silent
-//   itself if it did not run, so that time does not count.
+//   An OS thread of its own sends and receives, whatever else the process does. While that thread
+//   did not run it was silent itself, so that time does not count.
 //   A process that is stopped, by a debugger for instance, is silent, too. So before a host is lost
 //   its kernel is asked: it completes a connection to a port on which the process listens, and
 //   refuses one when the process is gone; only a host that is not there says nothing.
 //   A host counts from its first datagram on: where firewalls let none through, nobody is watched,
 //   which a warning tells.
-//   Who leaves says so and waits a little until the others know.
+//   A host that leaves says so and waits a little until the others know.
 // See src/messenger/place_death.md.
 #pragma once
 
@@ -43,10 +43,10 @@ public:
         std::uint64_t limit_ns = 0;
         std::uint64_t first_limit_ns = 0; // until another one is heard first; 0: the same
         std::vector<member> others{};
-        // Those of the job that are not among them are watched from their first datagram on.
+        // Members of the job that are not among `others` are watched from their first datagram on.
         bool takes_strangers = false;
-        // By the thread of the watch. A lost one is told once; a stopped one once until it is heard
-        // again; one that has never been heard, after the first limit.
+        // The thread of the watch calls these. A lost member is told once; a stopped one once until
+        // it is heard again; one that has never been heard, after the first limit.
         std::function<void(member const&, loss)> tell_lost{};
         std::function<void(member const&)> tell_stopped{};
         std::function<void(member const&)> tell_unheard{};
@@ -73,15 +73,15 @@ private:
         std::uint64_t job;
         std::uint32_t id;
         kind what;
-        std::uint64_t knock_port;
+        std::uint64_t probe_port;
         std::array<char, 64> name;
     };
-    struct knock {
+    struct probe {
         int socket = -1;
         std::uint64_t give_up_at = 0;
     };
     struct peer {
-        member who;
+        member host;
         bool was_heard = false;
         bool is_over = false; // it has left, or is lost
         bool knows_that_we_leave = false;
@@ -89,9 +89,9 @@ private:
         bool was_told = false; // that it is stopped, or unheard
         std::uint64_t heard_at = 0;
         std::uint64_t answered_at = 0; // its kernel
-        std::uint64_t knock_at = 0;    // again
+        std::uint64_t probe_at = 0;    // again
         sockaddr_in6 from{};           // where it was heard from
-        knock asked{};
+        probe asked{};
     };
 
     void run() noexcept;
@@ -99,13 +99,13 @@ private:
     void leave() noexcept;
     void wait_until(std::uint64_t deadline);
     void receive_all();
-    void receive(datagram const& got, sockaddr_in6 const& from);
+    void receive(datagram const& got, sockaddr_in6 const& address);
     void accept_all() const noexcept;
-    void send(peer const& to, kind what) const noexcept;
-    void send_to(sockaddr_in6 const& to, kind what) const noexcept;
+    void send(peer const& receiver, kind message) const noexcept;
+    void send_to(sockaddr_in6 const& destination, kind message) const noexcept;
     void judge(peer& p, std::uint64_t now);
-    void begin_knock(peer& p, std::uint64_t now) noexcept;
-    static void end_knock(peer& p, int error, std::uint64_t now) noexcept;
+    void begin_probe(peer& p, std::uint64_t now) noexcept;
+    static void end_probe(peer& p, int error, std::uint64_t now) noexcept;
     [[nodiscard]] std::uint64_t period_ns() const noexcept;
 
     host_contact m_contact;

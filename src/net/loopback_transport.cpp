@@ -49,11 +49,11 @@ public:
         return false;
     }
 
-    bool poll(receiver& to) noexcept override {
-        bool const found = poll_one(to);
+    bool poll(receiver& sink) noexcept override {
+        bool const found = poll_one(sink);
         // Pairs with kill.
         if (m_network.m_deaths.load(std::memory_order_acquire) == m_deaths) return found;
-        return find_the_dead(to) || found;
+        return find_the_dead(sink) || found;
     }
     void begin_watch() noexcept override { own().bell.begin_watch(); }
     void end_watch() noexcept override { own().bell.end_watch(); }
@@ -79,8 +79,9 @@ public:
         return place == m_here || m_network.m_options.shares_segments;
     }
 
-    [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept override {
-        return m_network.m_options.shares_segments ? m_network.shelf(of) : std::span<std::byte>();
+    [[nodiscard]] std::span<std::byte> steal_area(rank place) noexcept override {
+        return m_network.m_options.shares_segments ? m_network.steal_area(place)
+                                                   : std::span<std::byte>();
     }
 
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address,
@@ -101,7 +102,7 @@ private:
     [[nodiscard]] loopback_network::inbox& own() const noexcept {
         return *m_network.m_inboxes[m_here];
     }
-    bool poll_one(receiver& to) noexcept {
+    bool poll_one(receiver& sink) noexcept {
         auto& in = own();
         std::unique_lock held(in.lock);
         if (in.waiting.empty()) return false;
@@ -110,12 +111,12 @@ private:
         auto const taken = std::move(*chosen);
         in.waiting.erase(chosen);
         held.unlock();
-        to.deliver(taken.head, taken.payload.data());
+        sink.deliver(taken.head, taken.payload.data());
         return true;
     }
 
-    // Under who polls.
-    bool find_the_dead(receiver& to) noexcept {
+    // The polling thread calls this.
+    bool find_the_dead(receiver& sink) noexcept {
         // Pairs with kill.
         std::uint32_t const deaths = m_network.m_deaths.load(std::memory_order_acquire);
         bool is_all = true, is_any = false;
@@ -124,7 +125,7 @@ private:
             bool const has_sent_all = !has_message_of(r);
             is_all = is_all && has_sent_all;
             is_any = is_any || has_sent_all;
-            if (has_sent_all) bury(r, to);
+            if (has_sent_all) report_death(r, sink);
         }
         if (is_all) m_deaths = deaths;
         return is_any;
@@ -138,13 +139,13 @@ private:
         return std::any_of(in.waiting.begin(), in.waiting.end(),
                            [r](auto const& m) { return m.head.from == r; });
     }
-    void bury(rank dead, receiver& to) noexcept {
+    void report_death(rank dead, receiver& sink) noexcept {
         m_buried[dead] = true;
         m_staging.give_back_all(dead);
         rank const whose = m_network.is_dead(dead) ? dead : m_here;
         // relaxed: published by is_dead
-        to.place_died(dead,
-                      m_network.m_inboxes[whose]->wait_status.load(std::memory_order_relaxed));
+        sink.place_died(dead,
+                        m_network.m_inboxes[whose]->wait_status.load(std::memory_order_relaxed));
     }
 
     loopback_network& m_network;
@@ -164,12 +165,12 @@ std::unique_ptr<transport> loopback_network::join(rank as) {
     return std::make_unique<loopback_transport>(*this, as);
 }
 
-void loopback_network::kill(rank which, int wait_status) noexcept {
-    auto& its = *m_inboxes[which];
+void loopback_network::kill(rank place, int wait_status) noexcept {
+    auto& its = *m_inboxes[place];
     // relaxed: published by is_dead
     its.wait_status.store(wait_status, std::memory_order_relaxed);
     its.is_dead.store(true, std::memory_order_release); // pairs with is_dead()
-    // Who was sending has sent.
+    // Every thread that was sending has sent.
     for (auto const& in : m_inboxes) std::lock_guard const passed(in->lock);
     {
         std::lock_guard const held(its.lock);
@@ -197,21 +198,21 @@ std::byte* loopback_network::segments(std::size_t each) noexcept {
     return m_segments.low();
 }
 
-std::span<std::byte> loopback_network::shelf(rank of) noexcept {
+std::span<std::byte> loopback_network::steal_area(rank place) noexcept {
     constexpr std::size_t k_bytes = std::size_t{1} << 20U;
     std::lock_guard const held(m_segments_lock);
-    if (!m_shelves.is_valid()) {
+    if (!m_steal_areas.is_valid()) {
         auto made = os::fixed_range::reserve(0, k_bytes * count());
         if (!made.is_valid() || !made.fill(0, made.size())) return {};
-        m_shelves = std::move(made);
+        m_steal_areas = std::move(made);
     }
-    return {m_shelves.low() + of * k_bytes, k_bytes};
+    return {m_steal_areas.low() + place * k_bytes, k_bytes};
 }
 
 // The oldest one when it has been passed over often enough; else any.
-std::size_t loopback_network::choose(inbox& of) const noexcept {
-    if (m_options.seed == 0 || of.waiting.front().passed_over >= m_options.most_delay) return 0;
-    return of.random.below(static_cast<std::uint32_t>(of.waiting.size()));
+std::size_t loopback_network::choose(inbox& own) const noexcept {
+    if (m_options.seed == 0 || own.waiting.front().passed_over >= m_options.most_delay) return 0;
+    return own.random.below(static_cast<std::uint32_t>(own.waiting.size()));
 }
 
 } // namespace tulle::net

@@ -27,7 +27,7 @@ struct loopback_options {
     std::size_t most_bytes = 4096; // that may follow a packet
     bool allows_read = true;       // of other places' memory
     std::size_t staging_bytes = 0; // of each place
-    bool shares_segments = true;   // loads and stores reach those of all places, and all shelves
+    bool shares_segments = true; // loads and stores reach those of all places, and all steal areas
 };
 
 class loopback_network {
@@ -44,7 +44,7 @@ public:
     // Cuts that place off: what it sends from now on is dropped, and so is what is sent to it and
     // has not been delivered. For the others it has died; for it, all others have, so that its
     // threads end.
-    void kill(rank which, int wait_status) noexcept;
+    void kill(rank place, int wait_status) noexcept;
     // Messages taken from senders so far, by a snapshot.
     [[nodiscard]] std::uint64_t sent() noexcept;
 
@@ -67,12 +67,12 @@ private:
         std::atomic<int> wait_status{0};
     };
 
-    [[nodiscard]] std::size_t choose(inbox& of) const noexcept;
+    [[nodiscard]] std::size_t choose(inbox& own) const noexcept;
     [[nodiscard]] std::byte* segments(std::size_t each) noexcept;
-    [[nodiscard]] std::span<std::byte> shelf(rank of) noexcept;
+    [[nodiscard]] std::span<std::byte> steal_area(rank place) noexcept;
     // acquire: pairs with kill
-    [[nodiscard]] bool is_dead(rank which) const noexcept {
-        return m_inboxes[which]->is_dead.load(std::memory_order_acquire);
+    [[nodiscard]] bool is_dead(rank place) const noexcept {
+        return m_inboxes[place]->is_dead.load(std::memory_order_acquire);
     }
 
     loopback_options m_options;
@@ -81,7 +81,7 @@ private:
     base::spin_lock m_segments_lock; // guards the next two
     // One for all: they are in one process. Anywhere, so that there may be several networks.
     os::fixed_range m_segments;
-    os::fixed_range m_shelves;
+    os::fixed_range m_steal_areas;
 };
 
 } // namespace tulle::net

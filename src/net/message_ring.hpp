@@ -9,8 +9,8 @@
 // cache, and getting it would take as long as the message itself; so it is done some messages
 // ahead, after another one was published. A message of n lines needs n + 1 free ones, and those
 // ahead.
-// Where the lines up to the end of the ring are too few, they are padding. The producer keeps what
-// it last saw of the consumer's count, and looks again only when it is full.
+// Where the lines up to the end of the ring are too few, they are padding. The producer keeps the
+// value of the consumer's count that it read last, and reads it again only when the ring is full.
 // Source: the idea of a flag in the line itself is that of FastForward (Giacomoni and others, PPoPP
 // 2008).
 #pragma once
@@ -100,7 +100,7 @@ public:
             if (tag == 0) return nullptr;
             if ((tag & k_pad) == 0) {
                 m_lines_of_front = tag;
-                __builtin_prefetch(&m_lines[(m_begin + tag) & (m_count - 1)]); // looked at next
+                __builtin_prefetch(&m_lines[(m_begin + tag) & (m_count - 1)]); // read next
                 return &line;
             }
             m_lines_of_front = tag & ~k_pad;

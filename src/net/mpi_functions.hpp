@@ -45,7 +45,7 @@ struct mpi_functions {
     // Of send() and test(), where MPI tells of deaths.
     // The request is over, and has not done what it should.
     static constexpr int k_peer_is_dead = -1;
-    // A receive from whomever waits on; ask find_dead()
+    // Some place has died, and a receive from any place waits on; ask find_dead().
     static constexpr int k_somebody_is_dead = -2;
 
     std::uint32_t version;
@@ -59,18 +59,18 @@ struct mpi_functions {
     int (*open)(std::uint32_t count, mpi_endpoint*& opened) noexcept;
     void (*close)(mpi_endpoint* closed) noexcept; // by its places; no request is left
 
-    // Tags up to 32767. A message is received by who asks for its tag; messages of one tag in the
-    // order of their sends.
+    // Tags up to 32767. A receive takes a message of its tag only; messages of one tag arrive in
+    // the order of their sends.
     int (*send)(mpi_endpoint* over, std::uint32_t to, std::uint32_t tag, void const* bytes,
                 std::size_t size, mpi_request& begun) noexcept;
     int (*receive)(mpi_endpoint* over, std::uint32_t from, std::uint32_t tag, void* bytes,
                    std::size_t size, mpi_request& begun) noexcept;
-    // A receive, from whomever, of tag 0, that can be started again and again.
+    // A receive, from any place, of tag 0, that can be started again and again.
     int (*prepare_receive)(mpi_endpoint* over, void* bytes, std::size_t size,
                            mpi_request& made) noexcept;
     int (*start_receive)(mpi_request& prepared) noexcept;
     // A send is gone when it is done; a receive that is done may be started again.
-    int (*test)(mpi_request& of, bool& is_done) noexcept;
+    int (*test)(mpi_request& request, bool& is_done) noexcept;
     void (*forget_receive)(mpi_request& started) noexcept; // whatever has arrived in it
     // A send, or a receive that is not prepared; it may still go on.
     void (*abandon)(mpi_request& begun) noexcept;

@@ -44,7 +44,7 @@ std::vector<fs::path> own_folders() {
     return found;
 }
 
-// Where it may lie, the likeliest first; the last one is for the dynamic linker to look.
+// Where the plug-in may lie, the likeliest first; for the last one the dynamic linker searches.
 std::vector<fs::path> candidates(std::string const& name) {
     std::vector<fs::path> found;
     for (fs::path const& own : own_folders()) {
@@ -73,11 +73,11 @@ mpi_plugin take_table(void* library, fs::path const& file) {
 mpi_plugin load_mpi_plugin(std::string const& flavour) {
     std::string const name = "libtulle-mpi-" + flavour + ".so";
     std::string why;
-    for (fs::path const& at : candidates(name)) {
+    for (fs::path const& file : candidates(name)) {
         std::error_code error;
-        if (at.has_parent_path() && !fs::exists(at, error)) continue;
-        if (void* const library = dlopen(at.c_str(), RTLD_NOW | RTLD_LOCAL))
-            return take_table(library, at);
+        if (file.has_parent_path() && !fs::exists(file, error)) continue;
+        if (void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
+            return take_table(library, file);
         char const* const reason = dlerror(); // NOLINT(concurrency-mt-unsafe)
         if (why.empty()) why = reason != nullptr ? reason : name;
     }

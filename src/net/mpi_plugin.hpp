@@ -17,11 +17,11 @@ struct mpi_plugin {
 
 // The plug-in libtulle-mpi-FLAVOUR.so. It lies beside the library; where a program has the library
 // in itself, in the library folder beside the program's, in the folder that TULLE_PLUGIN_FOLDER
-// names, or where the dynamic linker looks, as along the program's run path. It stays loaded.
+// names, or where the dynamic linker searches, as along the program's run path. It stays loaded.
 // Throws std::bad_alloc.
 [[nodiscard]] mpi_plugin load_mpi_plugin(std::string const& flavour);
 
-// Programs that this process starts look where it has found the plug-in, if there is none beside
+// Programs that this process starts search where it has found the plug-in, if there is none beside
 // them.
 void let_places_find(mpi_plugin const& plugin);
 

@@ -15,18 +15,18 @@ bool mpi_streams::add(stream const& one) noexcept try {
 
 // The pieces begin when it is advanced.
 std::uint32_t mpi_streams::begin_receive(rank from, std::span<std::byte> to,
-                                         std::uint64_t what) noexcept {
+                                         std::uint64_t cookie) noexcept {
     std::uint32_t free = 0;
     while (free < k_most_receives && m_taken[free]) ++free;
-    if (free == k_most_receives || !add({{from, what, false}, free + 1, to.data(), to.size()}))
+    if (free == k_most_receives || !add({{from, cookie, false}, free + 1, to.data(), to.size()}))
         return 0;
     m_taken.set(free);
     return free + 1;
 }
 
 bool mpi_streams::begin_send(rank to, std::uint32_t number, std::span<std::byte const> from,
-                             std::uint64_t what) noexcept {
-    return add({{to, what, true},
+                             std::uint64_t cookie) noexcept {
+    return add({{to, cookie, true},
                 number,
                 const_cast<std::byte*>(from.data()),
                 from.size()}); // NOLINT: MPI only reads it
@@ -76,9 +76,9 @@ int mpi_streams::begin_piece(stream& s, std::size_t bytes, mpi_request& begun) n
     return m_mpi.receive(m_over, s.whole.peer, s.number, s.next, bytes, begun);
 }
 
-void mpi_streams::remove(std::size_t at) noexcept {
-    if (!m_streams[at].whole.is_send) m_taken.reset(m_streams[at].number - 1);
-    m_streams[at] = m_streams.back();
+void mpi_streams::remove(std::size_t index) noexcept {
+    if (!m_streams[index].whole.is_send) m_taken.reset(m_streams[index].number - 1);
+    m_streams[index] = m_streams.back();
     m_streams.pop_back();
 }
 

@@ -25,7 +25,7 @@ public:
 
     struct done {
         rank peer = 0;
-        std::uint64_t what = 0;
+        std::uint64_t cookie = 0;
         bool is_send = false;
     };
 
@@ -33,10 +33,10 @@ public:
 
     // The number, 0: there is no memory, or there are too many.
     [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to,
-                                              std::uint64_t what) noexcept;
+                                              std::uint64_t cookie) noexcept;
     // False: there is no memory.
     [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from,
-                                  std::uint64_t what) noexcept;
+                                  std::uint64_t cookie) noexcept;
     [[nodiscard]] bool is_idle() const noexcept { return m_streams.empty(); }
     // Pieces that have begun or ended so far.
     [[nodiscard]] std::uint64_t steps() const noexcept { return m_steps; }
@@ -62,7 +62,7 @@ private:
     [[nodiscard]] int collect(stream& s) noexcept;
     [[nodiscard]] int go_on(stream& s) noexcept;
     [[nodiscard]] int begin_piece(stream& s, std::size_t bytes, mpi_request& begun) noexcept;
-    void remove(std::size_t at) noexcept;
+    void remove(std::size_t index) noexcept;
 
     mpi_functions const& m_mpi;
     mpi_endpoint* m_over;

@@ -35,7 +35,7 @@ mpi_transport::mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank 
       m_over(over),
       m_here(here),
       m_tells_deaths(tells_deaths),
-      m_letters(std::make_unique_for_overwrite<letter[]>(
+      m_buffers(std::make_unique_for_overwrite<message_buffer[]>(
           k_receives + k_sends)), // NOLINT(modernize-avoid-c-arrays)
       m_receives(k_receives),
       m_sends(k_sends),
@@ -45,29 +45,29 @@ mpi_transport::mpi_transport(mpi_functions const& mpi, mpi_endpoint* over, rank 
       m_watcher(std::move(descriptors), [this] { m_wake(); }) {
     for (std::size_t k = 0; k < k_receives; ++k) {
         box& b = m_receives[k];
-        b.contents = &m_letters[k];
-        check(m_mpi.prepare_receive(m_over, b.contents, sizeof(letter), b.request),
+        b.contents = &m_buffers[k];
+        check(m_mpi.prepare_receive(m_over, b.contents, sizeof(message_buffer), b.request),
               "prepare a receive");
         check(m_mpi.start_receive(b.request), "receive");
     }
-    for (std::size_t k = 0; k < k_sends; ++k) m_sends[k].contents = &m_letters[k_receives + k];
+    for (std::size_t k = 0; k < k_sends; ++k) m_sends[k].contents = &m_buffers[k_receives + k];
 }
 
 mpi_transport::~mpi_transport() { close(); }
 
-void mpi_transport::check(int error, char const* what) const noexcept {
+void mpi_transport::check(int error, char const* action) const noexcept {
     if (error == 0) return;
     char text[256];
     m_mpi.explain(error, text, sizeof text);
-    base::fatal("place %u cannot %s: %s", m_here, what, text);
+    base::fatal("place %u cannot %s: %s", m_here, action, text);
 }
 
 // Or it will never be, as its peer is dead.
-bool mpi_transport::is_done(mpi_request& of) noexcept {
+bool mpi_transport::is_done(mpi_request& request) noexcept {
     bool done = false;
-    int const error = m_mpi.test(of, done);
+    int const error = m_mpi.test(request, done);
     m_somebody_died |= tells_death(error);
-    if (!tells_death(error)) check(error, "look at a message");
+    if (!tells_death(error)) check(error, "probe for a message");
     return done;
 }
 
@@ -83,7 +83,7 @@ bool mpi_transport::try_send(rank to, packet head, std::byte const* payload) noe
     if (TULLE_UNLIKELY(p.is_dead)) return true;
     std::uint32_t const costs = cost_of(head.size);
     if (m_is_closed || p.sent - p.polled_there + costs > k_credit) return false;
-    letter* const l = reserve();
+    message_buffer* const l = reserve();
     if (l == nullptr) return false;
     l->head = head;
     l->is_message = 1;
@@ -94,7 +94,7 @@ bool mpi_transport::try_send(rank to, packet head, std::byte const* payload) noe
 }
 
 // Where the next message is written; null: MPI has not sent enough of the others.
-mpi_transport::letter* mpi_transport::reserve() noexcept {
+mpi_transport::message_buffer* mpi_transport::reserve() noexcept {
     if (m_under_way == k_sends) collect_sent();
     return m_under_way == k_sends ? nullptr : m_sends[m_under_way].contents;
 }
@@ -104,8 +104,8 @@ void mpi_transport::post(rank to, std::size_t payload_bytes) noexcept {
     box& b = m_sends[m_under_way];
     peer& p = m_peers[to];
     b.contents->polled = p.told = p.polled_here;
-    int const error =
-        m_mpi.send(m_over, to, 0, b.contents, offsetof(letter, payload) + payload_bytes, b.request);
+    int const error = m_mpi.send(m_over, to, 0, b.contents,
+                                 offsetof(message_buffer, payload) + payload_bytes, b.request);
     if (tells_death(error)) return static_cast<void>(m_somebody_died = true);
     check(error, "send");
     if (!is_done(b.request)) ++m_under_way;
@@ -125,7 +125,7 @@ void mpi_transport::tell_polled() noexcept {
     m_owes_news = false;
     for (rank r = 0; r < count(); ++r) {
         if (m_peers[r].is_dead || m_peers[r].polled_here - m_peers[r].told < k_credit / 2) continue;
-        letter* const l = reserve();
+        message_buffer* const l = reserve();
         if (l == nullptr) {
             m_owes_news = true;
             return;
@@ -152,18 +152,18 @@ bool mpi_transport::has_message() noexcept {
 }
 
 // False: nothing has come.
-bool mpi_transport::take_one(receiver* to, bool& was_message) noexcept {
+bool mpi_transport::take_one(receiver* sink, bool& was_message) noexcept {
     {
         std::lock_guard const held(m_lock);
         if (!oldest_has_come()) return false;
     }
-    letter const& l = *m_receives[m_oldest].contents;
+    message_buffer const& l = *m_receives[m_oldest].contents;
     rank const from = l.head.from;
     std::uint32_t const polled = l.polled;
     std::uint32_t const bytes = l.head.size;
     was_message = l.is_message != 0;
     m_order.before_delivery();
-    if (was_message && to != nullptr && !m_peers[from].is_dead) to->deliver(l.head, l.payload);
+    if (was_message && sink != nullptr && !m_peers[from].is_dead) sink->deliver(l.head, l.payload);
     std::lock_guard const held(m_lock);
     peer& p = m_peers[from];
     p.polled_there = polled;
@@ -180,23 +180,23 @@ void mpi_transport::listen_again() noexcept {
     m_oldest_has_come = false;
 }
 
-// A look that finds nothing costs a system call or two, for which the thread that has been waiting
-// for the message before would wait, too. So behind a message another one is looked for only while
-// they come densely: when the first look of a poll has found one, and so had that of the poll
+// A probe that finds nothing costs a system call or two, for which the thread that has been waiting
+// for the message before would wait, too. So after a message another one is probed for only while
+// they come densely: when the first probe of a poll has found one, and so had that of the poll
 // before.
-bool mpi_transport::take_what_has_come(receiver& to) noexcept {
+bool mpi_transport::take_what_has_come(receiver& sink) noexcept {
     bool found = false;
     bool was_message = false;
-    for (int k = 0; k < k_messages_of_poll && !(found && !m_is_dense) && take_one(&to, was_message);
-         ++k)
+    for (int k = 0;
+         k < k_messages_of_poll && !(found && !m_is_dense) && take_one(&sink, was_message); ++k)
         found |= was_message;
     m_is_dense = found;
     return found;
 }
 
-bool mpi_transport::poll(receiver& to) noexcept {
-    bool found = take_what_has_come(to);
-    found |= advance_streams(&to);
+bool mpi_transport::poll(receiver& sink) noexcept {
+    bool found = take_what_has_come(sink);
+    found |= advance_streams(&sink);
     if (found) m_watcher.tell_message();
     bool somebody_died = false;
     {
@@ -206,12 +206,12 @@ bool mpi_transport::poll(receiver& to) noexcept {
         if (m_owes_news) tell_polled();
         somebody_died = m_somebody_died;
     }
-    return (TULLE_UNLIKELY(somebody_died) && find_the_dead(to)) || found;
+    return (TULLE_UNLIKELY(somebody_died) && find_the_dead(sink)) || found;
 }
 
 // What they have sent is delivered before, as far as it has come.
-bool mpi_transport::find_the_dead(receiver& to) noexcept {
-    for (bool was_message = false; take_one(&to, was_message);) {}
+bool mpi_transport::find_the_dead(receiver& sink) noexcept {
+    for (bool was_message = false; take_one(&sink, was_message);) {}
     rank count = 0;
     rank new_ones = 0;
     {
@@ -221,7 +221,7 @@ bool mpi_transport::find_the_dead(receiver& to) noexcept {
         for (rank k = 0; k < count; ++k)
             if (!std::exchange(m_peers[m_dead[k]].is_dead, true)) m_dead[new_ones++] = m_dead[k];
     }
-    for (rank k = 0; k < new_ones; ++k) to.place_died(m_dead[k], k_unknown_status);
+    for (rank k = 0; k < new_ones; ++k) sink.place_died(m_dead[k], k_unknown_status);
     return new_ones != 0;
 }
 
@@ -235,19 +235,19 @@ int mpi_transport::read(rank from, void* /*to*/, std::uint64_t /*address*/,
 // --- streams -------------------------------------------------------------------------------------
 
 std::uint32_t mpi_transport::begin_receive(rank from, std::span<std::byte> to,
-                                           std::uint64_t what) noexcept {
+                                           std::uint64_t cookie) noexcept {
     std::lock_guard const held(m_lock);
-    return m_is_closed ? 0 : m_streams.begin_receive(from, to, what);
+    return m_is_closed ? 0 : m_streams.begin_receive(from, to, cookie);
 }
 
 bool mpi_transport::begin_send(rank to, std::uint32_t number, std::span<std::byte const> from,
-                               std::uint64_t what) noexcept {
+                               std::uint64_t cookie) noexcept {
     std::lock_guard const held(m_lock);
-    return m_streams.begin_send(to, number, from, what);
+    return m_streams.begin_send(to, number, from, cookie);
 }
 
-// Under the lock. They go on only while somebody looks, so it is worth it, unless the other side
-// does not look.
+// Under the lock. Streams go on only while somebody polls, so polling is worth while, unless the
+// other side does not poll.
 bool mpi_transport::streams_move() noexcept {
     if (m_streams.is_idle()) return false;
     std::uint64_t const now = os::monotonic_ns();
@@ -257,7 +257,7 @@ bool mpi_transport::streams_move() noexcept {
 }
 
 // True: one is done, or others move.
-bool mpi_transport::advance_streams(receiver* to) noexcept {
+bool mpi_transport::advance_streams(receiver* sink) noexcept {
     for (bool any = false;; any = true) {
         mpi_streams::done one;
         bool is_found = false;
@@ -273,7 +273,7 @@ bool mpi_transport::advance_streams(receiver* to) noexcept {
         }
         if (!is_found) return any || is_moving;
         m_order.before_delivery();
-        if (to != nullptr) to->moved(one.peer, one.what, one.is_send);
+        if (sink != nullptr) sink->moved(one.peer, one.cookie, one.is_send);
     }
 }
 

@@ -5,8 +5,8 @@
 //   not been polled, or fewer large ones; so what a place holds for others is bounded. How many
 //   have been polled stands in each header that goes back, or in a header of its own when nothing
 //   goes back.
-//   Sleep: MPI cannot wake anybody, so a sleeper looks now and then (net/looks.hpp), and has the
-//   network watched where that can be done. Senders ring for nobody.
+//   Sleep: MPI cannot wake anybody, so a sleeper polls now and then (net/poll_pauses.hpp), and has
+//   the network watched where that can be done. Senders ring no doorbell.
 //   Deaths: known where MPI tells of them, by the receives that stand ready. What is sent to the
 //   dead is dropped, as is what comes from them later.
 //   MPI is called by one OS thread at a time, whatever it would allow.
@@ -14,11 +14,11 @@
 
 #include "base/spin_lock.hpp"
 #include "net/doorbell.hpp"
-#include "net/looks.hpp"
 #include "net/mpi_functions.hpp"
 #include "net/mpi_streams.hpp"
 #include "net/network_watcher.hpp"
 #include "net/order_of_process.hpp"
+#include "net/poll_pauses.hpp"
 #include "net/transport.hpp"
 #include "os/clock.hpp"
 #include "os/machine.hpp"
@@ -50,10 +50,10 @@ public:
     [[nodiscard]] rank here() const noexcept override { return m_here; }
     [[nodiscard]] rank count() const noexcept override { return static_cast<rank>(m_peers.size()); }
     [[nodiscard]] std::size_t most_bytes() const noexcept override {
-        return sizeof(letter::payload);
+        return sizeof(message_buffer::payload);
     }
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
-    bool poll(receiver& to) noexcept override;
+    bool poll(receiver& sink) noexcept override;
     void begin_watch() noexcept override { m_bell.begin_watch(); }
     void end_watch() noexcept override { end_watch_at(m_bell); }
     void arm() noexcept override { m_bell.arm(); }
@@ -62,30 +62,30 @@ public:
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address,
                            std::size_t bytes) noexcept override;
     [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to,
-                                              std::uint64_t what) noexcept override;
+                                              std::uint64_t cookie) noexcept override;
     [[nodiscard]] bool begin_send(rank to, std::uint32_t number, std::span<std::byte const> from,
-                                  std::uint64_t what) noexcept override;
+                                  std::uint64_t cookie) noexcept override;
     void close() noexcept override;
 
     [[nodiscard]] bool tells_deaths() const noexcept { return m_tells_deaths; }
     // Whether poll() would find something. Any OS thread.
     [[nodiscard]] bool has_message() noexcept;
-    // Until has_message(), at a bell that somebody else has armed; as sleep() otherwise. Streams go
-    // on by polls only: those that there are make the sleep short, and one that begins meanwhile
-    // ends it.
-    template <class Bell> void sleep_at(Bell& bell, std::uint64_t deadline) noexcept {
+    // Sleeps until has_message(), at a doorbell that somebody else has armed; otherwise like
+    // sleep(). Streams go on by polls only: those that there are make the sleep short, and one that
+    // begins meanwhile ends it.
+    template <class Doorbell> void sleep_at(Doorbell& doorbell, std::uint64_t deadline) noexcept {
         bool const had_streams = has_streams();
         std::uint64_t const until =
             had_streams ? std::min(deadline, os::monotonic_ns() + k_look_for_streams_ns) : deadline;
-        sleep_between_looks(
-            bell, until,
+        sleep_between_polls(
+            doorbell, until,
             [this, had_streams] { return has_message() || (!had_streams && has_streams()); },
             [this] { m_watcher.watch(); });
     }
-    // The end of a watch, likewise: who sleeps may have left the network to it.
-    template <class Bell> void end_watch_at(Bell& bell) noexcept {
-        bell.end_watch();
-        if (!bell.is_watched()) m_watcher.watch_on();
+    // Ends the watch of the doorbell. A sleeper may have left the network to the watch.
+    template <class Doorbell> void end_watch_at(Doorbell& doorbell) noexcept {
+        doorbell.end_watch();
+        if (!doorbell.is_watched()) m_watcher.watch_on();
     }
     // What comes from the network ends such a sleep by this instead of wake(). Before the first
     // sleep.
@@ -96,7 +96,7 @@ private:
 
     // What MPI carries, and sends at once over most networks; of what is much larger it asks the
     // receiver first.
-    struct alignas(64) letter {
+    struct alignas(64) message_buffer {
         packet head;
         // What the receiver's messages that the sender has polled have cost.
         std::uint32_t polled = 0;
@@ -112,23 +112,23 @@ private:
     };
     struct box {
         mpi_request request{};
-        letter* contents = nullptr;
+        message_buffer* contents = nullptr;
     };
 
-    void check(int error, char const* what) const noexcept;
-    [[nodiscard]] bool is_done(mpi_request& of) noexcept;
+    void check(int error, char const* action) const noexcept;
+    [[nodiscard]] bool is_done(mpi_request& request) noexcept;
     [[nodiscard]] bool oldest_has_come() noexcept;
-    [[nodiscard]] bool take_one(receiver* to, bool& was_message) noexcept;
-    [[nodiscard]] bool take_what_has_come(receiver& to) noexcept;
+    [[nodiscard]] bool take_one(receiver* sink, bool& was_message) noexcept;
+    [[nodiscard]] bool take_what_has_come(receiver& sink) noexcept;
     void listen_again() noexcept;
-    [[nodiscard]] bool advance_streams(receiver* to) noexcept;
+    [[nodiscard]] bool advance_streams(receiver* sink) noexcept;
     [[nodiscard]] bool streams_move() noexcept;
     [[nodiscard]] bool has_streams() noexcept;
-    [[nodiscard]] letter* reserve() noexcept;
+    [[nodiscard]] message_buffer* reserve() noexcept;
     void post(rank to, std::size_t payload_bytes) noexcept;
     void collect_sent() noexcept;
     void tell_polled() noexcept;
-    [[nodiscard]] bool find_the_dead(receiver& to) noexcept;
+    [[nodiscard]] bool find_the_dead(receiver& sink) noexcept;
     [[nodiscard]] bool all_have_come(mpi_request& meeting) noexcept;
 
     mpi_functions const& m_mpi;
@@ -137,13 +137,13 @@ private:
     bool m_tells_deaths;
     order_of_process m_order;
     doorbell<os::machine> m_bell;
-    // of MPI, and guards the rest; what has been received belongs to who polls until it listens
-    // again
+    // Guards the calls of MPI, and the rest. What has been received belongs to the polling thread
+    // until it listens again.
     base::spin_lock m_lock;
     bool m_is_closed = false;
     // Their payloads are not touched before they are used.
-    std::unique_ptr<letter[]> m_letters; // NOLINT(modernize-avoid-c-arrays)
-    std::vector<box> m_receives;         // a ring: MPI fills them in this order
+    std::unique_ptr<message_buffer[]> m_buffers; // NOLINT(modernize-avoid-c-arrays)
+    std::vector<box> m_receives;                 // a ring: MPI fills them in this order
     std::size_t m_oldest = 0;
     bool m_oldest_has_come = false;
     std::vector<box> m_sends; // the first m_under_way are
@@ -152,10 +152,10 @@ private:
     std::vector<rank> m_dead; // room for as many as there are
     bool m_somebody_died = false;
     mpi_streams m_streams;
-    std::uint64_t m_steps_of_streams = 0; // when somebody looked, at
+    std::uint64_t m_steps_of_streams = 0; // at the last poll
     std::uint64_t m_streams_moved_at = 0; // ns
-    bool m_owes_news = false;             // somebody is to be told how much has been polled
-    bool m_is_dense = false;              // the last poll has found a message; of who polls
+    bool m_owes_news = false;             // some place is to be told how much has been polled
+    bool m_is_dense = false; // the last poll has found a message; used by the polling thread
     std::function<void()> m_wake{[this] { wake(); }};
     network_watcher m_watcher;
 };

@@ -18,7 +18,7 @@ void network_watcher::watch() noexcept {
 }
 
 void network_watcher::watch_on() noexcept {
-    // relaxed: a watch that is missed is made up for by a look
+    // relaxed: a sleeper polls now and then, which makes up for a watch that is missed
     if (!m_runs.load(std::memory_order_relaxed)) return;
     if (m_wanted.load(std::memory_order_relaxed) != 0) return; // relaxed: as above
     // Pairs with wait_until_wanted.
@@ -67,7 +67,7 @@ void network_watcher::run() noexcept try {
         if (ready <= 0) continue;
         // relaxed: a count for its own sake
         if (m_in_vain.fetch_add(1, std::memory_order_relaxed) >= k_most_in_vain) return;
-        // relaxed: who wants it again does so after it has been woken
+        // relaxed: a thread that wants it again does so after it has been woken
         m_wanted.store(0, std::memory_order_relaxed);
         m_wake();
     }

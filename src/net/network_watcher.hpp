@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wakes a sleeper when something comes from the network, where the network has descriptors that
 // tell: an OS thread of its own sleeps in poll(2) on them.
-// They may tell too much, as connections are made, too; nothing, as some networks write to memory
-// only; or for ever. So who sleeps looks now and then all the same, and a watcher that has woken in
-// vain very often gives up.
+// The descriptors may tell too much, as when connections are made; nothing, as some networks write
+// to memory only; or may stay ready for ever. So a sleeper polls now and then all the same, and a
+// watcher that has woken it in vain very often gives up.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ public:
     // By one OS thread that goes to sleep: the next thing that comes wakes it. Starts the thread at
     // first; without one it does nothing.
     void watch() noexcept;
-    // Likewise by any OS thread, for one that sleeps already; it starts no thread.
+    // The same for a thread that sleeps already, by any OS thread; it starts no thread.
     void watch_on() noexcept;
     // A message has come.
     // relaxed: a count for its own sake

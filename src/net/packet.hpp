@@ -11,7 +11,7 @@ using rank = std::uint32_t; // of a place: 0 .. count-1
 
 inline constexpr rank k_most_places = 1024; // of one session
 
-// The head of a message. `kind` and the words belong to whoever sends.
+// The head of a message. `kind` and the words belong to the sender.
 struct packet {
     std::uint64_t handler = 0;
     std::uint64_t a = 0;
@@ -25,14 +25,14 @@ static_assert(sizeof(packet) == 40);
 
 inline constexpr int k_unknown_status = -1; // of a place that has died: nobody knows how
 
-// Who gets what arrives. Called by whoever polls; must neither wait nor throw, and may send.
+// Takes what arrives. The polling thread calls it; it must neither wait nor throw, and may send.
 // `payload` is gone when it returns.
 class receiver {
 public:
     virtual void deliver(packet const& head, std::byte const* payload) noexcept = 0;
     // What transport::begin_send or begin_receive has begun is done, and nobody touches its bytes
     // any more here.
-    virtual void moved(rank /*peer*/, std::uint64_t /*what*/, bool /*was_sent*/) noexcept {}
+    virtual void moved(rank /*peer*/, std::uint64_t /*cookie*/, bool /*was_sent*/) noexcept {}
     // Once for each place that dies; nothing of it is delivered any more. `wait_status`: as from
     // waitpid, or k_unknown_status.
     virtual void place_died(rank /*which*/, int /*wait_status*/) noexcept {}

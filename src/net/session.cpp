@@ -15,8 +15,8 @@ constexpr rank k_few_places = 32;
 // Of each place; pages that are not used take no memory.
 constexpr std::size_t k_staging_bytes = std::size_t{16} << 20U;
 constexpr std::size_t k_few_staging_bytes = std::size_t{1} << 20U;
-constexpr std::size_t k_shelf_bytes = std::size_t{4} << 20U; // of each place, like those
-constexpr std::size_t k_few_shelf_bytes = std::size_t{1} << 19U;
+constexpr std::size_t k_steal_area_bytes = std::size_t{4} << 20U; // of each place, like those
+constexpr std::size_t k_few_steal_area_bytes = std::size_t{1} << 19U;
 constexpr std::size_t k_page = 4096;
 
 constexpr std::uint32_t lines_of_rings(rank places) {
@@ -40,14 +40,14 @@ constexpr std::size_t staging_of(rank places) {
 constexpr std::size_t staging_at(rank places, std::uint32_t lines) {
     return up_to_page(rings_at(places) + std::size_t{places} * places * lines * sizeof(ring_line));
 }
-constexpr std::size_t shelf_of(rank places) {
-    return places <= k_few_places ? k_shelf_bytes : k_few_shelf_bytes;
+constexpr std::size_t steal_area_bytes(rank places) {
+    return places <= k_few_places ? k_steal_area_bytes : k_few_steal_area_bytes;
 }
-constexpr std::size_t shelves_at(rank places, std::uint32_t lines) {
+constexpr std::size_t steal_areas_at(rank places, std::uint32_t lines) {
     return staging_at(places, lines) + places * staging_of(places);
 }
 constexpr std::size_t bytes_of(rank places, std::uint32_t lines) {
-    return shelves_at(places, lines) + places * shelf_of(places);
+    return steal_areas_at(places, lines) + places * steal_area_bytes(places);
 }
 
 // What create() makes.
@@ -95,7 +95,7 @@ session session::adopt(int descriptor, int segments) noexcept {
 // To the size that it has already it grows in vain, so nobody has to be first.
 bool session::grow_segments(std::size_t bytes) const noexcept {
     std::uint64_t size = 0;
-    // relaxed: who maps the file sees its size in any case.
+    // relaxed: a process that maps the file sees its size in any case.
     if (head().segments_size.compare_exchange_strong(size, bytes, std::memory_order_relaxed) ||
         size == bytes)
         return m_segments.grow(bytes);
@@ -107,8 +107,8 @@ bool session::keep_for_programs() const noexcept {
     return m_memory.keep_for_programs() && m_segments.keep_for_programs();
 }
 
-place_entry& session::entry(rank of) const noexcept {
-    return reinterpret_cast<place_entry*>(m_memory.low() + entries_at())[of];
+place_entry& session::entry(rank place) const noexcept {
+    return reinterpret_cast<place_entry*>(m_memory.low() + entries_at())[place];
 }
 
 shared_ring_control& session::control(rank from, rank to) const noexcept {
@@ -122,26 +122,26 @@ ring_line* session::ring(rank from, rank to) const noexcept {
     return first + (std::size_t{to} * places() + from) * lines();
 }
 
-std::byte* session::staging(rank of) const noexcept {
-    return m_memory.low() + staging_at(places(), lines()) + of * staging_bytes();
+std::byte* session::staging(rank place) const noexcept {
+    return m_memory.low() + staging_at(places(), lines()) + place * staging_bytes();
 }
 
 std::size_t session::staging_bytes() const noexcept { return staging_of(places()); }
 
-std::span<std::byte> session::shelf(rank of) const noexcept {
-    std::size_t const bytes = shelf_of(places());
-    return {m_memory.low() + shelves_at(places(), lines()) + of * bytes, bytes};
+std::span<std::byte> session::steal_area(rank place) const noexcept {
+    std::size_t const bytes = steal_area_bytes(places());
+    return {m_memory.low() + steal_areas_at(places(), lines()) + place * bytes, bytes};
 }
 
-void session::declare_dead(rank which, int wait_status) const noexcept {
-    place_entry& e = entry(which);
+void session::declare_dead(rank dead, int wait_status) const noexcept {
+    place_entry& e = entry(dead);
     // relaxed: only so that it is not counted twice
     if (e.state.load(std::memory_order_relaxed) == place_state::dead) return;
     // relaxed: published by the next line
     e.wait_status.store(wait_status, std::memory_order_relaxed);
-    // Pairs with who reads the state.
+    // Pairs with each read of the state.
     if (e.state.exchange(place_state::dead, std::memory_order_release) == place_state::dead) return;
-    // Pairs with who looks for deaths.
+    // Pairs with the polls that read the number of deaths.
     head().deaths.fetch_add(1, std::memory_order_release);
     wake_all();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the places of one host share: who takes part, a doorbell for each, a ring for
-// each pair, which takes memory once it is used, room for large payloads, and the records that
-// others may steal. Whoever starts the places
-// makes it (`tulle run`), and they inherit its descriptor.
+// The memory that the places of one host share: their states, a doorbell for each, a ring for each
+// pair, which takes memory once it is used, room for large payloads, and the records that others
+// may steal. The process that starts the places makes it (`tulle run`), and they inherit its
+// descriptor.
 #pragma once
 
 #include "net/arrivals.hpp"
@@ -40,7 +40,7 @@ struct alignas(64) ring_line {
 };
 static_assert(sizeof(ring_line) == 64);
 
-using shared_bell = doorbell<shared_machine>;
+using shared_doorbell = doorbell<shared_machine>;
 using shared_ring_control = ring_control<shared_machine>;
 
 enum class place_state : std::uint32_t { absent, joined, left, dead };
@@ -49,7 +49,7 @@ struct alignas(64) place_entry {
     std::atomic<place_state> state{place_state::absent};
     std::atomic<std::int32_t> process{0};     // its number
     std::atomic<std::int32_t> wait_status{0}; // as from waitpid; meaningful once it is dead
-    shared_bell bell;
+    shared_doorbell bell;
     used_rings<shared_machine, k_most_places> senders; // whose rings to this place have been used
     shared_arrivals barriers;
 };
@@ -73,7 +73,8 @@ struct session_head {
 
 class session {
 public:
-    // By who starts the places. Not valid: errno says why; EINVAL: not from 1 to k_most_places.
+    // For the process that starts the places. Not valid: errno says why; EINVAL: not from 1 to
+    // k_most_places.
     [[nodiscard]] static session create(rank places) noexcept;
     // By a place, from what it has inherited. Not valid: the descriptors are closed, and errno says
     // why; EINVAL: it is something else, or of another version. Without `segments` there is no
@@ -87,13 +88,13 @@ public:
     }
     [[nodiscard]] rank places() const noexcept { return head().places; }
     [[nodiscard]] std::uint32_t lines() const noexcept { return head().lines; }
-    [[nodiscard]] place_entry& entry(rank of) const noexcept;
+    [[nodiscard]] place_entry& entry(rank place) const noexcept;
     [[nodiscard]] shared_ring_control& control(rank from, rank to) const noexcept;
     [[nodiscard]] ring_line* ring(rank from, rank to) const noexcept;
-    [[nodiscard]] std::byte* staging(rank of) const noexcept; // for its large payloads
+    [[nodiscard]] std::byte* staging(rank place) const noexcept; // for its large payloads
     [[nodiscard]] std::size_t staging_bytes() const noexcept;
-    // For what others may take from it (transport::shelf)
-    [[nodiscard]] std::span<std::byte> shelf(rank of) const noexcept;
+    // For what others may take from it (transport::steal_area)
+    [[nodiscard]] std::span<std::byte> steal_area(rank place) const noexcept;
 
     // A file that all places map for global memory. It grows to `bytes`, the same for all, and a
     // page takes memory when it is touched. False: errno says why; EINVAL: it has another size
@@ -103,9 +104,9 @@ public:
     // Programs that this process becomes inherit the descriptors.
     [[nodiscard]] bool keep_for_programs() const noexcept;
 
-    // By whoever sees it end, before its number may be given to another process: marks it, and
-    // wakes all others. Again: nothing.
-    void declare_dead(rank which, int wait_status) const noexcept;
+    // The process that sees it end calls this before its number may be given to another one: marks
+    // it, and wakes all others. Again: nothing.
+    void declare_dead(rank dead, int wait_status) const noexcept;
     void wake_all() const noexcept;
 
 private:

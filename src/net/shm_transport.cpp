@@ -61,7 +61,7 @@ bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noe
         if (first == nullptr) return false;
         // U1.
         if (TULLE_UNLIKELY(!std::exchange(out.is_used, true)))
-            m_session.entry(to).senders.note(m_here);
+            m_session.entry(to).senders.enter(m_here);
         first->head = head;
         if (head.size != 0) std::memcpy(bytes_behind(*first), payload, head.size);
         m_order.before_send();
@@ -71,42 +71,42 @@ bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noe
     return true;
 }
 
-bool shm_transport::poll_one(consumer& ring, receiver& to) noexcept {
+bool shm_transport::poll_one(consumer& ring, receiver& sink) noexcept {
     int count = 0;
     for (; count < k_messages_per_ring; ++count) {
         ring_line const* const first = ring.front();
         if (first == nullptr) break;
         m_order.before_delivery();
-        to.deliver(first->head, first->payload);
+        sink.deliver(first->head, first->payload);
         ring.pop();
     }
     return count != 0;
 }
 
-bool shm_transport::poll(receiver& to) noexcept {
+bool shm_transport::poll(receiver& sink) noexcept {
     bool found = false;
-    std::uint32_t const noted = own_entry().senders.count(); // U2
-    if (TULLE_UNLIKELY(noted != m_senders_noted)) find_senders(noted);
-    for (rank const r : m_senders) found |= poll_one(m_in[r], to);
+    std::uint32_t const entered = own_entry().senders.count(); // U2
+    if (TULLE_UNLIKELY(entered != m_known_senders)) find_senders(entered);
+    for (rank const r : m_senders) found |= poll_one(m_in[r], sink);
     // acquire: pairs with session::declare_dead
     if (TULLE_UNLIKELY(m_session.head().deaths.load(std::memory_order_acquire) != m_deaths))
-        found |= find_the_dead(to);
+        found |= find_the_dead(sink);
     return found;
 }
 
 void shm_transport::find_senders(std::uint32_t count) noexcept {
-    m_senders_noted = count;
+    m_known_senders = count;
     m_senders.clear();
     for (rank r = 0; r < m_session.places(); ++r)
         if (own_entry().senders.has(r)) m_senders.push_back(r);
 }
 
-bool shm_transport::find_the_dead(receiver& to) noexcept {
+bool shm_transport::find_the_dead(receiver& sink) noexcept {
     std::uint32_t const before = m_deaths;
     for (rank r = 0; r < m_session.places(); ++r)
         if (r != m_here && !is_known_dead(r) &&
             m_session.entry(r).state.load(std::memory_order_acquire) == place_state::dead)
-            bury(r, to);
+            report_death(r, sink);
     return m_deaths != before;
 }
 
@@ -116,8 +116,8 @@ bool shm_transport::is_known_dead(rank place) noexcept {
 }
 
 // What it has published is there as a whole.
-void shm_transport::bury(rank dead, receiver& to) noexcept {
-    while (poll_one(m_in[dead], to)) {}
+void shm_transport::report_death(rank dead, receiver& sink) noexcept {
+    while (poll_one(m_in[dead], sink)) {}
     {
         std::lock_guard const held(m_out[dead]->lock);
         m_out[dead]->is_dead = true;
@@ -125,7 +125,7 @@ void shm_transport::bury(rank dead, receiver& to) noexcept {
     m_staging.give_back_all(dead);
     ++m_deaths;
     // relaxed: published by the state
-    to.place_died(dead, m_session.entry(dead).wait_status.load(std::memory_order_relaxed));
+    sink.place_died(dead, m_session.entry(dead).wait_status.load(std::memory_order_relaxed));
 }
 
 // Its name is where it is in the memory that all map, each at another address.

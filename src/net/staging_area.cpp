@@ -10,19 +10,19 @@ std::byte* staging_area::take(rank whose, std::size_t bytes) noexcept {
     auto const wanted = static_cast<std::uint32_t>((k_skew + bytes + k_block - 1) / k_block);
     std::lock_guard const held(m_lock);
     if (m_dead[whose]) return nullptr;
-    for (std::size_t at = 0; at < m_runs.size(); at += m_runs[at].blocks) {
-        run& here = m_runs[at];
+    for (std::size_t block = 0; block < m_runs.size(); block += m_runs[block].blocks) {
+        run& here = m_runs[block];
         if (here.is_taken) continue;
-        merge_free_runs(at);
+        merge_free_runs(block);
         if (here.blocks < wanted) continue;
-        if (here.blocks > wanted) m_runs[at + wanted] = {here.blocks - wanted, false, 0};
+        if (here.blocks > wanted) m_runs[block + wanted] = {here.blocks - wanted, false, 0};
         here = {wanted, true, whose};
-        return m_low + at * k_block + k_skew;
+        return m_low + block * k_block + k_skew;
     }
     return nullptr;
 }
 
-// With those that follow.
+// Merges a free run with the free ones that follow it.
 void staging_area::merge_free_runs(std::size_t first) noexcept {
     run& here = m_runs[first];
     for (std::size_t next = first + here.blocks; next < m_runs.size() && !m_runs[next].is_taken;
@@ -39,8 +39,8 @@ void staging_area::give_back(rank whose, std::byte* taken) noexcept {
 void staging_area::give_back_all(rank dead) noexcept {
     std::lock_guard const held(m_lock);
     m_dead[dead] = true;
-    for (std::size_t at = 0; at < m_runs.size(); at += m_runs[at].blocks)
-        if (m_runs[at].whose == dead) m_runs[at].is_taken = false;
+    for (std::size_t block = 0; block < m_runs.size(); block += m_runs[block].blocks)
+        if (m_runs[block].whose == dead) m_runs[block].is_taken = false;
 }
 
 bool staging_area::is_all_free() noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that is handed out for large payloads, the lowest that is free first, so that the same
-// caches and pages are used again. What is handed out where is kept apart, as the memory may be
-// shared with those who must not spoil it.
+// caches and pages are used again. The notes of what is handed out lie apart from it, as the memory
+// may be shared with places that must not spoil them.
 #pragma once
 
 #include "base/spin_lock.hpp"

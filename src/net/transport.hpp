@@ -5,7 +5,7 @@
 //   Each message that try_send has taken arrives once, unless one of the two places dies. What a
 //   place has sent before it died arrives where memory carries it.
 //   Progress: somebody polls, at the sender too: a network may need its help for what it has taken.
-//   Whoever will not poll for a while sleeps by arm() and sleep(), and is woken by the next
+//   A place that will not poll for a while sleeps by arm() and sleep(), and is woken by the next
 //   message, unless others watch: between begin_watch() and end_watch() a place polls anyway, and
 //   its senders save themselves the system call.
 // Implementations: shm_transport (processes of one host), mpi_transport (processes that an MPI has
@@ -48,7 +48,7 @@ public:
 
     // Delivers some of what has arrived, and tells of deaths. One OS thread at a time. True: there
     // was something, or streams move.
-    virtual bool poll(receiver& to) noexcept = 0;
+    virtual bool poll(receiver& sink) noexcept = 0;
 
     // By any OS threads, nested at will. After end_watch(), poll once more, or wake() if another OS
     // thread polls.
@@ -89,7 +89,7 @@ public:
     // act on; each may have it at another address.
     // What places may take from each other lies there (balance/global_deque.hpp). Empty: there is
     // none.
-    [[nodiscard]] virtual std::span<std::byte> shelf(rank /*of*/) noexcept { return {}; }
+    [[nodiscard]] virtual std::span<std::byte> steal_area(rank /*place*/) noexcept { return {}; }
 
     // How far that place has come in barriers. Null: it tells so by messages alone; then this place
     // does, too.
@@ -102,22 +102,23 @@ public:
                                    std::size_t bytes) noexcept = 0;
 
     // Streams, where the network itself moves large payloads from memory to memory. The receiver
-    // begins, and tells the sender the number, who sends as many bytes. Whoever polls tells when a
-    // side is done (receiver::moved). 0: it cannot be done, send messages instead. By any OS
-    // thread.
+    // begins and tells the sender the number, and the sender sends as many bytes. The polling
+    // thread tells when a side is done (receiver::moved). 0: it cannot be done, send messages
+    // instead. Any OS thread may call these.
     [[nodiscard]] virtual std::uint32_t begin_receive(rank /*from*/, std::span<std::byte> /*to*/,
-                                                      std::uint64_t /*what*/) noexcept {
+                                                      std::uint64_t /*cookie*/) noexcept {
         return 0;
     }
     // False: no memory.
     [[nodiscard]] virtual bool begin_send(rank /*to*/, std::uint32_t /*number*/,
                                           std::span<std::byte const> /*from*/,
-                                          std::uint64_t /*what*/) noexcept {
+                                          std::uint64_t /*cookie*/) noexcept {
         return false;
     }
 
-    // At the end, instead of polling, by who may poll: waits, where the network needs it, until all
-    // places have called it. Nothing is delivered any more, and nothing can be sent.
+    // At the end, the thread that may poll calls this instead of polling. It waits, where the
+    // network needs that, until all places have called it. Nothing is delivered any more, and
+    // nothing can be sent.
     virtual void close() noexcept {}
 
 protected:

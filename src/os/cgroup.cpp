@@ -96,9 +96,9 @@ double group_quota(std::string const& directory, bool unified) {
 
 /// The group's path below the mount point. Without a cgroup namespace a container sees the host's
 /// path, of which only the part below the mounted subtree exists here.
-std::string visible_path(std::string_view path, mount const& where) {
-    if (where.subtree != "/" && path.starts_with(where.subtree)) {
-        path.remove_prefix(where.subtree.size());
+std::string visible_path(std::string_view path, mount const& mounted) {
+    if (mounted.subtree != "/" && path.starts_with(mounted.subtree)) {
+        path.remove_prefix(mounted.subtree.size());
     }
     return std::string(path == "/" || path.find("..") != std::string_view::npos ? std::string_view{}
                                                                                 : path);

@@ -17,7 +17,7 @@ bool says_now(ElfW(Dyn) const& entry) noexcept {
 }
 
 // The first object is the program itself. Ends the iteration with 1: lazy, 2: at start.
-int look_at_program(dl_phdr_info* object, std::size_t, void*) noexcept {
+int visit_program(dl_phdr_info* object, std::size_t, void*) noexcept {
     for (int k = 0; k < object->dlpi_phnum; ++k) {
         if (object->dlpi_phdr[k].p_type != PT_DYNAMIC) continue;
         auto const section = object->dlpi_addr + object->dlpi_phdr[k].p_vaddr;
@@ -35,8 +35,7 @@ bool binds_at_start(ElfW(Dyn) const* section) noexcept {
 
 bool binds_at_start() noexcept {
     char const* const forced = std::getenv("LD_BIND_NOW");
-    return (forced != nullptr && *forced != '\0') ||
-           dl_iterate_phdr(&look_at_program, nullptr) != 1;
+    return (forced != nullptr && *forced != '\0') || dl_iterate_phdr(&visit_program, nullptr) != 1;
 }
 
 } // namespace tulle::os

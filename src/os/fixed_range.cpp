@@ -42,16 +42,16 @@ fixed_range& fixed_range::operator=(fixed_range&& other) noexcept {
 
 fixed_range::~fixed_range() { release(); }
 
-fixed_range fixed_range::reserve(std::uintptr_t at, std::size_t bytes) noexcept {
+fixed_range fixed_range::reserve(std::uintptr_t address, std::size_t bytes) noexcept {
     fixed_range made;
     int const flags =
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != 0 ? MAP_FIXED_NOREPLACE : 0);
-    void* const wanted = reinterpret_cast<void*>(at); // NOLINT(performance-no-int-to-ptr)
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address != 0 ? MAP_FIXED_NOREPLACE : 0);
+    void* const wanted = reinterpret_cast<void*>(address); // NOLINT(performance-no-int-to-ptr)
     void* const low = mmap(wanted, bytes, PROT_NONE, flags, -1, 0);
     if (low == MAP_FAILED) return made;
     made.m_low = static_cast<std::byte*>(low);
     made.m_size = bytes;
-    if (at == 0 || low == wanted) return made;
+    if (address == 0 || low == wanted) return made;
     made.release(); // a kernel that does not know MAP_FIXED_NOREPLACE takes the address for a hint
     errno = EEXIST;
     return made;

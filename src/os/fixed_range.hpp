@@ -16,10 +16,11 @@ public:
     fixed_range& operator=(fixed_range&& other) noexcept;
     ~fixed_range(); ///< unmaps
 
-    /// `at` 0: anywhere. Nothing of it can be read or written yet, and it takes no memory. Not
+    /// `address` 0: anywhere. Nothing of it can be read or written yet, and it takes no memory. Not
     /// valid: errno says why; EEXIST: something is there.
-    [[nodiscard]] static fixed_range reserve(std::uintptr_t at, std::size_t bytes) noexcept;
-    /// Where nothing else is, on the machine that this was compiled for, and with the sanitizer.
+    [[nodiscard]] static fixed_range reserve(std::uintptr_t address, std::size_t bytes) noexcept;
+    /// An address where nothing else is, on the machine that this was compiled for, and with its
+    /// sanitizer.
     [[nodiscard]] static std::uintptr_t usual_address() noexcept;
 
     [[nodiscard]] bool is_valid() const noexcept { return m_low != nullptr; }
@@ -29,7 +30,7 @@ public:
     /// Whole pages of zeros, of this process. A page takes memory when it is touched. False: errno
     /// says why.
     [[nodiscard]] bool fill(std::size_t offset, std::size_t bytes) noexcept;
-    /// The same offsets of a file.
+    /// Fills with the bytes of a file at the same offsets.
     [[nodiscard]] bool fill_from(int descriptor, std::size_t offset, std::size_t bytes) noexcept;
 
 private:

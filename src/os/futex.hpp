@@ -14,7 +14,7 @@
 namespace tulle::os {
 
 enum class wait_result {
-    woken,        ///< a futex_wake on the word, or a spurious return: look at the word again
+    woken,        ///< a futex_wake on the word, or a spurious return: read the word again
     timed_out,    ///< the deadline passed
     value_changed ///< the word did not hold `expected`; nothing was waited for
 };

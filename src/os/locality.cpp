@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files of the kernel's ABI (Documentation/ABI/stable/sysfs-devices-node,
-// Documentation/ABI/testing/sysfs-devices-system-cpu). Lists of CPUs look like "0-3,8,10-11".
+// Documentation/ABI/testing/sysfs-devices-system-cpu). Lists of CPUs are written like
+// "0-3,8,10-11".
 #include "os/locality.hpp"
 
 #include <algorithm>
@@ -57,12 +58,12 @@ std::vector<int> around_cache_of(std::string const& cpu) {
                       : numbers_of(caches + std::to_string(index) + "/shared_cpu_list");
 }
 
-/// Calls f(place) for those of `cpus` that have a place in `found`.
+/// Calls f(index) for those of `cpus` that `found` has an entry for.
 template <class F>
 void for_each_known(std::vector<locality> const& found, std::vector<int> const& cpus, F const& f) {
     for (int const cpu : cpus) {
-        auto const place = static_cast<std::size_t>(cpu);
-        if (place < found.size() && found[place] != k_unknown_locality) f(place);
+        auto const index = static_cast<std::size_t>(cpu);
+        if (index < found.size() && found[index] != k_unknown_locality) f(index);
     }
 }
 
@@ -80,7 +81,7 @@ std::vector<locality> find_localities(std::string const& system) {
         if (found[static_cast<std::size_t>(cpu)].cache != -1) continue;
         std::vector<int> const around = around_cache_of(system + "/cpu/cpu" + std::to_string(cpu));
         for_each_known(found, around,
-                       [&](std::size_t place) { found[place].cache = around.front(); });
+                       [&](std::size_t index) { found[index].cache = around.front(); });
     }
     std::vector<int> const nodes = numbers_of(system + "/node/online");
     for (int const node : nodes) {
@@ -88,7 +89,7 @@ std::vector<locality> find_localities(std::string const& system) {
         auto const cpus =
             is_only_one ? online
                         : numbers_of(system + "/node/node" + std::to_string(node) + "/cpulist");
-        for_each_known(found, cpus, [&](std::size_t place) { found[place].node = node; });
+        for_each_known(found, cpus, [&](std::size_t index) { found[index].node = node; });
     }
     return found;
 }

@@ -9,7 +9,7 @@
 namespace tulle::os {
 
 /// The NUMA node and the last-level cache around a CPU: CPUs with equal numbers share both. -1:
-/// unknown, -2: not looked for.
+/// unknown, -2: not searched yet.
 struct locality {
     int node = -1;
     int cache = -1;

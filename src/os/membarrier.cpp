@@ -15,7 +15,8 @@
 namespace tulle::os {
 namespace {
 
-// Set once; whoever depends on it was started after the registration. relaxed for that reason.
+// It is set once; a thread that depends on it was started after the registration. relaxed for that
+// reason.
 std::atomic<bool> g_registered{false};
 std::atomic<bool> g_registered_global{false};
 

@@ -19,8 +19,8 @@ namespace tulle::os {
 /// membarrier_register() returned true; about 2 us.
 void membarrier_heavy() noexcept;
 
-/// The same for handshakes with threads of other processes on this host. Registers this process to
-/// take part; cheap to repeat. False as above.
+/// Registers the process for handshakes with threads of other processes on this host; cheap to
+/// repeat. False: see membarrier_register().
 [[nodiscard]] bool membarrier_register_global() noexcept;
 
 /// Whether membarrier_register_global() has returned true.

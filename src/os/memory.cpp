@@ -46,7 +46,7 @@ struct refused_mappings {
 
 constinit refused_mappings g_refused;
 
-/// The address space of more than fit in stays taken; their pages are given back.
+/// The address space of mappings that find no room here stays taken; their pages are given back.
 void keep_refused(void* low, std::size_t bytes) noexcept {
     ::madvise(low, bytes, MADV_DONTNEED);
     std::lock_guard const held(g_refused.lock);
@@ -114,7 +114,8 @@ bool protect(void* low, std::size_t bytes) noexcept {
 /// One system call for up to 512 ranges; how many of them are done for sure. The process names
 /// itself by a constant, not by a descriptor: after a fork a descriptor would name the parent.
 std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advice) noexcept {
-    static std::atomic<bool> s_missing{false}; // relaxed, below: who does not know yet finds out
+    static std::atomic<bool> s_missing{
+        false}; // relaxed, below: a thread that does not know yet finds out
     if (s_missing.load(std::memory_order_relaxed)) return 0;
     constexpr std::size_t k_batch = 512;
     std::array<iovec, k_batch> vector; // NOLINT: only the first `count` are used

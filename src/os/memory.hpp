@@ -2,7 +2,7 @@
 //
 // Address space from the operating system. No call throws; a failed one returns nullptr or false
 // and leaves the reason in errno. The calls are reached through a table, so that a test can put a
-// failing or counting call in place of one.
+// failing or counting call instead of one.
 #pragma once
 
 #include <cstddef>

@@ -48,7 +48,7 @@ public:
     shared_file& operator=(shared_file&& other) noexcept;
     ~shared_file(); ///< closes
 
-    // /< not open: errno says why
+    /// Not open: errno says why
     [[nodiscard]] static shared_file create(char const* name) noexcept;
     [[nodiscard]] static shared_file adopt(int descriptor) noexcept; ///< as shared_memory::adopt
 

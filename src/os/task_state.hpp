@@ -8,8 +8,8 @@
 
 namespace tulle::os {
 
-/// Keeps a file of /proc open for one OS thread, so that a look costs one read. Used by one thread
-/// at a time.
+/// Keeps a file of /proc open for one OS thread, so that each call of look() costs one read. Used
+/// by one thread at a time.
 class task_state {
 public:
     enum class kind {
@@ -30,11 +30,11 @@ public:
     ~task_state();
 
     /// `tid`: as in /proc/self/task. The file is opened anew only when it is another one than at
-    /// the last look.
+    /// the last call.
     [[nodiscard]] view look(int tid) noexcept;
     void close() noexcept;
 
-    /// Whether looks tell the call, which some kernels keep to themselves.
+    /// Whether look() tells the call, which some kernels keep to themselves.
     [[nodiscard]] static bool can_name_calls() noexcept;
 
 private:

@@ -35,8 +35,9 @@ void move_threads(std::span<int const> from, std::span<int const> to);
                                       void* argument) noexcept;
 
 /// Names the calling OS thread for debuggers and `top`; cut to 15 characters. Each names itself:
-/// another one's name is a file below /proc/self/task, and whoever waits for the end of a process
-/// that has opened one computes for milliseconds until the kernel has forgotten it (Linux 6.18).
+/// another one's name is a file below /proc/self/task, and a process that waits for the end of one
+/// that has opened such a file computes for milliseconds until the kernel has forgotten it (Linux
+/// 6.18).
 int set_name(char const* name) noexcept;
 
 /// Asks the system to run the calling OS thread for at most so long at a time while others want its

@@ -35,26 +35,26 @@ class locality_map {
 public:
     locality of(int cpu) {
         std::lock_guard const held(m_lock);
-        auto const place = static_cast<std::size_t>(cpu);
-        if (place >= m_of_cpu.size() || m_of_cpu[place] == k_unknown) {
-            look(place);
+        auto const index = static_cast<std::size_t>(cpu);
+        if (index >= m_of_cpu.size() || m_of_cpu[index] == k_unknown) {
+            search(index);
         }
-        return m_of_cpu[place];
+        return m_of_cpu[index];
     }
 
 private:
     static constexpr locality k_unknown = k_unknown_locality;
     static constexpr locality k_nowhere{-1, -1};
 
-    /// Again if there is a CPU that this process was not allowed to see before; one that was looked
-    /// for in vain does not make it look again.
-    void look(std::size_t wanted) {
+    /// Reads the system's files again if there is a CPU that this process was not allowed to see
+    /// before; one that was searched in vain does not cause that.
+    void search(std::size_t wanted) {
         std::vector<locality> found = find_localities();
         found.resize(std::max({wanted + 1, found.size(), m_of_cpu.size()}), k_unknown);
-        for (std::size_t place = 0; place < found.size(); ++place) {
-            bool const was_nowhere = place < m_of_cpu.size() && m_of_cpu[place] == k_nowhere;
-            if (found[place] == k_unknown && (was_nowhere || place == wanted)) {
-                found[place] = k_nowhere;
+        for (std::size_t index = 0; index < found.size(); ++index) {
+            bool const was_nowhere = index < m_of_cpu.size() && m_of_cpu[index] == k_nowhere;
+            if (found[index] == k_unknown && (was_nowhere || index == wanted)) {
+                found[index] = k_nowhere;
             }
         }
         m_of_cpu = std::move(found);
@@ -76,13 +76,13 @@ std::vector<shepherd_group> group_by_locality(std::vector<int> const& cpus) {
     std::vector<shepherd_group> groups;
     for (int const cpu : cpus) {
         locality const here = localities().of(cpu);
-        auto const place =
+        auto const index =
             static_cast<std::size_t>(std::find(found.begin(), found.end(), here) - found.begin());
-        if (place == found.size()) {
+        if (index == found.size()) {
             found.push_back(here);
             groups.emplace_back();
         }
-        groups[place].cpus.push_back(cpu);
+        groups[index].cpus.push_back(cpu);
     }
     return groups;
 }
@@ -148,7 +148,7 @@ bool set_aside(topology& machine, std::size_t which) {
     return true;
 }
 
-allowance look_again(cgroup_files const& cgroups) {
+allowance read_allowance(cgroup_files const& cgroups) {
     return {allowed_cpus(::getpid()), cgroup_quota(cgroups)};
 }
 

@@ -12,7 +12,7 @@
 
 namespace tulle::os {
 
-/// Of a CPU that this process may use; slow (milliseconds) the first time.
+/// The locality of a CPU that this process may use; slow (milliseconds) the first time.
 [[nodiscard]] locality locality_of_cpu(int cpu);
 
 /// CPUs that share a NUMA node and, inside it, a last-level cache; numbers are those of the
@@ -22,22 +22,22 @@ struct shepherd_group {
 };
 
 struct topology {
-    // /< CPUs online, whether this process may use them or not; at least allowed_cpus
+    /// CPUs online, whether this process may use them or not; at least allowed_cpus
     int machine_cpus = 1;
     int allowed_cpus = 1; ///< CPUs in the affinity mask
-    // /< CPUs' worth of time that the control groups grant; <= 0: no limit
+    /// CPUs' worth of time that the control groups grant; <= 0: no limit
     double quota_cpus = 0;
-    // /< allowed_cpus, or fewer where the quota would throttle them; at least 1
+    /// allowed_cpus, or fewer where the quota would throttle them; at least 1
     int default_workers = 1;
-    // /< taken out by set_aside; not counted above, except in machine_cpus; -1: none
+    /// Taken out by set_aside; not counted above, except in machine_cpus; -1: none
     int reserved_cpu = -1;
-    // /< each allowed CPU but the reserved one in exactly one group
+    /// Each allowed CPU but the reserved one in exactly one group
     std::vector<shepherd_group> groups;
     std::string description; ///< one line for `tulle info`
 };
 
-/// Looks at the machine; slow (milliseconds) the first time. Never fails: what cannot be read
-/// counts as unlimited or flat.
+/// Reads what the system says of the machine; slow (milliseconds) the first time. Never fails: what
+/// cannot be read counts as unlimited or flat.
 [[nodiscard]] topology discover(cgroup_files const& cgroups = {});
 
 /// Takes one of the allowed CPUs, counted from 0, out of the groups; it uses one CPU's worth of the
@@ -50,9 +50,9 @@ struct allowance {
     std::vector<int> cpus; ///< ascending, never empty
     double quota_cpus = 0; ///< as in topology
 };
-[[nodiscard]] allowance look_again(cgroup_files const& cgroups = {});
+[[nodiscard]] allowance read_allowance(cgroup_files const& cgroups = {});
 
-/// The CPUs of the affinity mask as one group, for one worker; quick, as nothing else is looked at.
+/// The CPUs of the affinity mask as one group, for one worker; quick, as nothing else is read.
 [[nodiscard]] topology undivided();
 
 /// Workers worth starting: a quota of 1.5 CPUs gives 2 of them work; never more than CPUs, never

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who sleeps, who searches: an event count over workers. A worker without work searches for a
-// while, announces that it will sleep, makes every thread of the process pass a full fence, looks
-// once more, and sleeps on its own futex. Whoever makes work looks at two counters after a compiler
-// barrier, and pays for a wake only when somebody sleeps and nobody searches.
-//   maker    G1 publish work; light fence; G2 load counters    |  sleeper  H1 count itself asleep;
-//            heavy fence; H2 look for work
+// Which workers sleep, and how many search: an event count over workers. A worker without work
+// searches for a while, announces that it will sleep, makes every thread of the process pass a full
+// fence, checks once more, and sleeps on its own futex. A thread that makes work reads two counters
+// after a compiler barrier, and pays for a wake only when some worker sleeps and none searches.
+//   maker    G1 publish work; light fence; G2 load counters
+//   sleeper  H1 count itself asleep; heavy fence; H2 check for work
 // Either the maker sees the sleeper at G2, or the sleeper sees the work at H2. A searcher counts as
-// one that will still look: it either finds work, and then passes H2 on behalf of the sleepers if
+// one that will still check: it either finds work, and then passes H2 on behalf of the sleepers if
 // it was the last searcher, or passes H1 and H2 itself.
 // A watcher, which runs no threads, may ask to be told when work is made and no worker is there
 // that could take it (watch_work), or when the last sleeper has been woken (watch_sleepers). Its
-// two bits stand in the count of sleepers, so that makers of work need no other look.
+// two bits stand in the count of sleepers, so that makers of work need to read nothing else.
 // After the Go scheduler's rule for spinning Ms and the event counts of D. Vyukov; the asymmetric
 // fence is ours.
 #pragma once
 
 #include "base/debug_access.hpp"
+#include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
 
 #include <cstdint>
 
 namespace tulle::park {
 
-// One per worker. m_signal: 0 until a waker has taken the worker off the list. Guarded by the set's
-// lock, except by the worker itself once the signal has come.
+// The sleeper of one worker. m_signal: 0 until a waker has taken the worker off the list. Guarded
+// by the set's lock, except by the worker itself once the signal has come.
 template <class Machine> class sleeper {
     template <class T> using atomic = typename Machine::template atomic<T>;
     template <class T> using plain = typename Machine::template plain<T>;
@@ -33,7 +34,7 @@ template <class Machine> class sleeper {
     atomic<std::uint32_t> m_signal{0};
     plain<sleeper*> m_next{nullptr};
     plain<bool> m_listed{false};
-    plain<void*> m_gift{nullptr}; // work that the waker has handed over
+    plain<void*> m_handoff{nullptr}; // direct handoff: work that the waker has given to this worker
 };
 
 enum class sleep_result { woken, timed_out };
@@ -46,13 +47,13 @@ public:
     using sleeper_type = sleeper<Machine>;
 
     // --- makers of work: any thread --------------------------------------------------------------
-    // After publishing work and a light fence: whether wake_one() is due. relaxed: the sleeper's
-    // heavy fence orders it.
+    // Called after work was published and a light fence: whether wake_one() is due. relaxed: the
+    // sleeper's heavy fence orders it.
     [[nodiscard]] bool wake_is_due() const noexcept {
         return m_sleeping.load(std::memory_order_relaxed) != 0 &&
                m_searching.load(std::memory_order_relaxed) == 0;
     }
-    // relaxed: as above; after end_search, see there.
+    // relaxed: as in wake_is_due(); after end_search, see there.
     [[nodiscard]] bool somebody_sleeps() const noexcept { return sleeping() != 0; }
     // Wakes the worker that went to sleep last; it counts as searching from now on. False: nobody
     // slept, and the watcher has been told.
@@ -63,42 +64,42 @@ public:
     bool wake(sleeper_type& chosen) noexcept {
         return take(chosen, [this](sleeper_type& s) { send_to_search(s); });
     }
-    // The same with a piece of work that nobody else can see: the sleeper starts it at once,
-    // without a search, and the others need not be told that a searcher is gone, for it never was
-    // one. False: nobody sleeps, or not this one; the caller keeps the work.
-    bool hand_over(void* gift) noexcept {
-        return take_newest([gift](sleeper_type& chosen) { chosen.m_gift.store(gift); });
+    // The next two are direct handoffs: they wake a worker with a piece of work that nobody else
+    // can see. The sleeper starts it at once, without a search, and the others need not be told
+    // that a searcher is gone, for it never was one. False: nobody sleeps, or not this one; the
+    // caller keeps the work.
+    bool hand_over(void* handoff) noexcept {
+        return take_newest([handoff](sleeper_type& chosen) { chosen.m_handoff.store(handoff); });
     }
-    bool hand_over(sleeper_type& chosen, void* gift) noexcept {
-        return take(chosen, [gift](sleeper_type& s) { s.m_gift.store(gift); });
+    bool hand_over(sleeper_type& chosen, void* handoff) noexcept {
+        return take(chosen, [handoff](sleeper_type& s) { s.m_handoff.store(handoff); });
     }
 
     // --- the worker itself -----------------------------------------------------------------------
-    // relaxed: the worker looks for work after it, and before it sleeps again it passes H1 and H2.
-    // As a read-modify-write it stays in the release sequences of announce.
+    // relaxed: the worker searches after it, and before it sleeps again it passes H1 and H2. As a
+    // read-modify-write it stays in the release sequences of announce.
     void begin_search() noexcept { m_searching.fetch_add(1, std::memory_order_relaxed); }
     // Work was found. True: it was the last searcher and somebody sleeps. Then, after a heavy
-    // fence, look again as before a sleep, and wake the next if there is more: makers that saw a
+    // fence, check again as before a sleep, and wake the next if there is more: makers that saw a
     // searcher at G2 have told nobody.
-    // acquire pairs with the release in announce: who finds itself the last one sees all who have
-    // gone to sleep before.
+    // acquire pairs with the release in announce: a worker that finds itself the last one sees all
+    // that have gone to sleep before.
     [[nodiscard]] bool end_search() noexcept {
         return m_searching.fetch_sub(1, std::memory_order_acquire) == 1 && somebody_sleeps();
     }
-    // H1: from searching to asleep. The caller then makes a heavy fence, looks for work, and either
-    // withdraws or sleeps.
+    // H1: from searching to asleep. The caller then makes a heavy fence, checks for work, and
+    // either withdraws or sleeps.
     void announce(sleeper_type& self) noexcept {
         self.m_signal.store(0, std::memory_order_relaxed); // relaxed: published by the lock
         m_lock.lock();
-        self.m_next.store(m_newest.load());
+        m_listed.push(self);
         self.m_listed.store(true);
-        m_newest.store(&self);
         // relaxed: before the next line, and for makers before the heavy fence
         m_sleeping.fetch_add(1, std::memory_order_relaxed);
         m_searching.fetch_sub(1, std::memory_order_release); // pairs with end_search
         m_lock.unlock();
     }
-    // Back to searching, also when a waker has been here already; then look for a gift.
+    // Back to searching, also when a waker has been here already; take_handoff() is called next.
     void withdraw(sleeper_type& self) noexcept {
         m_lock.lock();
         if (self.m_listed.load()) {
@@ -107,14 +108,15 @@ public:
         }
         m_lock.unlock();
     }
-    // After sleep or withdraw. Not null: the caller has its work and does not count as searching.
-    [[nodiscard]] void* take_gift(sleeper_type& self) noexcept {
-        void* const gift = self.m_gift.load();
-        if (gift != nullptr) self.m_gift.store(nullptr);
-        return gift;
+    // Called after sleep or withdraw. Not null: work of a direct handoff; the caller does not count
+    // as searching.
+    [[nodiscard]] void* take_handoff(sleeper_type& self) noexcept {
+        void* const handoff = self.m_handoff.load();
+        if (handoff != nullptr) self.m_handoff.store(nullptr);
+        return handoff;
     }
     // Sleeps until woken or the deadline (ns, monotonic). The caller is searching afterwards,
-    // unless it got a gift.
+    // unless it got a direct handoff.
     sleep_result sleep(sleeper_type& self, std::uint64_t deadline) noexcept {
         // acquire pairs with the release in unlist: what the waker made is visible.
         while (self.m_signal.load(std::memory_order_acquire) == 0) {
@@ -127,7 +129,7 @@ public:
 
     // Work was made that only some workers may take, and none of these sleeps.
     void tell_watcher() noexcept {
-        // relaxed, both: the watcher looks at everything again, and sleeps for a while at most.
+        // relaxed, both: the watcher checks everything again, and sleeps for a while at most.
         if ((m_sleeping.load(std::memory_order_relaxed) & k_watches_work) == 0) return;
         if ((m_sleeping.fetch_and(k_count, std::memory_order_relaxed) & k_watches_work) != 0)
             wake_watcher();
@@ -135,24 +137,25 @@ public:
 
     // --- the watcher -----------------------------------------------------------------------------
     // From now on the next maker of work that finds nobody asleep or searching wakes it. relaxed:
-    // it sleeps for a while at most, and looks.
+    // it sleeps for a while at most, and checks.
     void watch_work() noexcept { m_sleeping.fetch_or(k_watches_work, std::memory_order_relaxed); }
     // From now on it is woken when the last sleeper is. False: nobody sleeps. Both are changes of
     // one word, so one of the two sides sees the other. relaxed: nothing else is passed on.
     [[nodiscard]] bool watch_sleepers() noexcept {
         return (m_sleeping.fetch_or(k_watches_sleepers, std::memory_order_relaxed) & k_count) != 0;
     }
-    // Until it is told (true), or the deadline (ns, monotonic). Nothing is watched afterwards.
+    // Sleeps until it is told (true), or the deadline (ns, monotonic). Nothing is watched
+    // afterwards.
     bool sleep_as_watcher(std::uint64_t deadline) noexcept {
-        // relaxed: see below
+        // relaxed: the exchange below reads it again
         if (m_told.load(std::memory_order_relaxed) == 0)
             static_cast<void>(Machine::futex_wait(m_told, 0, deadline));
-        // relaxed: the watcher looks at everything next
+        // relaxed: the watcher checks everything next
         m_sleeping.fetch_and(k_count, std::memory_order_relaxed);
         return m_told.exchange(0, std::memory_order_acquire) != 0; // pairs with wake_watcher
     }
     // release pairs with sleep_as_watcher. A read-modify-write, so that what an earlier caller has
-    // written is passed on, too, before the watcher has looked.
+    // written is passed on, too, before the watcher has checked.
     void wake_watcher() noexcept {
         m_told.exchange(1, std::memory_order_release);
         Machine::futex_wake(m_told, 1);
@@ -167,9 +170,9 @@ public:
     }
 
     // Whether it is listed now. By anyone, for reports.
-    [[nodiscard]] bool sleeps(sleeper_type& looked_at) noexcept {
+    [[nodiscard]] bool sleeps(sleeper_type& asked) noexcept {
         m_lock.lock();
-        bool const listed = looked_at.m_listed.load();
+        bool const listed = asked.m_listed.load();
         m_lock.unlock();
         return listed;
     }
@@ -184,7 +187,7 @@ public:
 private:
     template <class Leave> bool take_newest(Leave leave) noexcept {
         m_lock.lock();
-        sleeper_type* const chosen = m_newest.load();
+        sleeper_type* const chosen = m_listed.first();
         if (chosen != nullptr) {
             m_wakes.store(m_wakes.load() + 1);
             leave(*chosen);
@@ -205,19 +208,17 @@ private:
         m_lock.unlock();
         return listed && wake_up(chosen);
     }
-    // Under the lock, before unlist: at no moment is a worker that will search counted as neither.
-    // relaxed: a maker that sees neither count yet wakes one too many.
+    // Called under the lock, before unlist: at no moment is a worker that will search counted as
+    // neither. relaxed: a maker that sees neither count yet wakes one too many.
     void send_to_search(sleeper_type&) noexcept {
         m_searching.fetch_add(1, std::memory_order_relaxed);
     }
-    // Under the lock: no longer asleep.
+    // Called under the lock: the worker is no longer asleep.
     void unlist(sleeper_type& chosen) noexcept {
-        plain<sleeper_type*>* link = &m_newest;
-        while (link->load() != &chosen) link = &link->load()->m_next;
-        link->store(chosen.m_next.load());
+        m_listed.remove(chosen);
         chosen.m_listed.store(false);
-        // Under the lock, else a late signal could end the sleeper's next sleep. Pairs with the
-        // acquire in sleep.
+        // This is done under the lock, else a late signal could end the sleeper's next sleep. Pairs
+        // with the acquire in sleep.
         chosen.m_signal.store(1, std::memory_order_release);
         // relaxed: as in send_to_search.
         std::uint32_t const before = m_sleeping.fetch_sub(1, std::memory_order_relaxed);
@@ -236,8 +237,9 @@ private:
     atomic<std::uint32_t> m_searching{0};
     atomic<std::uint32_t> m_told{0}; // futex of the watcher
     base::basic_spin_lock<Machine> m_lock;
-    plain<std::uint32_t> m_wakes{0};        // guarded by the lock
-    plain<sleeper_type*> m_newest{nullptr}; // LIFO: the caches of the last one are warm
+    plain<std::uint32_t> m_wakes{0}; // guarded by the lock
+    // The newest first: its caches are warm.
+    base::intrusive_stack<&sleeper_type::m_next> m_listed;
 };
 
 } // namespace tulle::park

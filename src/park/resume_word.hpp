@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which an OS thread that waits sleeps until it is resumed. It is resumed once for each wait;
-// the next wait is published to its waker after the word has been reset, so no resumption is lost.
+// A word in which an OS thread that waits sleeps until it is resumed. It is resumed once for each
+// wait; the next wait is published to its waker after the word has been reset, so no resumption is
+// lost.
 //
 // A waiter may watch a deadline that others bring forward while it sleeps:
 //   waiter   W1 watch(); W2 read the deadline   |   setter   S1 store the deadline; S2 tell()
@@ -20,40 +21,44 @@ template <class Machine> class resume_word {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
 public:
-    // By the waker. The word stays: a waiter that saw it may be gone already.
+    // The waker calls this. Nothing is read afterwards: a waiter that saw the store may be gone.
     void resume() noexcept {
         m_word.store(k_resumed, std::memory_order_release); // pairs with is_resumed()
         Machine::futex_wake(m_word, 1);
     }
 
-    // By the waiter. acquire pairs with resume(): what the waker did before.
+    // For the waiter. acquire pairs with resume(): what the waker did before is visible.
     [[nodiscard]] bool is_resumed() const noexcept {
         return (m_word.load(std::memory_order_acquire) & k_resumed) != 0;
     }
-    // Until it is resumed, or for no reason. False: the deadline (ns, monotonic) has passed.
+    // Sleeps until it is resumed, or ends for no reason. False: the deadline (ns, monotonic) has
+    // passed.
     [[nodiscard]] bool sleep(std::uint64_t deadline) noexcept {
         return Machine::futex_wait(m_word, 0, deadline);
     }
-    // Then. relaxed: the next resumption comes after the next publication.
+    // The waiter resets the word after it was resumed. relaxed: the next resumption comes after the
+    // next publication.
     void reset() noexcept { m_word.store(0, std::memory_order_relaxed); }
 
-    // By the waiter, once for a wait: W1. relaxed: the fence orders it.
+    // The waiter begins to watch, once for a wait: W1. relaxed: the fence orders it.
     void watch() noexcept {
         m_word.fetch_or(k_watches, std::memory_order_relaxed);
         Machine::fence_seq_cst();
     }
-    // By a waiter that watches, each time before it reads the deadline. acquire pairs with tell().
-    void begin_look() noexcept { m_word.fetch_and(~k_told, std::memory_order_acquire); }
-    // By a waiter that watches: sleep(), which ends also when it has been told of another deadline.
+    // A waiter that watches calls this each time before it reads the deadline. acquire pairs with
+    // tell().
+    void begin_reading() noexcept { m_word.fetch_and(~k_told, std::memory_order_acquire); }
+    // sleep() for a waiter that watches: it ends also when another deadline has been told.
     [[nodiscard]] bool sleep_watching(std::uint64_t deadline) noexcept {
         return Machine::futex_wait(m_word, k_watches, deadline);
     }
-    // By anyone who has brought a deadline forward: S2. relaxed: the fence orders the look.
+    // Anyone who has brought a deadline forward calls this: S2. relaxed: the fence orders the load.
     void tell() noexcept {
         Machine::fence_seq_cst();
         std::uint32_t seen = m_word.load(std::memory_order_relaxed);
         while ((seen & k_watches) != 0) {
-            // relaxed, both: the fence pairs with begin_look(), and where it fails it looks again.
+            // relaxed, both: the fence pairs with begin_reading(), and where it fails the loop
+            // reads the word again.
             if (!m_word.compare_exchange_weak(seen, seen | k_told, std::memory_order_relaxed,
                                               std::memory_order_relaxed))
                 continue;
@@ -61,7 +66,7 @@ public:
         }
     }
 
-    // A hint, by anyone; relaxed: nothing is read on its strength.
+    // A hint, for anyone. relaxed: nothing is read on its strength.
     [[nodiscard]] bool looks_resumed() const noexcept {
         return (m_word.load(std::memory_order_relaxed) & k_resumed) != 0;
     }

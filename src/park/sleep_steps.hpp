@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker does around its sleep, and what makers of work do after they have published some:
-// the steps of idle_set.hpp in their order.
-// `Work` is where work comes from:
-//   void alarm_all() noexcept              whoever publishes a record from now on looks at the idle
-//                                          set (B1) bool something_to_do() noexcept        by a
-//                                          worker that has announced its sleep, after a heavy fence
-//                                          (H2, B2) bool can_start(void* gift) noexcept    what a
-//                                          waker has handed over, at once
-//   void keep(void* gift) noexcept         until it can be started; the caller looks for work next
+// The steps of idle_set.hpp in their order: what a worker does around its sleep, and what makers of
+// work do after they have published some.
+// `Work` is the source of work. It has these functions:
+//   void set_wake_flags() noexcept         sets all wake flags: a thread that publishes a record
+//   from
+//                                          now on checks the idle set (B1)
+//   bool something_to_do() noexcept        called by a worker that has announced its sleep, after a
+//                                          heavy fence (H2, B2)
+//   bool can_start(void* handoff) noexcept    whether the work of a direct handoff can start at
+//   once void keep(void* handoff) noexcept         keeps it until it can be started; the caller
+//   searches for
+//                                          work next
 #pragma once
 
 #include "park/idle_set.hpp"
@@ -16,56 +19,57 @@
 
 namespace tulle::park {
 
-// From searching to asleep, where there is nothing to do. False: there should be something, and the
-// worker searches. The caller then sleeps, or not; in either case a waker may have handed something
-// over.
+// Goes from searching to asleep, where there is nothing to do. False: there should be something,
+// and the worker searches. The caller then sleeps, or not; in either case a waker may have handed
+// something over.
 template <class Machine, class Work>
 [[nodiscard]] bool prepare_sleep(idle_set<Machine>& idle, sleeper<Machine>& self,
                                  Work& work) noexcept {
     idle.announce(self); // H1
     Machine::heavy_fence();
-    work.alarm_all(); // B1
+    work.set_wake_flags(); // B1
     Machine::heavy_fence();
     if (!work.something_to_do()) return true; // H2, B2
     idle.withdraw(self);
     return false;
 }
 
-// A searcher has found work. If it was the last one and others sleep, makers of work that looked
-// while it searched have told nobody: it looks like a sleeper whether there is more, and only then
-// pays for a wake, which would delay what was found.
-//   maker that found an alarm   E1 silence it; fence; E2 does somebody search?   |   searcher   F1
-//                               count no more; fence; F2 alarm_all()
-// Either the maker sees at E2 that nobody searches, or the alarm of F2 comes after E1 and stays.
+// A searcher has found work. If it was the last one and others sleep, makers of work that read
+// the counters while it searched have told nobody. So it checks like a sleeper whether there is
+// more, and only then pays for a wake, which would delay what was found.
+//   maker that found a wake flag   E1 clear it; fence; E2 does a worker search?
+//   searcher                       F1 count no more; fence; F2 set_wake_flags()
+// Either the maker sees at E2 that nobody searches, or F2 sets the wake flag after E1, and it
+// stays.
 template <class Machine, class Work>
 void pass_search_on(idle_set<Machine>& idle, Work& work) noexcept {
     if (!idle.end_search()) return idle.tell_watcher(); // F1
     Machine::fence_seq_cst();
-    work.alarm_all(); // F2, B1
+    work.set_wake_flags(); // F2, B1
     Machine::heavy_fence();
     if (work.something_to_do()) idle.wake_one();
 }
 
-// What a waker has handed to this worker, which then does not count as searching. Null: nothing, or
-// it cannot be started now, and the worker searches.
+// Returns the work of a direct handoff to this worker, which then does not count as searching.
+// Null: there is none, or it cannot be started now, and the worker searches.
 template <class Machine, class Work>
-[[nodiscard]] void* accept_gift(idle_set<Machine>& idle, sleeper<Machine>& self,
-                                Work& work) noexcept {
-    void* const gift = idle.take_gift(self);
-    if (gift == nullptr || work.can_start(gift)) return gift;
+[[nodiscard]] void* accept_handoff(idle_set<Machine>& idle, sleeper<Machine>& self,
+                                   Work& work) noexcept {
+    void* const handoff = idle.take_handoff(self);
+    if (handoff == nullptr || work.can_start(handoff)) return handoff;
     idle.begin_search();
-    work.keep(gift);
+    work.keep(handoff);
     return nullptr;
 }
 
-// After plain stores that made work, and after an alarm was silenced (G2, E2).
+// Called after plain stores that made work, and after a wake flag was cleared (G2, E2).
 template <class Machine> TULLE_INLINE void notify(idle_set<Machine>& idle) noexcept {
     Machine::fence_seq_cst();
     if (TULLE_UNLIKELY(idle.wake_is_due())) idle.wake_one();
 }
 
-// After plain stores that made work (G2). Where the machine has no heavy fence, makers make one of
-// their own.
+// Called after plain stores that made work (G2). Where the machine has no heavy fence, makers make
+// one of their own.
 template <class Machine>
 TULLE_INLINE void notify_light(idle_set<Machine>& idle, bool asymmetric) noexcept {
     if (!asymmetric) return notify(idle);

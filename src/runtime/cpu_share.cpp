@@ -18,7 +18,7 @@ int count(std::vector<int> const& cpus) { return static_cast<int>(cpus.size()); 
 
 void note_helper(int tid) noexcept { sched::scheduler::instance().standstills().set_helper(tid); }
 
-// The workers first: that alone can fail.
+// The workers come first: that alone can fail.
 bool follow(std::vector<int> const& from, std::vector<int> const& to) noexcept try {
     auto& s = sched::scheduler::instance();
     if (s.active().set_count(
@@ -53,7 +53,7 @@ void leave_reserved(std::vector<int>& cpus) {
 } // namespace
 
 os::allowance allowance_now(os::cgroup_files const& cgroups) {
-    os::allowance now = os::look_again(cgroups);
+    os::allowance now = os::read_allowance(cgroups);
     leave_reserved(now.cpus);
     return now;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs of this program, if it shares those of the machine with others: how many workers there
-// are, and where they run, follows.
+// The CPUs of this program, if it shares those of the machine with others. How many workers there
+// are, and where they run, follows from them.
 #pragma once
 
 #include "cpus/member.hpp"
@@ -15,15 +15,16 @@ namespace tulle::runtime {
 
 class cpu_share {
 public:
-    // The scheduler has been started so. Warns if there is nothing to share.
+    // Called when the scheduler has been started with these settings. Warns if there is nothing to
+    // share.
     void join(sched::settings const& chosen) noexcept;
-    // Before the scheduler stops; if it has joined.
+    // Called before the scheduler stops, if it has joined.
     void leave() noexcept;
 
-    // Any thread; while the scheduler runs. 0; ENOTSUP: it has not joined; EINVAL; or as of
-    // cpus::member. Both throw std::bad_alloc.
+    // Any thread may call these while the scheduler runs. 0; ENOTSUP: it has not joined; EINVAL; or
+    // an error of cpus::member. Both throw std::bad_alloc.
     [[nodiscard]] int want(cpu_wish const& wanted);
-    // As instance::set_workers.
+    // Does what instance::set_workers does for a program that shares CPUs.
     [[nodiscard]] int set_workers(int most, os::cgroup_files const& cgroups);
     [[nodiscard]] std::vector<int> own();
 

@@ -23,7 +23,6 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include <sys/syscall.h>
@@ -34,9 +33,6 @@ namespace tulle::runtime {
 namespace {
 
 using base::option_id;
-
-// More workers than this are a slip of the pen.
-constexpr std::uint64_t k_most_workers = 4096;
 
 constexpr std::uint64_t k_patience_ns = 100'000'000; // of stop(), with threads that are alive
 
@@ -82,11 +78,11 @@ void regroup(os::topology& machine, std::size_t wanted) {
     }
 }
 
-// 0: none; else counted from 1.
-void reserve_cpu(os::topology& machine, std::uint64_t which) {
-    if (which != 0 && !os::set_aside(machine, static_cast<std::size_t>(which - 1)))
+// `number`: counted from 1; 0: none.
+void reserve_cpu(os::topology& machine, std::uint64_t number) {
+    if (number != 0 && !os::set_aside(machine, static_cast<std::size_t>(number - 1)))
         base::warn("the option reserve_cpu is %llu, but there are %d CPUs: none is kept",
-                   static_cast<unsigned long long>(which), machine.allowed_cpus);
+                   static_cast<unsigned long long>(number), machine.allowed_cpus);
 }
 
 } // namespace
@@ -103,8 +99,8 @@ std::optional<worker_limits> limits_of(base::option_table const& options,
     return worker_limits{workers, std::max(workers, machine.machine_cpus)};
 }
 
-// Unless somebody has said it: an answer over a network takes longer than a worker that is alone
-// looks for work, and waking one as long again.
+// The default, unless the user has set it, is longer with several places: an answer over a network
+// takes longer than a worker that is alone searches for work, and waking one as long again.
 std::uint64_t spin_us(base::option_table const& options) {
     constexpr std::uint64_t k_round_trip_us = 100;
     auto const said = options.get(option_id::spin_us);
@@ -146,10 +142,10 @@ std::optional<sched::settings> settings_of(base::option_table const& options, bo
     return s;
 }
 
-// Never destroyed: threads may outlive static objects.
+// It is never destroyed: threads may outlive static objects.
 instance& the() {
-    alignas(instance) static std::byte s_place[sizeof(instance)];
-    static auto* const r = ::new (static_cast<void*>(s_place)) instance;
+    alignas(instance) static std::byte s_storage[sizeof(instance)];
+    static auto* const r = ::new (static_cast<void*>(s_storage)) instance;
     return *r;
 }
 
@@ -190,7 +186,7 @@ start_result instance::start(bool adopt_caller) {
     return result;
 }
 
-// Without the lock: at other places than the first it does not return.
+// Called without the lock: at other places than the first it does not return.
 void instance::join_places() {
     if (!membership::is_asked_to_join()) return;
     if (!is_main_thread())
@@ -222,17 +218,17 @@ void instance::write_stack_report() noexcept {
         diag::report_stack_uses(*sched::scheduler::instance().uses_of_stacks());
 }
 
-// Threads may be alive and go on meanwhile.
+// Threads may be alive and go on during this call.
 void instance::report_stacks() noexcept {
     std::unique_lock const held(m_lock, std::try_to_lock);
     if (held) write_stack_report();
 }
 
-// What it is given holds from now on, if the start succeeds.
+// The options that are given hold from now on, if the start succeeds.
 start_result instance::start_with(std::uint64_t workers, std::uint64_t stack_size) {
     std::unique_lock held(m_lock);
     if (sched::scheduler::instance().is_running()) return {EALREADY};
-    if (workers > k_most_workers) return {EINVAL};
+    if (workers > base::k_most_workers) return {EINVAL};
     base::option_table options = m_options;
     if (workers != 0 && options.set(option_id::workers, workers, base::option_source::api))
         return {EINVAL};
@@ -245,8 +241,8 @@ start_result instance::start_with(std::uint64_t workers, std::uint64_t stack_siz
     return result;
 }
 
-// Detached threads that are done with their work may not quite have ended: patience. The lock is
-// not held while waiting.
+// Detached threads that are done with their work may not quite have ended, so this waits for them
+// for a while. The lock is not held during the wait.
 int instance::stop() {
     auto& s = sched::scheduler::instance();
     std::uint64_t const give_up = sched::now_ns() + k_patience_ns;
@@ -271,7 +267,7 @@ std::string instance::describe_live_threads() {
     return s.is_running() ? sched::describe_live_threads(s) : "no threads are alive";
 }
 
-// Without m_lock: stop() holds it while threads of the caller's worker run.
+// Called without m_lock: stop() holds it while threads of the caller's worker run.
 int instance::set_workers(int wanted, os::cgroup_files const& cgroups) try {
     if (int const error = the().cpus().set_workers(wanted, cgroups); error != ENOTSUP) return error;
     sched::scheduler& s = sched::scheduler::instance();
@@ -317,65 +313,53 @@ bool seed_is_set() { return runtime::the().seed() != 0; }
 
 namespace tulle {
 
-namespace {
-
-void check(int error, char const* what) {
-    if (error != 0) throw std::system_error(error, std::generic_category(), what);
-}
-
-sched::scheduler& running() {
-    static_cast<void>(sched::this_fiber());
-    return sched::scheduler::instance();
-}
-
-} // namespace
-
 void initialize(options const& chosen) {
-    if (chosen.workers < 0) check(EINVAL, "tulle::initialize: workers is negative");
+    if (chosen.workers < 0) base::check_error(EINVAL, "tulle::initialize: workers is negative");
     auto const workers = static_cast<std::uint64_t>(chosen.workers);
     auto const result =
         runtime::result_of([&] { return runtime::the().start_with(workers, chosen.stack_size); });
     char call[96] = "tulle::initialize"; // needs no memory, of which there may be none
     if (result.failed != nullptr)
         std::snprintf(call, sizeof call, "tulle::initialize: cannot start %s", result.failed);
-    check(result.error, call);
+    base::check_error(result.error, call);
 }
 
 void finalize() {
     int const error = runtime::the().stop();
-    check(error,
-          error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str() : "tulle::finalize");
+    base::check_error(error, error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str()
+                                            : "tulle::finalize");
 }
 
 std::string live_threads() { return runtime::the().describe_live_threads(); }
 
 bool is_initialized() noexcept { return sched::scheduler::instance().is_running(); }
 
-int worker_count() { return running().active().count(); }
+int worker_count() { return sched::running_scheduler().active().count(); }
 
-int max_worker_count() { return running().chosen().max_workers; }
+int max_worker_count() { return sched::running_scheduler().chosen().max_workers; }
 
-int worker_slot_count() { return running().most_workers(); }
+int worker_slot_count() { return sched::running_scheduler().most_workers(); }
 
 void set_worker_count(int wanted) {
-    static_cast<void>(running());
-    check(runtime::instance::set_workers(wanted), "tulle::set_worker_count");
+    static_cast<void>(sched::this_fiber());
+    base::check_error(runtime::instance::set_workers(wanted), "tulle::set_worker_count");
 }
 
 void want_cpus(cpu_wish const& wanted) {
-    static_cast<void>(running());
-    check(runtime::the().cpus().want(wanted), "tulle::want_cpus");
+    static_cast<void>(sched::this_fiber());
+    base::check_error(runtime::the().cpus().want(wanted), "tulle::want_cpus");
 }
 
 std::vector<int> own_cpus() {
-    static_cast<void>(running());
+    static_cast<void>(sched::this_fiber());
     return runtime::the().cpus().own();
 }
 
-int shepherd_count() { return static_cast<int>(running().shepherds().size()); }
+int shepherd_count() { return static_cast<int>(sched::running_scheduler().shepherds().size()); }
 
 void set_option(std::string_view name, std::string_view value) {
-    if (is_initialized()) check(EALREADY, "tulle::set_option: the run time has started");
+    if (is_initialized())
+        base::check_error(EALREADY, "tulle::set_option: the run time has started");
     if (auto const refused = runtime::the().set_option(name, value))
         throw std::invalid_argument(*refused);
 }

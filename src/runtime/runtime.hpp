@@ -40,20 +40,20 @@ public:
     [[nodiscard]] static int set_workers(int wanted, os::cgroup_files const& cgroups = {});
     [[nodiscard]] cpu_share& cpus() noexcept { return m_cpus; }
     [[nodiscard]] std::string describe_live_threads();
-    // At the end of the process, or after stop(): what the option `stack_report` asks for, unless
-    // it has been done or somebody is at it.
+    // Writes what the option `stack_report` asks for, at the end of the process or after stop(),
+    // unless that has been done or another thread is at it.
     void report_stacks() noexcept;
     void before_process_fork() noexcept;
     void after_process_fork(bool in_child) noexcept;
     [[nodiscard]] base::option_error set_option(std::string_view name, std::string_view value);
-    // As if none had been set since the process began, but for its environment as it is now. For
-    // tests; the run time must not be up.
+    // Afterwards it is as if no option had been set since the process began, but for its
+    // environment as it is now. For tests; the run time must not be up.
     void forget_options();
     [[nodiscard]] std::uint64_t seed();
     [[nodiscard]] base::option_table const& options() const noexcept { return m_options; }
 
 private:
-    // With the lock held.
+    // Called with the lock held.
     [[nodiscard]] start_result start_as(base::option_table const& options, bool adopt_caller);
     static void join_places();
     void owe_stack_report() noexcept;

@@ -32,7 +32,7 @@ struct start_result {
 [[nodiscard]] start_result start_all(std::span<service const> list, launch const& with) noexcept;
 void stop_all(std::span<service const> list, launch const& with) noexcept;
 
-// Those of the run time.
+// The services of the run time.
 [[nodiscard]] std::span<service const> services() noexcept;
 
 } // namespace tulle::runtime

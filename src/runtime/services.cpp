@@ -32,7 +32,7 @@ void use_cpus(os::topology const& machine, bool all) noexcept try {
     return; // locality only
 }
 
-// Before the others: their OS threads inherit what the caller may use.
+// This comes before the others: their OS threads inherit what the caller may use.
 int leave_reserved_cpu(launch const& with) {
     if (with.chosen.adopt_caller) use_cpus(with.chosen.machine, false);
     return 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/census.hpp"
 
-#include <algorithm>
-
 #include "base/sanitize.hpp"
+#include "os/careful_read.hpp"
 #include "sched/modes/guest.hpp"
+
+#include <algorithm>
+#include <cstring>
 
 namespace tulle::sched {
 
@@ -48,6 +50,7 @@ TULLE_NO_SANITIZE void copy_outer(thread_frame const& innermost, thread_view& se
 }
 
 TULLE_NO_SANITIZE void copy(fiber const& f, thread_view& seen) noexcept {
+    seen.stands_on = &f;
     seen.stack_kind = f.kind_of_stack;
     seen.stolen = f.stolen;
     seen.stack = f.stack;
@@ -135,6 +138,17 @@ thread_view census::current_of(worker const& w) noexcept {
     seen.worker = w.index;
     seen.tid = w.tid.load(std::memory_order_relaxed); // relaxed: written once
     return seen;
+}
+
+thread_id census::number_on(void const* fiber_address) noexcept {
+    auto const& f = *static_cast<fiber const*>(fiber_address);
+    std::uint32_t mark = 0;
+    if (auto const alive = os::careful_read(&f.alive)) std::memcpy(&mark, &*alive, sizeof mark);
+    if (mark != fiber::k_alive_mark) return 0;
+    std::uint64_t const frame = os::careful_read(&f.frame).value_or(0);
+    void const* const number =
+        frame != 0 ? &reinterpret_cast<thread_frame const*>(frame)->id : &f.base.id;
+    return os::careful_read(number).value_or(0);
 }
 
 unstarted_counts census::unstarted() const noexcept {

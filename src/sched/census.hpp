@@ -15,6 +15,7 @@
 namespace tulle::sched {
 
 struct thread_view {
+    void const* stands_on = nullptr; // its fiber
     fiber_kind stack_kind = fiber_kind::pooled;
     thread_id id = 0; // 0: a forked thread that has not asked for its own
     // Where it was spawned; null: forked, or made by the system.
@@ -62,6 +63,8 @@ public:
     [[nodiscard]] std::size_t count_waiting() const noexcept; // threads that do not run
     // What a worker runs, by its own OS thread.
     [[nodiscard]] static thread_view current_of(worker const& w) noexcept;
+    // The number of the innermost thread on a fiber that may be gone; 0: it has none, or is gone.
+    [[nodiscard]] static thread_id number_on(void const* fiber_address) noexcept;
 
 private:
     struct tour {

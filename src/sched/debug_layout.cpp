@@ -73,7 +73,7 @@ struct debug_access {
         TULLE_OFFSET(worker, start_next),
         TULLE_OFFSET(worker, mailbox),
         TULLE_OFFSET(worker, sleeper),
-        TULLE_OFFSET(sleeper, m_gift),
+        TULLE_OFFSET(sleeper, m_handoff),
         TULLE_OFFSET(ready_queue, m_list),
         TULLE_OFFSET(runnable_list, m_first),
         TULLE_OFFSET(stack_cache, m_free),

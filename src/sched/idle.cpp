@@ -24,12 +24,12 @@ constexpr std::uint64_t k_behind_timekeeper_ns = 250'000;
 
 // What the steps of a worker around its sleep (park/sleep_steps.hpp) ask of the scheduler.
 struct work_of_others {
-    void alarm_all() const noexcept { w.owner->alarm_all(); }
+    void set_wake_flags() const noexcept { w.owner->set_wake_flags(); }
     [[nodiscard]] bool something_to_do() const noexcept { return w.owner->something_to_do(w); }
-    [[nodiscard]] bool can_start(void* gift) const noexcept {
-        return static_cast<runnable*>(gift)->kind == runnable_kind::fiber || reserve_spare(w);
+    [[nodiscard]] bool can_start(void* handoff) const noexcept {
+        return static_cast<runnable*>(handoff)->kind == runnable_kind::fiber || reserve_spare(w);
     }
-    void keep(void* gift) const noexcept { w.ready.push_back(*static_cast<runnable*>(gift)); }
+    void keep(void* handoff) const noexcept { w.ready.push_back(*static_cast<runnable*>(handoff)); }
 
     worker& w;
 };
@@ -188,10 +188,10 @@ bool sleep_until_woken(worker& w) noexcept {
 
 // What was handed to this worker while it slept. A thread needs a spare that the worker can go on
 // with when the thread waits; if there is no memory for one, the thread goes to the queue.
-work accept_gift(worker& w) noexcept {
+work accept_handoff(worker& w) noexcept {
     work_of_others others{w};
     return work::of_ready(
-        static_cast<runnable*>(park::accept_gift(w.owner->idle(), w.sleeper, others)));
+        static_cast<runnable*>(park::accept_handoff(w.owner->idle(), w.sleeper, others)));
 }
 
 // Called and left while the worker counts as searching; while it stands by, the worker that
@@ -225,7 +225,7 @@ work search_and_sleep(worker& w) noexcept {
         rest_without_spare(w);
         nap_if_due(w, woken);
         woken = sleep_until_woken(w);
-        if (work const gift = accept_gift(w)) return gift;
+        if (work const handoff = accept_handoff(w)) return handoff;
     }
 }
 

@@ -4,6 +4,7 @@
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
 #include "sched/join_word.hpp"
+#include "sched/modes/guest.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/detail/caught_exception.hpp>
@@ -135,7 +136,10 @@ void published_cold(deque_front* front) noexcept {
     scheduler& s = scheduler::instance();
     record_deque& deque = sched::as_deque(front);
     if (!deque.is_asymmetric()) record_owner(deque).share_all();
-    deque.silence(); // E1 of park/sleep_steps.hpp
+    deque.clear_wake_flag(); // E1 of park/sleep_steps.hpp
+    // A guest that has outlived a run time. Without another one nobody takes the record, and its
+    // join runs it.
+    if (TULLE_UNLIKELY(!s.is_running())) static_cast<void>(attach_caller());
     if (deque.is_full(deque.top())) {
         fiber& f = *this_worker()->current;
         s.park_records(f);

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library calls under <tulle/thread_specific.hpp>.
+#include "base/error.hpp"
 #include "sched/keys.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/thread_specific.hpp>
 
-#include <system_error>
-
 namespace tulle::detail {
-
-namespace {
-
-void check(int error, char const* what) {
-    if (error != 0) throw std::system_error(error, std::generic_category(), what);
-}
-
-} // namespace
 
 std::uint64_t make_key(void (*destructor)(void*)) {
     sched::key made = 0;
-    check(sched::create_key(made, destructor), "tulle: there are too many thread-local keys");
+    base::check_error(sched::create_key(made, destructor),
+                      "tulle: there are too many thread-local keys");
     return made;
 }
 
@@ -28,8 +20,8 @@ void drop_key(std::uint64_t key) noexcept { static_cast<void>(sched::delete_key(
 void set_specific(std::uint64_t key, void* value) {
     sched::worker* const w = sched::this_worker();
     sched::fiber& f = w != nullptr ? *w->current : sched::this_fiber();
-    check(sched::set_value(sched::identity_of(f), key, value),
-          "tulle: a thread-local value is not stored");
+    base::check_error(sched::set_value(sched::identity_of(f), key, value),
+                      "tulle: a thread-local value is not stored");
 }
 
 // Asks for no identity: a thread that has none has no values either.

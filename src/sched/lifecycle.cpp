@@ -245,6 +245,7 @@ void scheduler::stop() noexcept {
         watch_end_of_os_thread(nullptr);
     }
     free_everything();
+    m_guests.set_wake_flags(); // the next fork of each sees that nobody is there (published_cold)
 }
 
 // Wakes each once and leaves the processor to them: one that sleeps later than that has seen
@@ -276,6 +277,7 @@ void scheduler::free_everything() noexcept {
         free_deque(*std::exchange(m_adopted.records, nullptr));
     }
     for (auto const& w : m_registry.cores()) flush_caches(*w);
+    free_shared_records();
     while (runnable* const f = m_shared_spares.pop()) release_fiber(*static_cast<fiber*>(f));
     for (auto const& w : m_registry.cores()) {
         while (runnable* const r = w->ready.pop()) drop_reference(*static_cast<thread_record*>(r));
@@ -291,6 +293,7 @@ void scheduler::trim(worker& w) noexcept {
     while (runnable* const f = m_shared_spares.pop()) release_fiber(*static_cast<fiber*>(f));
     w.stacks.flush(*m_stacks);
     free_cached_records(w);
+    free_shared_records();
     m_stacks->trim();
     m_deques.trim();
 }

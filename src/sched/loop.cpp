@@ -111,7 +111,10 @@ template <bool measures> TULLE_INLINE void run_started(thread_record& t) noexcep
 }
 
 template <bool measures> TULLE_INLINE void start_thread_record(thread_record& t) noexcept {
-    if (!claim(t)) return drop_reference(t);
+    if (TULLE_UNLIKELY(this_worker()->next_is_claimed))
+        this_worker()->next_is_claimed = false;
+    else if (!claim(t))
+        return drop_reference(t);
     worker& w = *this_worker();
     w.owner->shortage().begin_thread(w);
     if (!t.own_stack) return run_started<measures>(t);

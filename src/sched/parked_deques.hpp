@@ -4,9 +4,12 @@
 // next_parked and prev_parked are guarded by the lock of the list.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
 #include "deque/split_deque.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 
@@ -39,15 +42,13 @@ public:
     [[nodiscard]] std::size_t count_records() noexcept;
 
 private:
-    void insert_behind(Deque* before, Deque& deque) noexcept;
-    void unlink(Deque& deque) noexcept;
+    void move_to_end(Deque& deque) noexcept;
     void drop(Deque& deque) noexcept;
 
     static constexpr int k_most_looked_at = 64;
 
     base::basic_spin_lock<Machine> m_lock; // guards the list
-    Deque* m_first = nullptr;
-    Deque* m_last = nullptr;
+    base::intrusive_list<&Deque::next_parked, &Deque::prev_parked> m_deques;
     typename Machine::template atomic<std::uint32_t> m_count{0};
 };
 
@@ -57,9 +58,9 @@ void basic_parked_deques<Machine, Deque, Slot>::add(Deque& deque, bool in_order)
     if (deque.is_parked && !in_order) return;
     if (deque.is_parked) drop(deque);
     deque.is_parked = true;
-    Deque* next = in_order ? m_first : nullptr;
-    while (next != nullptr && !comes_before(deque, *next)) next = next->next_parked;
-    insert_behind(next == nullptr ? m_last : next->prev_parked, deque);
+    auto behind = in_order ? m_deques.begin() : m_deques.end();
+    while (behind != m_deques.end() && !comes_before(deque, *behind)) ++behind;
+    m_deques.insert(behind, deque);
     m_count.store(m_count.load(std::memory_order_relaxed) + 1,
                   std::memory_order_relaxed); // relaxed: a hint; one writer
 }
@@ -70,26 +71,16 @@ void basic_parked_deques<Machine, Deque, Slot>::remove(Deque& deque) noexcept {
     if (deque.is_parked) drop(deque);
 }
 
-// Under the lock, as the next two.
+// Under the lock, as the next one.
 template <class Machine, class Deque, class Slot>
-void basic_parked_deques<Machine, Deque, Slot>::insert_behind(Deque* before,
-                                                              Deque& deque) noexcept {
-    Deque*& link = before == nullptr ? m_first : before->next_parked;
-    deque.prev_parked = before;
-    deque.next_parked = link;
-    (link == nullptr ? m_last : link->prev_parked) = &deque;
-    link = &deque;
-}
-
-template <class Machine, class Deque, class Slot>
-void basic_parked_deques<Machine, Deque, Slot>::unlink(Deque& deque) noexcept {
-    (deque.prev_parked == nullptr ? m_first : deque.prev_parked->next_parked) = deque.next_parked;
-    (deque.next_parked == nullptr ? m_last : deque.next_parked->prev_parked) = deque.prev_parked;
+void basic_parked_deques<Machine, Deque, Slot>::move_to_end(Deque& deque) noexcept {
+    m_deques.remove(deque);
+    m_deques.push_back(deque);
 }
 
 template <class Machine, class Deque, class Slot>
 void basic_parked_deques<Machine, Deque, Slot>::drop(Deque& deque) noexcept {
-    unlink(deque);
+    m_deques.remove(deque);
     deque.is_parked = false;
     // relaxed: as in add.
     m_count.store(m_count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
@@ -101,16 +92,15 @@ Slot* basic_parked_deques<Machine, Deque, Slot>::steal(Deque*& victim, bool in_t
     if (looks_empty() || !m_lock.try_lock()) return nullptr;
     std::lock_guard const held(m_lock, std::adopt_lock);
     Slot* found = nullptr;
-    for (int looked = 0; found == nullptr && m_first != nullptr && looked < k_most_looked_at;
+    for (int looked = 0; found == nullptr && !m_deques.empty() && looked < k_most_looked_at;
          ++looked) {
-        Deque& deque = *m_first;
+        Deque& deque = *m_deques.first();
         found = deque::deque_thief<Machine, Slot>(deque).steal();
         if (found != nullptr) victim = &deque;
         if (found == nullptr && !deque.looks_stealable()) {
             drop(deque);
         } else if (in_turn) {
-            unlink(deque);
-            insert_behind(m_last, deque);
+            move_to_end(deque);
         } else {
             break;
         }
@@ -121,11 +111,7 @@ Slot* basic_parked_deques<Machine, Deque, Slot>::steal(Deque*& victim, bool in_t
 template <class Machine, class Deque, class Slot>
 void basic_parked_deques<Machine, Deque, Slot>::rotate(std::uint32_t count) noexcept {
     std::lock_guard const held(m_lock);
-    for (; count != 0 && m_first != nullptr; --count) {
-        Deque& moved = *m_first;
-        unlink(moved);
-        insert_behind(m_last, moved);
-    }
+    for (; count != 0 && !m_deques.empty(); --count) move_to_end(*m_deques.first());
 }
 
 template <class Machine, class Deque, class Slot>
@@ -135,9 +121,8 @@ std::size_t basic_parked_deques<Machine, Deque, Slot>::count_records() noexcept 
     if (!held) return 0;
     std::lock_guard const held_now(m_lock, std::adopt_lock);
     std::size_t count = 0;
-    for (Deque* d = m_first; d != nullptr; d = d->next_parked) {
-        if (d->top() > d->stolen_end())
-            count += static_cast<std::size_t>(d->top() - d->stolen_end());
+    for (Deque& d : m_deques) {
+        if (d.top() > d.stolen_end()) count += static_cast<std::size_t>(d.top() - d.stolen_end());
     }
     return count;
 }
@@ -146,10 +131,8 @@ template <class Machine, class Deque, class Slot>
 bool basic_parked_deques<Machine, Deque, Slot>::has_stealable() noexcept {
     if (looks_empty()) return false;
     std::lock_guard const held(m_lock);
-    for (Deque* d = m_first; d != nullptr; d = d->next_parked) {
-        if (d->looks_stealable()) return true;
-    }
-    return false;
+    return std::any_of(m_deques.begin(), m_deques.end(),
+                       [](Deque const& d) { return d.looks_stealable(); });
 }
 
 } // namespace tulle::sched

@@ -21,18 +21,13 @@ record* slots_of(record_deque& deque) noexcept {
 } // namespace
 
 deque_pool::~deque_pool() {
-    while (m_slabs != nullptr) {
-        slab* const s = m_slabs;
-        m_slabs = s->next;
-        static_cast<void>(m_memory.release(s, s->size));
-    }
+    while (slab* const s = m_slabs.pop()) static_cast<void>(m_memory.release(s, s->size));
 }
 
 record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept {
     std::lock_guard const held(m_lock);
-    record_deque* deque = m_free[level];
+    record_deque* deque = m_free[level].pop();
     if (deque != nullptr) {
-        m_free[level] = deque->next_free;
         deque->older = nullptr;
         deque->left_at = nullptr;
         deque->origin = nullptr;
@@ -49,16 +44,15 @@ record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept
 
 void deque_pool::release(record_deque& deque) noexcept {
     std::lock_guard const held(m_lock);
-    deque.next_free = m_free[deque.level];
-    m_free[deque.level] = &deque;
+    m_free[deque.level].push(deque);
 }
 
 // Keeps the first page, which thieves may look at.
 void deque_pool::trim() noexcept {
     std::lock_guard const held(m_lock);
     for (std::uint8_t level = 1; level < k_levels; ++level) {
-        for (record_deque* d = m_free[level]; d != nullptr; d = d->next_free) {
-            static_cast<void>(m_memory.discard(reinterpret_cast<std::byte*>(d) + os::page_size(),
+        for (record_deque& d : m_free[level]) {
+            static_cast<void>(m_memory.discard(reinterpret_cast<std::byte*>(&d) + os::page_size(),
                                                bytes(level) - os::page_size()));
         }
     }
@@ -72,7 +66,7 @@ std::byte* deque_pool::add_slab(std::size_t size) noexcept {
     void* memory = m_memory.reserve(slab_size, k_alignment);
     if (memory == nullptr) memory = m_memory.reserve(slab_size, os::page_size());
     if (memory == nullptr) return nullptr;
-    m_slabs = ::new (memory) slab{m_slabs, slab_size};
+    m_slabs.push(*::new (memory) slab{nullptr, slab_size});
     return static_cast<std::byte*>(memory) + bytes(0);
 }
 

@@ -6,6 +6,7 @@
 // at one that its stack has left.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
 #include "deque/split_deque.hpp"
 #include "os/machine.hpp"
@@ -86,8 +87,8 @@ private:
 
     os::memory_calls const& m_memory;
     base::spin_lock m_lock; // guards all below
-    std::array<record_deque*, k_levels> m_free{};
-    slab* m_slabs = nullptr;
+    std::array<base::intrusive_stack<&record_deque::next_free>, k_levels> m_free;
+    base::intrusive_stack<&slab::next> m_slabs;
     std::byte* m_next = nullptr; // the rest of the current slab of level 0
     std::byte* m_end = nullptr;
 };

@@ -103,12 +103,12 @@ void scheduler::leave_records(fiber& f) noexcept {
     park_records(f);
 }
 
-void scheduler::alarm_all() noexcept {
+void scheduler::set_wake_flags() noexcept {
     for (worker_remote* const w : workers()) {
-        if (record_deque* const d = w->visible.get()) d->alarm();
+        if (record_deque* const d = w->visible.get()) d->set_wake_flag();
     }
-    m_guests.alarm_all();
-    if (base::idle_poller* const others = idle_poller()) others->alarm();
+    m_guests.set_wake_flags();
+    if (base::idle_poller* const others = idle_poller()) others->set_wake_flags();
 }
 
 // --- stacks and deques ---------------------------------------------------------------------------
@@ -188,9 +188,10 @@ void scheduler::close_deques(fiber& f) noexcept {
 void scheduler::insert_timer(timer& t) noexcept {
     worker const* const w = this_worker();
     bool const has_index = w != nullptr && !w->is_guest();
+    std::uint64_t const deadline = t.deadline; // once it is inserted, it may fire and be gone
     if (!m_timers.insert(t, has_index ? static_cast<unsigned>(w->index) : 0)) return;
     if (w != nullptr) notify_all_idle();
-    m_watcher.expect(t.deadline);
+    m_watcher.expect(deadline);
 }
 
 } // namespace tulle::sched

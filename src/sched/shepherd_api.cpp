@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library calls under <tulle/shepherd.hpp>.
+#include "base/error.hpp"
 #include "os/memory_node.hpp"
 #include "os/topology.hpp"
 #include "sched/scheduler.hpp"
@@ -10,25 +11,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <system_error>
 #include <tuple>
 
 namespace tulle::sched {
 
 namespace {
 
-scheduler& running() {
-    static_cast<void>(this_fiber());
-    return scheduler::instance();
-}
-
-void check(int error, char const* call) {
-    if (error != 0) throw std::system_error(error, std::generic_category(), call);
-}
-
 shepherd const& shepherd_at(int index, char const* call) {
-    auto const& all = running().shepherds();
-    check(index < 0 || static_cast<std::size_t>(index) >= all.size() ? EINVAL : 0, call);
+    auto const& all = running_scheduler().shepherds();
+    base::check_error(index < 0 || static_cast<std::size_t>(index) >= all.size() ? EINVAL : 0,
+                      call);
     return *all[static_cast<std::size_t>(index)];
 }
 
@@ -61,7 +53,7 @@ int shepherd_distance(int from, int to) {
 
 std::vector<int> nearest_shepherds(int from) {
     shepherd const& here = shepherd_at(from, "tulle::nearest_shepherds");
-    auto const count = static_cast<int>(running().shepherds().size());
+    auto const count = static_cast<int>(running_scheduler().shepherds().size());
     std::vector<std::tuple<int, bool, int>> order; // distance, other cache, how many further
     for (int further = 1; further < count; ++further) {
         shepherd const& there = shepherd_at((from + further) % count, "");
@@ -75,7 +67,7 @@ std::vector<int> nearest_shepherds(int from) {
 }
 
 int shepherd_of(void const* address) {
-    auto const& all = running().shepherds();
+    auto const& all = running_scheduler().shepherds();
     int const node = os::node_of_page(address);
     std::vector<int> there;
     for (auto const& s : all) {
@@ -89,16 +81,20 @@ int shepherd_of(void const* address) {
 }
 
 void disable_worker(int index) {
-    check(running().active().enable_worker(index, false), "tulle::disable_worker");
+    base::check_error(running_scheduler().active().enable_worker(index, false),
+                      "tulle::disable_worker");
 }
 void enable_worker(int index) {
-    check(running().active().enable_worker(index, true), "tulle::enable_worker");
+    base::check_error(running_scheduler().active().enable_worker(index, true),
+                      "tulle::enable_worker");
 }
 void disable_shepherd(int index) {
-    check(running().active().enable_shepherd(index, false), "tulle::disable_shepherd");
+    base::check_error(running_scheduler().active().enable_shepherd(index, false),
+                      "tulle::disable_shepherd");
 }
 void enable_shepherd(int index) {
-    check(running().active().enable_shepherd(index, true), "tulle::enable_shepherd");
+    base::check_error(running_scheduler().active().enable_shepherd(index, true),
+                      "tulle::enable_shepherd");
 }
 bool is_enabled_shepherd(int index) {
     // relaxed: a snapshot.
@@ -110,7 +106,7 @@ void this_thread::migrate_to(int shepherd) {
     constexpr char const* k_call = "tulle::this_thread::migrate_to";
     if (shepherd != -1) static_cast<void>(shepherd_at(shepherd, k_call));
     fiber& self = this_fiber();
-    check(self.kind_of_stack != fiber_kind::pooled ? EPERM : 0, k_call);
+    base::check_error(self.kind_of_stack != fiber_kind::pooled ? EPERM : 0, k_call);
     self.shepherd = static_cast<std::int16_t>(shepherd);
     if (shepherd != -1 && shepherd != shepherd_index())
         suspend(&post_to_its_shepherd, &self, nullptr);

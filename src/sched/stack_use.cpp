@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/stack_use.hpp"
 
+#include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "os/memory.hpp"
 
@@ -69,8 +70,7 @@ std::size_t used_bytes(stack::span own) noexcept {
 
 stack_use* stack_uses::find(stack_user const& user) noexcept {
     std::size_t const hash =
-        (reinterpret_cast<std::uintptr_t>(user.site) ^ user.stack_bytes) * 0x9E3779B97F4A7C15U >>
-        32U;
+        base::mix(reinterpret_cast<std::uintptr_t>(user.site), user.stack_bytes) >> 32U;
     for (std::size_t k = 0; k < k_most_users; ++k) {
         stack_use& found = m_uses[(hash + k) % k_most_users];
         if (found.threads == 0) found.user = user;

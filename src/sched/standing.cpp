@@ -4,6 +4,8 @@
 
 #include <tulle/detail/standing.hpp>
 
+#include <utility>
+
 namespace tulle::detail {
 
 using namespace tulle::sched;
@@ -19,6 +21,12 @@ void set_attachment(attachment_of which, void* pointer) noexcept {
     worker* const w = this_worker();
     if (w != nullptr && w->current != nullptr)
         w->current->attachments[static_cast<std::size_t>(which)] = pointer;
+}
+
+void* exchange_attachment(attachment_of which, void* pointer) noexcept {
+    worker* const w = this_worker();
+    if (w == nullptr || w->current == nullptr) return nullptr;
+    return std::exchange(w->current->attachments[static_cast<std::size_t>(which)], pointer);
 }
 
 thread_core* running_thread() noexcept {

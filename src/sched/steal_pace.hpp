@@ -12,6 +12,8 @@ namespace tulle::sched {
 class steal_pace {
 public:
     static constexpr std::uint64_t k_worthwhile_ns = 400; // of work, for each stolen thread
+    // What a steal takes from thief and victim: less work than that is not worth it.
+    static constexpr std::uint64_t k_cost_ns = 10'000;
     static constexpr std::uint64_t k_first_rest_ns = 25'000;
     static constexpr std::uint64_t k_longest_rest_ns = 400'000;
 
@@ -30,7 +32,7 @@ public:
 
 private:
     void judge(std::uint64_t now) noexcept {
-        bool const paid = now - m_stolen_at >= m_count * k_worthwhile_ns;
+        bool const paid = now - m_stolen_at >= std::max(m_count * k_worthwhile_ns, k_cost_ns);
         m_rest = paid ? 0 : std::clamp(2 * m_rest, k_first_rest_ns, k_longest_rest_ns);
         m_rests_until = now + m_rest;
         m_count = 0;

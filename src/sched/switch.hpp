@@ -18,6 +18,8 @@ using post_function = void (*)(void*, void*);
 // The fiber that the caller stands on; attaches a foreign OS thread as a guest, and starts the run
 // time if need be. Ends the program with a message when that fails.
 [[nodiscard]] fiber& this_fiber() noexcept;
+// The scheduler, which runs then: for calls that would have nothing to tell before. As above.
+[[nodiscard]] scheduler& running_scheduler() noexcept;
 
 void suspend(post_function post, void* a, void* b) noexcept;
 void resume(fiber& f) noexcept;

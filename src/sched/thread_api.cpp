@@ -18,7 +18,6 @@
 
 #include <cerrno>
 #include <new>
-#include <system_error>
 
 namespace tulle::sched {
 
@@ -39,20 +38,17 @@ thread_record& as_record(detail::thread_core* t) noexcept {
     return *static_cast<thread_record*>(t);
 }
 
-[[noreturn]] void refuse(int error, char const* what) {
-    throw std::system_error(error, std::generic_category(), what);
-}
-
 void check(attributes const& how, scheduler const& s) {
     if (how.stack_size > stack::k_largest_bytes)
-        refuse(EINVAL, "tulle::attributes::stack_size is more than 1 GiB");
+        base::throw_error(EINVAL, "tulle::attributes::stack_size is more than 1 GiB");
     if (how.shepherd < -1 || how.shepherd >= static_cast<int>(s.shepherds().size()))
-        refuse(EINVAL, "tulle::attributes::shepherd does not exist");
+        base::throw_error(EINVAL, "tulle::attributes::shepherd does not exist");
 }
 
 worker& attached_worker() {
     if (worker* const w = this_worker(); TULLE_LIKELY(is_attached(w))) return *w;
-    if (int const error = attach_caller()) refuse(error, "tulle::spawn: the run time cannot start");
+    if (int const error = attach_caller())
+        base::throw_error(error, "tulle::spawn: the run time cannot start");
     return *this_worker();
 }
 
@@ -63,7 +59,7 @@ void give_name(thread_record& t, char const* name) {
         t.named = true;
     } catch (std::bad_alloc const&) {
         detail::discard_thread(&t);
-        refuse(ENOMEM, "tulle::spawn: no memory for the name of a thread");
+        base::throw_error(ENOMEM, "tulle::spawn: no memory for the name of a thread");
     }
 }
 
@@ -134,9 +130,14 @@ private:
     arch::exception_state m_exceptions;
 };
 
+// The reference of whoever runs it.
+void take_claimed(worker& w, thread_record& t) noexcept {
+    if (!leave_queue(w, t)) detail::add_reference(t.references);
+}
+
 // The joiner got there first: the thread runs in its frame.
 void run_in_place(thread_record& t) noexcept {
-    if (!leave_queue(*this_worker(), t)) detail::add_reference(t.references); // for run_thread
+    take_claimed(*this_worker(), t);
     fiber& self = *this_worker()->current;
     std::int16_t const before = self.shepherd;
     if (t.shepherd >= 0 && !self.bound) self.shepherd = t.shepherd; // also after its waits
@@ -181,6 +182,23 @@ TULLE_COLD void join_left_behind(thread_record& t) noexcept {
 
 bool may_run_in_place(thread_record const& t) noexcept {
     return !t.own_stack && this_worker()->may_run(t.shepherd);
+}
+
+// Not by one that is placed, or in a deterministic run; and now and then a yield is to all, so that
+// nobody waits for ever behind threads that yield to their children. The second spare is for what
+// the loop starts.
+bool may_yield_to_one(worker& w) noexcept {
+    if (w.is_guest() || w.current->shepherd >= 0 || w.run != nullptr || !stands_on_thread(w) ||
+        w.owner->shortage().is_on())
+        return false;
+    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe_due = true;
+    if (w.probe_due || !reserve_spare(w)) return false;
+    if (w.spares.size() < 2) {
+        fiber* const second = w.owner->make_loop_fiber(w);
+        if (second == nullptr) return false;
+        w.spares.put(*second);
+    }
+    return true;
 }
 
 // A thread that wants a stack of its own, when this worker could not start another one while the
@@ -229,7 +247,8 @@ thread_core* new_thread(attributes const& how) {
     worker& w = sched::attached_worker();
     sched::check(how, *w.owner);
     thread_record* const t = allocate_record(w);
-    if (t == nullptr) sched::refuse(ENOMEM, "tulle::spawn: no memory for the record of a thread");
+    if (t == nullptr)
+        base::throw_error(ENOMEM, "tulle::spawn: no memory for the record of a thread");
     t->id = sched::draw_id(w);
     t->site = __builtin_return_address(0);
     t->shepherd = static_cast<std::int16_t>(how.shepherd);
@@ -277,6 +296,21 @@ void wait_thread(thread_core* core) noexcept {
     self.set_wait({wait_kind::spawned_thread, &t});
     suspend(&sched::post_wait_for, &t, &self);
     schedule_point();
+}
+
+bool try_run_thread(thread_core* core) noexcept {
+    return this_fiber().shepherd < 0 && sched::try_run_in_place(sched::as_record(core));
+}
+
+yielded yield_to_thread(thread_core* core) noexcept {
+    thread_record& t = sched::as_record(core);
+    worker& w = *this_worker();
+    if (!sched::may_yield_to_one(w)) return yielded::not_now;
+    if (!sched::may_run_in_place(t) || !claim(t)) return yielded::gone;
+    sched::take_claimed(w, t);
+    w.next_is_claimed = true;
+    sched::start_first(w, t);
+    return yielded::to_it;
 }
 
 bool wait_thread_until(thread_core* core, limit until) noexcept {

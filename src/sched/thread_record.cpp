@@ -6,6 +6,7 @@
 #include "sched/keys.hpp"
 #include "sched/names.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/shared_blocks.hpp"
 
 #include <tulle/detail/caught_exception.hpp>
 
@@ -15,33 +16,62 @@ namespace tulle::sched {
 
 namespace {
 
-constexpr int k_most_cached = 256;
+constexpr int k_most_cached = 2 * shared_blocks::k_in_bundle;
+static_assert(sizeof(thread_record) <= detail::k_block_size);
+
+constinit shared_blocks s_shared;
+
+void delete_blocks(runnable_list& blocks) noexcept {
+    while (runnable* const r = blocks.pop_front()) ::operator delete(static_cast<void*>(r));
+}
+
+TULLE_COLD void give_bundle(worker& w) noexcept {
+    runnable_list bundle;
+    for (int k = 0; k != shared_blocks::k_in_bundle; ++k)
+        bundle.push_back(*w.free_records.pop_front());
+    w.free_record_count -= shared_blocks::k_in_bundle;
+    if (!s_shared.give(bundle)) delete_blocks(bundle);
+}
+
+TULLE_COLD void* take_bundle(worker& w) noexcept {
+    if (!s_shared.take(w.free_records)) return ::operator new(detail::k_block_size, std::nothrow);
+    w.free_record_count = shared_blocks::k_in_bundle - 1;
+    return w.free_records.pop_front();
+}
+
+void* allocate_memory(worker& w) noexcept {
+    if (TULLE_UNLIKELY(w.free_record_count == 0)) return take_bundle(w);
+    --w.free_record_count;
+    return w.free_records.pop_front();
+}
+
+void free_memory(void* block) noexcept {
+    worker* const w = this_worker();
+    if (w == nullptr) return ::operator delete(block);
+    w->free_records.push_front(*::new (block) runnable(runnable_kind::thread));
+    if (TULLE_UNLIKELY(++w->free_record_count == k_most_cached)) give_bundle(*w);
+}
 
 void free_record(thread_record& t) noexcept {
     t.~thread_record();
-    worker* const w = this_worker();
-    if (w == nullptr || w->free_record_count >= k_most_cached) {
-        ::operator delete(static_cast<void*>(&t));
-        return;
-    }
-    w->free_records.push_front(*::new (static_cast<void*>(&t)) runnable(runnable_kind::thread));
-    ++w->free_record_count;
+    free_memory(&t);
 }
 
 } // namespace
 
 thread_record* allocate_record(worker& w) noexcept {
-    void* memory = w.free_records.pop_front();
-    if (memory != nullptr)
-        --w.free_record_count;
-    else
-        memory = ::operator new(sizeof(thread_record), std::nothrow);
+    void* const memory = allocate_memory(w);
     return memory == nullptr ? nullptr : ::new (memory) thread_record;
 }
 
 void free_cached_records(worker& w) noexcept {
-    while (runnable* const r = w.free_records.pop_front()) ::operator delete(static_cast<void*>(r));
+    delete_blocks(w.free_records);
     w.free_record_count = 0;
+}
+
+void free_shared_records() noexcept {
+    runnable_list bundle;
+    while (s_shared.take(bundle)) delete_blocks(bundle);
 }
 
 void drop_reference(thread_record& t) noexcept {
@@ -106,3 +136,14 @@ fiber* run_thread(thread_record& t) noexcept {
 }
 
 } // namespace tulle::sched
+
+namespace tulle::detail {
+
+void* allocate_block() noexcept {
+    sched::worker* const w = sched::this_worker();
+    return w == nullptr ? ::operator new(k_block_size, std::nothrow) : sched::allocate_memory(*w);
+}
+
+void free_block(void* block) noexcept { sched::free_memory(block); }
+
+} // namespace tulle::detail

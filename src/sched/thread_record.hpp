@@ -87,7 +87,8 @@ void end_inherited(thread_frame& frame, bool is_bottom) noexcept;
 
 // A pool of records per worker. Null: no memory.
 [[nodiscard]] thread_record* allocate_record(worker& w) noexcept;
-// Frees the records that a worker has cached.
+// Frees the records that a worker has cached, and those that all have in common.
 void free_cached_records(worker& w) noexcept;
+void free_shared_records() noexcept;
 
 } // namespace tulle::sched

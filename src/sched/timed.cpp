@@ -20,7 +20,7 @@ void sleep_as_stranger(std::uint64_t deadline) noexcept {
 void sleep_until_ns(std::uint64_t deadline) noexcept {
     if (this_worker() == nullptr) return sleep_as_stranger(deadline);
     if (now_ns() >= deadline) return yield();
-    do static_cast<void>(wait::wait_for_limit<parking>({wait_kind::sleep, nullptr}, {deadline}));
+    do wait::wait_for_time<parking>({wait_kind::sleep, nullptr}, deadline);
     while (now_ns() < deadline);
 }
 

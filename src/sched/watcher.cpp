@@ -23,7 +23,8 @@ constexpr std::uint64_t k_busy_period_ns = 10 * k_ms;
 constexpr std::uint64_t k_poll_period_ns = k_ms;       // the same where it polls for others
 constexpr std::uint64_t k_first_alert_ns = k_ms / 2;   // while something waits; doubles
 constexpr std::uint64_t k_longest_alert_ns = 4 * k_ms; //
-// A substitute runs on after it was needed last.
+// A substitute runs on for so long after it was needed last, whatever it does: more workers than
+// are wanted take processors from each other.
 constexpr std::uint64_t k_kept_ns = 250 * k_ms;
 // Between two looks while a worker sleeps; doubles.
 constexpr std::uint64_t k_first_calm_ns = 20 * k_ms;
@@ -55,7 +56,7 @@ int watcher::start(scheduler& watched) try {
     m_judge = {};
     m_judge.reserve(workers);
     m_tasks = std::vector<os::task_state>(workers);
-    m_uses.assign(workers, {});
+    m_needed.assign(workers + 1, 0);
     m_stuck.reserve(workers);
     m_substitutes = 0;
     m_shown_substitutes.store(0, std::memory_order_relaxed); // relaxed, both: no watcher yet
@@ -143,12 +144,6 @@ stuck_state watcher::judge(worker_remote& w, std::uint64_t now) noexcept {
     return state;
 }
 
-void watcher::note_use(worker_remote const& w, std::uint64_t now) noexcept {
-    use& u = m_uses[static_cast<std::size_t>(w.index)];
-    worker_sample const seen = sample(w);
-    if (!seen.is_idle || seen.decisions != u.decisions) u = {seen.decisions, now};
-}
-
 // relaxed, all: see add_one.
 void watcher::note(worker_remote& w, stuck_state state, stuck_state before, int call) noexcept {
     if (state == stuck_state::in_kernel && call >= 0) {
@@ -170,8 +165,6 @@ watcher::findings watcher::look(std::uint64_t now) noexcept {
     m_stuck.clear();
     for (worker_remote* const w : m_scheduler->workers()) {
         stuck_state const state = judge(*w, now);
-        // relaxed: written by this thread.
-        if (w->is_substitute.load(std::memory_order_relaxed)) note_use(*w, now);
         if (state == stuck_state::in_kernel || (state == stuck_state::computes && found.waits))
             m_stuck.push_back(w);
     }
@@ -181,25 +174,30 @@ watcher::findings watcher::look(std::uint64_t now) noexcept {
 void watcher::substitute(std::uint64_t now) noexcept {
     int const stuck = static_cast<int>(m_stuck.size());
     int const wanted = std::min(stuck, m_scheduler->chosen().max_substitutes);
+    std::fill_n(m_needed.begin(), wanted + 1, now);
     while (m_substitutes < wanted && m_scheduler->active().add_substitute(
                                          *m_stuck[static_cast<std::size_t>(m_substitutes)]->home)) {
         ++m_substitutes;
         add_one(m_substituted);
     }
-    if (m_substitutes > wanted) dismiss_unused(wanted, now);
+    while (now - m_needed[static_cast<std::size_t>(m_substitutes)] > k_kept_ns) {
+        m_scheduler->active().dismiss_substitute(*substitute_to_dismiss());
+        --m_substitutes;
+    }
     m_shown_substitutes.store(m_substitutes, std::memory_order_relaxed); // relaxed: for reports
     m_scheduler->join_ended_workers();
 }
 
-void watcher::dismiss_unused(int wanted, std::uint64_t now) noexcept {
+// There is one. One that does nothing, if any does.
+worker_remote* watcher::substitute_to_dismiss() const noexcept {
+    worker_remote* found = nullptr;
     for (worker_remote* const w : m_scheduler->workers()) {
-        if (m_substitutes == wanted) return;
-        bool const is_unused = now - m_uses[static_cast<std::size_t>(w->index)].last > k_kept_ns;
         // relaxed: written by this thread.
-        if (!w->is_substitute.load(std::memory_order_relaxed) || !is_unused) continue;
-        m_scheduler->active().dismiss_substitute(*w);
-        --m_substitutes;
+        if (!w->is_substitute.load(std::memory_order_relaxed)) continue;
+        found = w;
+        if (sample(*w).is_idle) break;
     }
+    return found;
 }
 
 void watcher::free_main_if_stuck() noexcept {

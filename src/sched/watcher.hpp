@@ -65,18 +65,13 @@ private:
     struct findings {
         bool waits = false; // something is ready, and no worker is about to take it
     };
-    struct use {
-        std::uint32_t decisions = 0; // of the worker, at the last look
-        std::uint64_t last = 0;      // when it was seen at work, ns
-    };
 
     static void* run(void* self);
     void watch() noexcept;
     [[nodiscard]] findings look(std::uint64_t now) noexcept;
     [[nodiscard]] stuck_state judge(worker_remote& w, std::uint64_t now) noexcept;
     [[nodiscard]] worker_sample sample(worker_remote const& w) const noexcept;
-    void note_use(worker_remote const& w, std::uint64_t now) noexcept;
-    void dismiss_unused(int wanted, std::uint64_t now) noexcept;
+    [[nodiscard]] worker_remote* substitute_to_dismiss() const noexcept;
     [[nodiscard]] bool has_to_poll() const noexcept;
     void note(worker_remote& w, stuck_state state, stuck_state before, int call) noexcept;
     void substitute(std::uint64_t now) noexcept;
@@ -102,7 +97,8 @@ private:
     stuck_judge m_judge;
     std::vector<os::task_state> m_tasks; // by the workers' indices
     std::vector<worker_remote*> m_stuck; // found by the last look
-    std::vector<use> m_uses;             // of substitutes
+    // ns: when as many substitutes were needed last, by their number.
+    std::vector<std::uint64_t> m_needed;
     int m_substitutes = 0;
     std::uint64_t m_alert_period = 0; // ns
     std::uint64_t m_calm_period = 0;

@@ -16,6 +16,9 @@ TULLE_NOINLINE void* tulle_read_current(int offset) noexcept {
 
 namespace tulle::sched {
 
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+static_assert(offsetof(worker, current) == 0, "detail::current_fiber reads it there");
+
 TULLE_NOINLINE void write_current_outlined(int offset, void* word) noexcept {
     __asm__ __volatile__("");
     if (offset == 0)

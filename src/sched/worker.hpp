@@ -173,7 +173,7 @@ struct alignas(128) worker_core {
     worker_core& operator=(worker_core const&) = delete;
 
     // --- switching -------------------------------------------------------------------------------
-    fiber* current = nullptr; // what it runs
+    fiber* current = nullptr; // what it runs; first, as detail::current_fiber reads it there
     post_action post;
     void* exception_globals = nullptr; // of its OS thread
     // The next decision looks at timers and the work of others first.
@@ -189,6 +189,7 @@ struct alignas(128) worker_core {
 
     // --- finding work ----------------------------------------------------------------------------
     thread_record* start_next = nullptr; // to be run by the loop before anything else (child first)
+    bool next_is_claimed = false;        // start_next, by a yield to it
     record_deque* stolen_from = nullptr; // the deque of the record that it stole last
     base::rng random;
     steal_pace pace;                 // of its steals from other workers' ready queues
@@ -221,10 +222,10 @@ struct alignas(128) worker_core {
 };
 
 // A worker as its own OS thread has it: this_worker(). Of any other there is a worker_remote.
-struct worker : worker_remote, worker_core {
+struct worker : worker_core, worker_remote {
     worker(scheduler& its_scheduler, worker_kind its_kind, int its_index, bool asymmetric) noexcept
-        : worker_remote(its_scheduler, its_kind, its_index, asymmetric),
-          worker_core(its_kind, its_index) {}
+        : worker_core(its_kind, its_index),
+          worker_remote(its_scheduler, its_kind, its_index, asymmetric) {}
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.

@@ -14,9 +14,9 @@ namespace tulle::stack {
 namespace {
 
 constexpr std::size_t k_huge_page = std::size_t{2} << 20U;
-// /< ranges of one process_madvise call: half of IOV_MAX
+/// Ranges of one process_madvise call: half of IOV_MAX
 constexpr std::uint32_t k_guarded_batch = 512;
-// /< the guards of 512 take the kernel 0.3 ms, and most programs use fewer
+/// The guards of 512 take the kernel 0.3 ms, and most programs use fewer
 constexpr std::uint32_t k_first_batch = 16;
 constexpr std::size_t k_canary_bytes = 256;
 /// Address space of one slab at most; small where there is little.
@@ -50,6 +50,7 @@ stack_arena::~stack_arena() {
 
 std::size_t stack_arena::allocate(span* out, std::size_t count) noexcept {
     std::size_t done = 0;
+    m_wanted.store(true, std::memory_order_relaxed); // relaxed: trim() sees it a batch later or two
     do {
         std::lock_guard const lock(m_lock);
         done += take(out + done, count - done);
@@ -139,9 +140,9 @@ bool stack_arena::has_canary(stack_name name) const noexcept {
 
 bool stack_arena::is_intact(span in_use) const noexcept {
     std::unique_lock lock(m_lock);
-    bool const looks = has_canary(name_of(in_use.low - m_guard_bytes));
+    bool const has = has_canary(name_of(in_use.low - m_guard_bytes));
     lock.unlock();
-    return !looks || reads_zero(in_use.low - k_canary_bytes, in_use.low);
+    return !has || reads_zero(in_use.low - k_canary_bytes, in_use.low);
 }
 
 bool stack_arena::grow() noexcept {
@@ -245,11 +246,13 @@ bool stack_arena::reserve_slab(slab& made, std::uint32_t count) noexcept {
 }
 
 void stack_arena::trim() noexcept {
+    m_wanted.store(false, std::memory_order_relaxed); // relaxed: see allocate()
     std::unique_lock lock(m_lock);
     for (std::uint32_t i = 0; i < m_slab_count; ++i) {
         for (std::uint32_t from = 0; from < m_slabs[i].carved; from += m_batch) {
             trim_batch(m_slabs[i], from, std::min(from + m_batch, m_slabs[i].carved));
             lock.unlock(); // let others at the stacks between two system calls
+            if (m_wanted.load(std::memory_order_relaxed)) return;
             lock.lock();
         }
     }

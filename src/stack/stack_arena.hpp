@@ -14,6 +14,7 @@
 // get worse.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -37,6 +38,7 @@ public:
     /// Up to `count` stacks; fewer, with the reason in errno, when the system refuses more.
     [[nodiscard]] std::size_t allocate(span* out, std::size_t count) noexcept;
     void release(span const* returned, std::size_t count) noexcept;
+    /// Ends early when a stack is wanted meanwhile, whose pages would only be needed again.
     void trim() noexcept;
     [[nodiscard]] bool owns(std::byte const* low) const noexcept;
     [[nodiscard]] bool is_intact(span in_use) const noexcept; ///< stack_pool::is_intact
@@ -94,13 +96,14 @@ private:
     std::uint32_t const m_batch;     ///< stacks per growth, but for the first
     guard_policy& m_guards;
 
-    // /< free list, slab table, counts; never held over a system call but in trim()
+    /// Free list, slab table, counts; never held over a system call but in trim()
     mutable base::spin_lock m_lock;
     base::spin_lock m_growing; ///< held over the system calls of a growth; taken before m_lock
     slab* m_slabs = nullptr;   ///< k_most_slabs of them, made at the first growth
     std::uint32_t m_slab_count = 0;
-    std::uint32_t m_head = k_end; ///< most recently released stack
-    bool m_released = true;       ///< since the last growth
+    std::uint32_t m_head = k_end;      ///< most recently released stack
+    bool m_released = true;            ///< since the last growth
+    std::atomic<bool> m_wanted{false}; ///< a stack, since the last trim() began
     statistics m_stats;
 };
 

@@ -83,8 +83,8 @@ stack_arena& stack_pool::arena_of(span returned) const noexcept {
     return *m_arenas[class_for(returned.size).index];
 }
 
-bool stack_pool::owns(span where) const noexcept {
-    return where && arena_of(where).owns(where.low);
+bool stack_pool::owns(span stack) const noexcept {
+    return stack && arena_of(stack).owns(stack.low);
 }
 
 bool stack_pool::is_intact(span in_use) const noexcept {
@@ -109,7 +109,9 @@ statistics stack_pool::stats() const noexcept {
     return sum;
 }
 
-statistics stack_pool::stats(size_class of) const noexcept { return m_arenas[of.index]->stats(); }
+statistics stack_pool::stats(size_class chosen) const noexcept {
+    return m_arenas[chosen.index]->stats();
+}
 
 guard_kind stack_pool::guard() const noexcept { return m_guards.kind(); }
 

@@ -27,9 +27,9 @@ class stack_arena;
 struct settings {
     guard_choice guard = guard_choice::automatic;
     os::memory_calls const* memory = nullptr; ///< nullptr: the operating system's
-    // /< mprotect guards before going without; 0: a share of the mapping limit
+    /// mprotect guards before going without; 0: a share of the mapping limit
     std::size_t protect_limit = 0;
-    // /< stacks in use at a time, of all classes; 0: as many as the system gives
+    /// Stacks in use at a time, of all classes; 0: as many as the system gives
     std::size_t most = 0;
 };
 
@@ -43,21 +43,21 @@ public:
     [[nodiscard]] span allocate(size_class wanted) noexcept;
     void release(span returned) noexcept;
 
-    /// Up to `count` stacks at the price of about one; how many were to be had.
+    /// Allocates up to `count` stacks at the price of about one. Returns how many were to be had.
     [[nodiscard]] std::size_t allocate_many(size_class wanted, span* out,
                                             std::size_t count) noexcept;
-    /// All of one class.
+    /// Releases stacks of one class.
     void release_many(span const* returned, std::size_t count) noexcept;
 
     /// Whether a stack is of this pool. An empty one is of none.
-    [[nodiscard]] bool owns(span where) const noexcept;
+    [[nodiscard]] bool owns(span stack) const noexcept;
 
-    /// Of a stack in use: whether nothing was written below it, as far as can be seen. True where
+    /// Whether nothing was written below a stack that is in use, as far as can be seen. True where
     /// it has a guard.
     [[nodiscard]] bool is_intact(span in_use) const noexcept;
 
-    /// Whether every stack counts: a limit was set, or the system has refused one. Who caches
-    /// stacks should stop then.
+    /// Whether every stack counts: a limit was set, or the system has refused one. Callers that
+    /// cache stacks should stop then.
     // relaxed: a hint
     [[nodiscard]] bool is_short() const noexcept { return m_short.load(std::memory_order_relaxed); }
 
@@ -74,7 +74,7 @@ public:
     void visit(span_visitor visitor, void* argument) const noexcept;
 
     [[nodiscard]] statistics stats() const noexcept;
-    [[nodiscard]] statistics stats(size_class of) const noexcept;
+    [[nodiscard]] statistics stats(size_class chosen) const noexcept;
 
     /// What guards a stack created now; may fall from mprotect to canary while the process runs.
     [[nodiscard]] guard_kind guard() const noexcept;

@@ -17,6 +17,6 @@ struct span {
 };
 
 /// Called for each of a number of stacks.
-using span_visitor = void (*)(void* argument, span where) noexcept;
+using span_visitor = void (*)(void* argument, span stack) noexcept;
 
 } // namespace tulle::stack

@@ -14,7 +14,7 @@ struct statistics {
     std::size_t in_use = 0;
     std::size_t high_water = 0; ///< the largest in_use (summed over classes: an upper bound)
     std::size_t growths = 0;
-    // /< created stacks with a canary in place of a guard; compact ones do not count
+    /// Created stacks with a canary in place of a guard; compact ones do not count
     std::size_t unguarded = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// To lock an address is to empty the byte there, without a look at it.
+// To lock an address is to empty the byte there, which is neither read nor written.
 #include "sync/locked_addresses.hpp"
 #include "sync/process_words.hpp"
 
@@ -17,7 +17,7 @@ using sync::word_result;
 
 namespace {
 
-// An address without a value.
+// The cell of an address, without a value.
 class no_cell {
 public:
     using value_type = char;
@@ -29,10 +29,10 @@ public:
     [[nodiscard]] std::uintptr_t address() const noexcept { return m_address; }
     [[nodiscard]] char load() const noexcept { return 0; }
     void store(char /*value*/) const noexcept {}
-    void copy_out(void* /*place*/) const noexcept {}
-    void move_out(void* /*place*/) const noexcept {}
-    void copy_in(void const* /*place*/) const noexcept {}
-    void move_in(void const* /*place*/) const noexcept {}
+    void copy_out(void* /*buffer*/) const noexcept {}
+    void move_out(void* /*buffer*/) const noexcept {}
+    void copy_in(void const* /*buffer*/) const noexcept {}
+    void move_in(void const* /*buffer*/) const noexcept {}
     static void pass(void* /*to*/, void const* /*from*/) noexcept {}
 
 private:

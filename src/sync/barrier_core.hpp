@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A meeting of n threads, again and again. All fields under the lock; a phase ends when the last
-// arrives, which takes all waiters at once and wakes them without the lock. Whoever is woken does
-// not touch the barrier again.
+// arrives, which takes all waiters at once and wakes them without the lock. A thread that is woken
+// does not touch the barrier again.
 #pragma once
 
 #include "sync/waits.hpp"
@@ -67,7 +67,7 @@ private:
         m_arrived = 0;
         return m_waiting.take_all();
     }
-    // False: the caller is the last; the others are its to wake.
+    // False: the caller is the last, and wakes the others.
     [[nodiscard]] bool enter(waiter<Parking>& self, wait_batch<Parking>& others) noexcept {
         if (++m_arrived == m_expected) {
             others = end_phase();

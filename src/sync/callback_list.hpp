@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be done when something has happened, which it does once: nodes in the order of their
-// coming, until the list is closed.
+// What is to be done when an event has happened, once: a list of nodes in the order in which they
+// came, until it is closed.
 // One word: the last node that came, linked by `next` to those before it, or k_closed.
 #pragma once
+
+#include "base/intrusive_list.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -26,17 +28,13 @@ public:
                                                std::memory_order_acquire));
         return true;
     }
-    // Once. All that were added, first come first, linked by `next`.
-    [[nodiscard]] Node* close() noexcept {
+    // Once. All that were added, first come first.
+    [[nodiscard]] base::intrusive_queue<&Node::next> close() noexcept {
         // acq_rel: release pairs with is_closed and add; acquire with add.
         auto* n = reinterpret_cast<Node*>(m_last.exchange(k_closed, std::memory_order_acq_rel));
-        Node* first = nullptr;
-        while (n != nullptr) {
-            Node* const before = n->next;
-            n->next = std::exchange(first, n);
-            n = before;
-        }
-        return first;
+        base::intrusive_queue<&Node::next> all;
+        while (n != nullptr) all.push_front(*std::exchange(n, n->next));
+        return all;
     }
     // Pairs with close.
     [[nodiscard]] bool is_closed() const noexcept {

@@ -41,7 +41,7 @@ channel_status receive(channel_core& c, void* item, limit until) noexcept {
     return perform(c, item, false, until);
 }
 
-// Begins with any of them, so that each that can go on gets its turn.
+// Begins with any of the cases, so that each that can go on gets its turn.
 std::size_t select(channel_case* const* cases, std::size_t count, limit until) {
     selection all;
     std::size_t const first =

@@ -2,11 +2,12 @@
 // A queue of items between threads. All under the lock of the channel:
 //   INV-1  receivers wait only while there are no items, senders only while there is no room
 //   INV-2  so never both, but in cases of one and the same thread
-// Who finds a thread waiting that it can serve hands the item over in that thread's frame. A thread
-// waits for several channels at once by a case in each; the first that claims its wait, by
-// compare-and-swap, serves it, and cases of a wait that is over are passed over.
+// A thread that finds another one waiting, and can serve it, hands the item over in that thread's
+// frame. A thread waits for several channels at once by a case in each; the first that claims its
+// wait, by compare-and-swap, serves it, and cases of a wait that is over are passed over.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "sync/item_store.hpp"
 #include "sync/waits.hpp"
 
@@ -19,11 +20,11 @@ namespace tulle::sync {
 template <class Parking> class channel_core;
 template <class Parking> struct case_node;
 
-// In the frame of the thread, one for all its cases.
+// The wait of a thread, one for all its cases. It lies in the thread's frame.
 template <class Parking> struct channel_wait : timed_waiter<Parking> {
     using timed_waiter<Parking>::timed_waiter;
 
-    case_node<Parking>* chosen = nullptr; // by who has claimed the wait
+    case_node<Parking>* chosen = nullptr; // set by the thread that has claimed the wait
     channel_status status = channel_status::not_ready;
 };
 
@@ -44,20 +45,16 @@ public:
     using node = case_node<Parking>;
 
     void push_back(node& n) noexcept {
-        n.next = nullptr;
-        n.prev = m_last;
-        (m_last == nullptr ? m_first : m_last->next) = &n;
-        m_last = &n;
+        m_cases.push_back(n);
         n.linked = true;
     }
     void unlink(node& n) noexcept {
-        (n.prev == nullptr ? m_first : n.prev->next) = n.next;
-        (n.next == nullptr ? m_last : n.next->prev) = n.prev;
+        m_cases.remove(n);
         n.linked = false;
     }
-    // The first whose wait the caller has ended, and must resume. Null: none.
+    // Takes the first case whose wait the caller could end; the caller must resume it. Null: none.
     [[nodiscard]] node* claim() noexcept {
-        while (node* const n = m_first) {
+        while (node* const n = m_cases.first()) {
             unlink(*n);
             if (!n->wait->try_wake()) continue;
             n->wait->chosen = n;
@@ -67,8 +64,7 @@ public:
     }
 
 private:
-    node* m_first = nullptr;
-    node* m_last = nullptr;
+    base::intrusive_list<&node::next, &node::prev> m_cases;
 };
 
 enum class attempt_result { done, must_wait, needs_block };
@@ -153,17 +149,19 @@ private:
         status = how;
         return attempt_result::done;
     }
-    void take_front(void* to, void*& garbage) noexcept {
-        void* const from = m_items.front();
-        move(to, from);
-        m_items.type().destroy(from, m_items.type().size);
+    void take_front(void* target, void*& garbage) noexcept {
+        void* const oldest = m_items.front();
+        move(target, oldest);
+        m_items.type().destroy(oldest, m_items.type().size);
         garbage = m_items.drop_front();
     }
-    void take_over(node& sender, void* to, chain& woken) noexcept {
-        move(to, sender.item);
+    void take_over(node& sender, void* target, chain& woken) noexcept {
+        move(target, sender.item);
         serve(sender, channel_status::success, woken);
     }
-    void move(void* to, void* from) noexcept { m_items.type().move(to, from, m_items.type().size); }
+    void move(void* target, void* source) noexcept {
+        m_items.type().move(target, source, m_items.type().size);
+    }
     static void serve(node& n, channel_status status, chain& woken) noexcept {
         n.wait->status = status;
         woken.add(*n.wait);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One send or receive of several, whichever can go on first: takes the locks of all the channels,
 // in the order of their addresses, and tries each; if none can go on, the thread waits with a case
-// in each. Whoever claims the wait serves one; the thread then takes the others back.
-//   INV-1  whoever lets go of the last lock touches nothing of the frame afterwards, and the frame
-//          stays until each lock was free once
+// in each. The thread that claims the wait serves one case; the waiter then takes the others back.
+//   INV-1  the thread that lets go of the last lock touches nothing of the frame afterwards, and
+//   the
+//          frame stays until each lock was free once
 #pragma once
 
 #include "sync/channel_core.hpp"
@@ -24,7 +25,7 @@ public:
     channel_select(channel_select const&) = delete;
     channel_select& operator=(channel_select const&) = delete;
 
-    // In the order in which they are to be tried.
+    // Cases are added in the order in which they are to be tried.
     void add(node& n, core& channel, void* item, bool is_send) noexcept {
         n.channel = &channel;
         n.item = item;
@@ -53,7 +54,7 @@ public:
         return result == attempt_result::done ? m_done : nullptr;
     }
 
-    // As the guard of the wait.
+    // The select is the guard of its wait.
     void lock() noexcept {
         for (node* n = m_first; n != nullptr; n = n->after)
             if (n->after == nullptr || n->after->channel != n->channel) n->channel->lock.lock();
@@ -83,10 +84,10 @@ private:
     }
     // Under all locks: the first that can go on.
     [[nodiscard]] attempt_result attempt_each() noexcept {
-        for (node* n = m_cases.first(); n != nullptr; n = n->next_case) {
-            attempt_result const result = n->channel->attempt(*n, m_status, m_woken, m_garbage);
+        for (node& n : m_cases) {
+            attempt_result const result = n.channel->attempt(n, m_status, m_woken, m_garbage);
             if (result == attempt_result::must_wait) continue;
-            m_done = n;
+            m_done = &n;
             return result;
         }
         return attempt_result::must_wait;
@@ -144,19 +145,8 @@ private:
                 m_first->channel};
     }
 
-    struct case_row {
-        node* head = nullptr;
-        node* tail = nullptr;
-        void push_back(node& n) noexcept {
-            n.next_case = nullptr;
-            (tail == nullptr ? head : tail->next_case) = &n;
-            tail = &n;
-        }
-        [[nodiscard]] node* first() const noexcept { return head; }
-    };
-
-    case_row m_cases;        // in the order of trying
-    node* m_first = nullptr; // by addresses
+    base::intrusive_queue<&node::next_case> m_cases; // in the order of trying
+    node* m_first = nullptr;                         // by addresses
     std::size_t m_count = 0;
     node* m_done = nullptr; // or what needs a block
     channel_status m_status = channel_status::not_ready;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that wait for a notification, each of which lets go of a mutex in the same step. The
-// queue's lock is held from linking the waiter to the mutex's unlock, so that whoever locks the
-// mutex afterwards finds the waiter. Lock order: this queue, then the mutex's.
+// queue's lock is held from linking the waiter to the mutex's unlock, so that a thread that
+// locks the mutex afterwards finds the waiter. Lock order: this queue, then the mutex's.
 #pragma once
 
 #include "sync/waits.hpp"

@@ -7,8 +7,8 @@
 
 namespace tulle::sync {
 
-// False: the limit was reached. One that was reached before only lets others go on for a moment.
-// `let_go` gives the mutex up.
+// False: the limit was reached. A limit that was reached before the call only lets others go on for
+// a moment. `let_go` gives the mutex up.
 template <class LetGo>
 [[nodiscard]] bool wait_without_lock(condition_core<parking>& condition, limit<parking> until,
                                      LetGo let_go) noexcept {

@@ -15,11 +15,11 @@ public:
     object_cell(void* object, tulle::detail::value_operations const& type) noexcept
         : m_object(object), m_type(&type) {}
 
-    void copy_out(void* place) const noexcept { m_type->copy_out(m_object, place); }
-    void move_out(void* place) const noexcept { m_type->move_out(m_object, place); }
-    void copy_in(void const* place) const noexcept { m_type->copy_in(m_object, place); }
-    void move_in(void* place) const noexcept { m_type->move_in(m_object, place); }
-    void pass(void* to, void const* from) const noexcept { m_type->pass(to, from); }
+    void copy_out(void* buffer) const noexcept { m_type->copy_out(m_object, buffer); }
+    void move_out(void* buffer) const noexcept { m_type->move_out(m_object, buffer); }
+    void copy_in(void const* buffer) const noexcept { m_type->copy_in(m_object, buffer); }
+    void move_in(void* buffer) const noexcept { m_type->move_in(m_object, buffer); }
+    void pass(void* target, void const* source) const noexcept { m_type->pass(target, source); }
 
 private:
     void* m_object;
@@ -31,23 +31,23 @@ using front = tulle::detail::full_empty_front;
 
 constexpr tulle::detail::value_operations k_no_operations{};
 
-// What `look` says of a home that is locked.
-template <class F> auto locked(front const& of, F look) noexcept {
-    home h(const_cast<front&>(of), object_cell(nullptr, k_no_operations));
+// Calls `read` with a home that is locked, and returns its result.
+template <class F> auto locked(front const& word, F read) noexcept {
+    home h(const_cast<front&>(word), object_cell(nullptr, k_no_operations));
     h.lock();
-    auto const seen = look(h);
+    auto const seen = read(h);
     h.unlock();
     return seen;
 }
 
-TULLE_NOINLINE bool apply_with_waits(front& of, front::value before, void* object,
+TULLE_NOINLINE bool apply_with_waits(front& word, front::value before, void* object,
                                      tulle::detail::value_operations const& type,
-                                     feb_operation what, void* place,
+                                     feb_operation operation, void* buffer,
                                      tulle::detail::limit until) noexcept {
-    home h(of, object_cell(object, type));
+    home h(word, object_cell(object, type));
     h.adopt_lock(before);
-    word_wait<parking, home> waiting(h, &of);
-    return waiting.perform_locked(what, place, until) == word_result::done;
+    word_wait<parking, home> waiting(h, &word);
+    return waiting.perform_locked(operation, buffer, until) == word_result::done;
 }
 
 } // namespace
@@ -56,19 +56,19 @@ TULLE_NOINLINE bool apply_with_waits(front& of, front::value before, void* objec
 namespace tulle::detail {
 
 bool apply_full_empty(full_empty_front& front, full_empty_front::value before, void* object,
-                      value_operations const& type, feb_operation what, void* place,
+                      value_operations const& type, feb_operation operation, void* buffer,
                       limit until) noexcept {
     sync::home h(front, sync::object_cell(object, type));
     h.adopt_lock(before);
-    if (sync::fills(what) && h.hand_over(what, place)) return true;
-    return sync::apply_with_waits(front, before, object, type, what, place, until);
+    if (sync::fills(operation) && h.hand_over(operation, buffer)) return true;
+    return sync::apply_with_waits(front, before, object, type, operation, buffer, until);
 }
 
 void wait_full_empty(full_empty_front& front, void* object, value_operations const& type,
-                     feb_operation what, void* place) noexcept {
+                     feb_operation operation, void* buffer) noexcept {
     sync::home h(front, sync::object_cell(object, type));
     sync::word_wait<sync::parking, sync::home> waiting(h, &front);
-    static_cast<void>(waiting.wait(what, place, k_no_deadline));
+    static_cast<void>(waiting.wait(operation, buffer, k_no_deadline));
 }
 
 bool is_full_slow(full_empty_front const& front) noexcept {

@@ -26,26 +26,26 @@ public:
     void adopt_lock(value before) noexcept { m_head = before; }
     void unlock() noexcept { m_front.unlock(m_head); }
 
-    [[nodiscard]] word_result attempt(feb_operation what, void* place) noexcept {
+    [[nodiscard]] word_result attempt(feb_operation operation, void* buffer) noexcept {
         queue* const q = waiting();
         value& state = q == nullptr ? m_head : q->next;
         bool const was_full = front_type::is_full(state);
         word_change<Parking, Cell> change(m_cell, was_full, q, m_wakes);
-        if (!change.apply(what, place)) return word_result::waits;
+        if (!change.apply(operation, buffer)) return word_result::waits;
         // A purge that a waiting writer has filled again is an emptying, too.
-        if (was_full && empties(what)) state = front_type::emptied(state);
+        if (was_full && empties(operation)) state = front_type::emptied(state);
         if (change.is_full() && front_type::is_empty(state)) state = front_type::filled(state);
         if (q != nullptr) set_queue(*q, change.settle());
         return word_result::done;
     }
-    // In place of attempt, for what fills, and of unlock: the value goes to the only one that waits
-    // to take it. False: nothing was done.
-    [[nodiscard]] bool hand_over(feb_operation what, void* place) noexcept {
+    // For operations that fill, instead of attempt and unlock: the value goes to the only thread
+    // that waits to take it. False: nothing was done.
+    [[nodiscard]] bool hand_over(feb_operation operation, void* buffer) noexcept {
         word_waiter<Parking>* const taker =
             waiting() == nullptr ? nullptr : waiting()->only_taker();
         if (taker == nullptr) return false;
         m_head = front_type::emptied(front_type::filled(waiting()->next));
-        pass_on(m_cell, what, place, *taker);
+        pass_on(m_cell, operation, buffer, *taker);
         unlock();
         Parking::resume(taker->thread);
         return true;
@@ -53,7 +53,7 @@ public:
     void enqueue(word_waiter<Parking>& w) noexcept {
         (waiting() == nullptr ? host_queue(w) : *waiting()).list_of(w).push_back(w);
     }
-    // If it must wait, and nobody does. False: nothing was done.
+    // Enqueues a waiter that must wait where no other thread does. False: nothing was done.
     [[nodiscard]] bool enqueue_first(word_waiter<Parking>& w) noexcept {
         if (!(needs_full(w.wants)
                   ? front_type::is_empty(m_head)
@@ -70,9 +70,9 @@ public:
     }
     // Attempt does not ask for any.
     [[nodiscard]] static bool get_memory() noexcept { return false; }
-    void wake(void const* place) noexcept { m_wakes.wake_all(m_cell, place); }
+    void wake(void const* buffer) noexcept { m_wakes.wake_all(m_cell, buffer); }
 
-    // Under the lock.
+    // The caller holds the lock.
     [[nodiscard]] bool is_full() const noexcept {
         return front_type::is_full(waiting() == nullptr ? m_head : waiting()->next);
     }

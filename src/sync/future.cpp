@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library calls under <tulle/future.hpp>.
+#include "base/intrusive_list.hpp"
 #include "os/machine.hpp"
 #include "sched/thread_record.hpp"
 #include "sync/callback_list.hpp"
@@ -23,27 +24,10 @@ using latch_type = sync::latch_core<sync::parking>;
 constexpr auto k_kind = wait::wait_kind::future;
 
 // Callbacks that are to run, the oldest first.
-class callback_queue {
-public:
-    void append(future_callback* first) noexcept {
-        *m_end = first;
-        while (*m_end != nullptr) m_end = &(*m_end)->next;
-    }
-    [[nodiscard]] future_callback* pop() noexcept {
-        future_callback* const c = m_first;
-        if (c == nullptr) return nullptr;
-        m_first = c->next;
-        if (m_first == nullptr) m_end = &m_first;
-        return c;
-    }
+using callback_queue = base::intrusive_queue<&future_callback::next>;
 
-private:
-    future_callback* m_first = nullptr;
-    future_callback** m_end = &m_first;
-};
-
-// That of the make_ready() which runs callbacks on this OS thread; null: none does. A callback does
-// not wait, so the thread that runs callbacks stays on its OS thread. Not inlined, as one that
+// The queue of the make_ready() that runs callbacks on this OS thread; null: none does. A callback
+// does not wait, so the thread that runs callbacks stays on its OS thread. Not inlined, as one that
 // starts nothing may wait after all: see start_or_call.
 TULLE_NOINLINE callback_queue*& running_callbacks() noexcept {
     thread_local callback_queue* t_running = nullptr;
@@ -52,13 +36,11 @@ TULLE_NOINLINE callback_queue*& running_callbacks() noexcept {
 
 // A callback may make another future ready, whose callbacks then wait for this one to return: a
 // chain of futures of any length takes one frame.
-void run_callbacks(future_callback* first) noexcept {
-    if (first == nullptr) return;
-    if (callback_queue* const outer = running_callbacks()) return outer->append(first);
-    callback_queue due;
-    due.append(first);
+void run_callbacks(callback_queue due) noexcept {
+    if (due.empty()) return;
+    if (callback_queue* const outer = running_callbacks()) return outer->append(due);
     running_callbacks() = &due;
-    while (future_callback* const c = due.pop()) c->run(c);
+    while (future_callback* const c = due.pop_front()) c->run(c);
     running_callbacks() = nullptr;
 }
 
@@ -82,10 +64,10 @@ future_core::future_core(void (*destroy)(future_core*) noexcept) noexcept : m_de
     sync::open<latch_type>(m_ready).open(1);
 }
 
-// The list is closed first: from then on it is ready. Who has seen that may be gone before the
-// latch opens; the caller's reference keeps both.
+// The list is closed first: from then on the future is ready. A thread that has seen that may be
+// gone before the latch opens; the caller's reference keeps both.
 void future_core::make_ready() noexcept {
-    future_callback* const due = sync::open<callbacks>(m_callbacks).close();
+    callback_queue const due = sync::open<callbacks>(m_callbacks).close();
     static_cast<void>(sync::open<latch_type>(m_ready).count_down(1));
     run_callbacks(due);
 }

@@ -3,6 +3,7 @@
 
 #include "base/sanitize.hpp"
 #include "os/careful_read.hpp"
+#include "sched/census.hpp"
 #include "sched/thread_record.hpp"
 #include "sync/barrier_core.hpp"
 #include "sync/channel_core.hpp"
@@ -16,10 +17,13 @@
 #include "sync/signal_core.hpp"
 
 #include <cstdio>
+#include <cstring>
 
 namespace tulle::sync {
 
 namespace {
+
+using detail::mutex_owner;
 
 TULLE_NO_SANITIZE void inspect_barrier(barrier_core<parking> const& b, wait_facts& facts) noexcept {
     static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers,
@@ -75,10 +79,30 @@ TULLE_NO_SANITIZE void inspect_channel(channel_core<parking> const& c, char cons
                                         static_cast<unsigned long long>(items.capacity())));
 }
 
-thread_id holder_of_address(void const* address) noexcept {
+holder holder_of_address(void const* address) noexcept {
     if constexpr (k_check_addresses)
-        return locked_addresses::instance().holder(reinterpret_cast<std::uintptr_t>(address));
-    return 0;
+        return {locked_addresses::instance().holder(reinterpret_cast<std::uintptr_t>(address))};
+    return {};
+}
+
+// The stack of the last holder is written over by the next one, so it says something only of a
+// mutex that is held.
+holder holder_in(std::uint64_t owner, bool is_free) noexcept {
+    void const* const stack = mutex_owner::stack_in(owner);
+    if (stack == nullptr) return {mutex_owner::number_in(owner)};
+    return is_free ? holder{} : holder{sched::census::number_on(stack), stack};
+}
+
+holder holder_of(tulle::mutex const& m) noexcept {
+    return holder_in(mutex_owner::of(m), mutex_owner::is_free(m));
+}
+
+holder find_holder_of(tulle::mutex const& m) noexcept {
+    std::uint64_t const owner = os::careful_read(mutex_owner::owner_word(m)).value_or(0);
+    std::uint32_t is_free = 1; // half of the word that is read
+    if (auto const front = os::careful_read(mutex_owner::free_word(m)))
+        std::memcpy(&is_free, &*front, sizeof is_free);
+    return holder_in(owner, is_free != 0);
 }
 
 TULLE_NO_SANITIZE thread_id id_of(sched::thread_record const& t) noexcept { return t.id; }
@@ -100,7 +124,7 @@ char const* text(wait::wait_kind kind) noexcept {
         case word_full:
         case word_empty: return "full/empty word";
         case address_lock: return "lock of address";
-        case group_place: return "place in a spawn_group";
+        case group_permit: return "permit of a spawn_group";
         case future: return "future";
         case semaphore: return "semaphore";
         case shared_mutex: return "shared mutex";
@@ -120,8 +144,7 @@ wait_facts inspect(wait::wait_reason reason) noexcept {
     wait_facts facts;
     switch (reason.kind) {
         case owned_mutex:
-            facts.holder =
-                detail::mutex_owner::of(*static_cast<tulle::mutex const*>(reason.object));
+            facts.holder = holder_of(*static_cast<tulle::mutex const*>(reason.object));
             break;
         case barrier:
             inspect_barrier(*static_cast<barrier_core<parking> const*>(reason.object), facts);
@@ -155,7 +178,7 @@ wait_facts inspect(wait::wait_reason reason) noexcept {
                 std::snprintf(facts.numbers, sizeof facts.numbers, "or for another: select"));
             break;
         case spawned_thread:
-            facts.holder = id_of(*static_cast<sched::thread_record const*>(reason.object));
+            facts.holder.id = id_of(*static_cast<sched::thread_record const*>(reason.object));
             break;
         case word_full: say(facts, "until it is full"); break;
         case word_empty: say(facts, "until it is empty"); break;
@@ -172,18 +195,15 @@ bool may_have_holder(wait::wait_kind kind) noexcept {
            (k_check_addresses && kind == address_lock);
 }
 
-thread_id find_holder(wait::wait_reason reason) noexcept {
+holder find_holder(wait::wait_reason reason) noexcept {
     using enum wait::wait_kind;
     switch (reason.kind) {
-        case owned_mutex:
-            return os::careful_read(
-                       detail::mutex_owner::place(*static_cast<tulle::mutex const*>(reason.object)))
-                .value_or(0);
+        case owned_mutex: return find_holder_of(*static_cast<tulle::mutex const*>(reason.object));
         case spawned_thread:
-            return os::careful_read(&static_cast<sched::thread_record const*>(reason.object)->id)
-                .value_or(0);
+            return {os::careful_read(&static_cast<sched::thread_record const*>(reason.object)->id)
+                        .value_or(0)};
         case address_lock: return holder_of_address(reason.object);
-        default: return 0;
+        default: return {};
     }
 }
 

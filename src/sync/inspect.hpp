@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of an object that a thread waits for. By reports, while the thread waits: the
-// object exists then.
+// What can be said of an object that a thread waits for. Reports call these while the thread waits:
+// the object exists then.
 #pragma once
 
 #include "wait/wait_kind.hpp"
@@ -12,8 +12,16 @@
 
 namespace tulle::sync {
 
+// Of a mutex, or the thread that is joined.
+struct holder {
+    thread_id id = 0;            // 0: not known, or a forked thread that has none
+    void const* stack = nullptr; // the fiber that it stands on; null: not known
+
+    [[nodiscard]] bool is_known() const noexcept { return id != 0 || stack != nullptr; }
+};
+
 struct wait_facts {
-    thread_id holder = 0;              // of a mutex, or the thread that is joined; 0: not known
+    sync::holder holder;
     void const* stolen_word = nullptr; // the `state` of the forked thread that is joined
     char numbers[64] = ""; // "2 of 3 have arrived", "count 1", ...; empty: nothing to say
 };
@@ -21,9 +29,9 @@ struct wait_facts {
 // "mutex", "barrier", ...
 [[nodiscard]] char const* text(wait::wait_kind kind) noexcept;
 [[nodiscard]] wait_facts inspect(wait::wait_reason reason) noexcept;
-// For one who does not know whether the thread still waits: the object may be gone, which is found
-// out with care. 0: not known.
-[[nodiscard]] thread_id find_holder(wait::wait_reason reason) noexcept;
+// For a caller that does not know whether the thread still waits: the object may be gone, which is
+// found out with care.
+[[nodiscard]] holder find_holder(wait::wait_reason reason) noexcept;
 [[nodiscard]] bool may_have_holder(wait::wait_kind kind) noexcept;
 
 } // namespace tulle::sync

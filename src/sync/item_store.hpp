@@ -4,6 +4,8 @@
 // caller, who holds no lock while it gets it. No thread safety.
 #pragma once
 
+#include "base/intrusive_list.hpp"
+
 #include <tulle/detail/channel_calls.hpp>
 
 #include <algorithm>
@@ -31,7 +33,7 @@ public:
             m_type.destroy(front(), m_type.size);
             free_block(drop_front());
         }
-        free_block(m_first);
+        free_block(m_blocks.first());
         free_block(m_spare);
     }
     item_store(item_store const&) = delete;
@@ -44,7 +46,7 @@ public:
 
     // Memory for an unbounded one.
     [[nodiscard]] bool needs_block() const noexcept {
-        return is_unbounded() && m_spare == nullptr && (m_last == nullptr || m_back == m_per_block);
+        return is_unbounded() && m_spare == nullptr && (m_blocks.empty() || m_back == m_per_block);
     }
     [[nodiscard]] void* make_block() const {
         return ::operator new(m_per_block* m_type.size + header(), alignment());
@@ -59,25 +61,22 @@ public:
 
     // Where the caller makes the next item. Not full, and no block is needed.
     [[nodiscard]] void* add_back() noexcept {
-        if (m_last == nullptr || (is_unbounded() && m_back == m_per_block))
-            append(static_cast<block*>(exchange_spare(nullptr)));
-        void* const place = at(m_last, m_back);
+        if (m_blocks.empty() || (is_unbounded() && m_back == m_per_block))
+            append(exchange_spare(nullptr));
+        void* const slot = at(m_blocks.last(), m_back);
         m_back = is_unbounded() || m_back + 1 < m_per_block ? m_back + 1 : 0;
         ++m_count;
-        return place;
+        return slot;
     }
     // The oldest one, which the caller destroys before drop_front(). Not empty.
-    [[nodiscard]] void* front() noexcept { return at(m_first, m_front); }
+    [[nodiscard]] void* front() noexcept { return at(m_blocks.first(), m_front); }
     // A block that is to be freed, or null.
     [[nodiscard]] void* drop_front() noexcept {
         --m_count;
         if (++m_front < m_per_block) return nullptr;
         m_front = 0;
         if (!is_unbounded()) return nullptr;
-        block* const used = m_first;
-        m_first = used->next;
-        if (m_first == nullptr) m_last = nullptr;
-        return std::exchange(m_spare, used);
+        return std::exchange(m_spare, m_blocks.pop_front());
     }
 
 private:
@@ -96,21 +95,18 @@ private:
         return reinterpret_cast<std::byte*>(b) + header() + index * m_type.size;
     }
     void give_block(void* b) noexcept { m_spare = static_cast<block*>(b); }
-    void append(block* b) noexcept {
-        ::new (static_cast<void*>(b)) block{nullptr};
-        (m_last == nullptr ? m_first : m_last->next) = b;
-        m_last = b;
+    void append(void* b) noexcept {
+        m_blocks.push_back(*::new (b) block{nullptr});
         m_back = 0;
     }
 
     detail::item_type const m_type;
     std::size_t const m_capacity;
     std::size_t const m_per_block;
-    block* m_first = nullptr;
-    block* m_last = nullptr;
+    base::intrusive_queue<&block::next> m_blocks;
     block* m_spare = nullptr;
-    std::size_t m_front = 0; // in m_first
-    std::size_t m_back = 0;  // in m_last
+    std::size_t m_front = 0; // in the first block
+    std::size_t m_back = 0;  // in the last one
     std::size_t m_count = 0;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A count that goes down to zero once, and the threads that wait for that. States of the count:
-//   n > 0 --last count_down--> k_closing --waiters taken, under the lock--> k_closed --lock
-//   released--> 0
-// The store of 0 is the last access to the latch, so whoever has seen it may destroy the latch.
-// Waiters are woken by their nodes alone.
+//   n > 0 --last count_down--> k_closing --waiters taken, under the lock--> k_closed
+//   k_closed --lock released--> 0
+// The store of 0 is the last access to the latch, so a thread that has seen it may destroy the
+// latch. Waiters are woken by their nodes alone.
 #pragma once
 
 #include "sync/waits.hpp"

@@ -14,8 +14,8 @@ void* pointer(std::uintptr_t address) noexcept { return reinterpret_cast<void*>(
 
 } // namespace
 
-// No static of a function: a child process may have been forked off while another thread was in its
-// initialisation.
+// This is no static of a function: a child process may have been forked off while another thread
+// was in its initialisation.
 locked_addresses& locked_addresses::instance() noexcept {
     static constinit std::atomic<locked_addresses*> s_all{nullptr};
     // Pairs with the exchange.
@@ -73,7 +73,7 @@ void locked_addresses::has_unlocked(std::uintptr_t address) noexcept {
     change(address, [](entry& e) { --e.releasing; });
 }
 
-// By a report, perhaps in a copy of the process, in which nobody gives a lock back.
+// A report calls this, perhaps in a copy of the process, in which nobody gives a lock back.
 thread_id locked_addresses::holder(std::uintptr_t address) noexcept {
     shard& s = shard_of(address);
     if (!s.lock.try_lock()) return 0;
@@ -98,7 +98,7 @@ void locked_addresses::refuse_lock(std::uintptr_t address) noexcept {
                 pointer(address));
 }
 
-// Nobody waits there; who held an address does so still.
+// Nobody waits in the child; a thread that held an address still does.
 void locked_addresses::repair() noexcept {
     for (shard& s : m_shards) {
         if (s.lock.looks_held()) {

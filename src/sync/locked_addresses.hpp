@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// In debug builds: which addresses are used as locks, to tell who uses them as full/empty words as
-// well. An address counts from before its lock is tried until before it is released; while it is
-// being released it counts for lock() only, as the next user may go on already.
+// In debug builds: which addresses are used as locks, to find threads that use them as full/empty
+// words as well. An address counts from before its lock is tried until before it is released; while
+// it is being released it counts for lock() only, as the next user may go on already.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -37,7 +37,7 @@ public:
     void has_unlocked(std::uintptr_t address) noexcept;
     // Before a full/empty operation.
     void check_word(std::uintptr_t address) noexcept {
-        // relaxed: who uses it as both has seen it counted
+        // relaxed: a thread that uses an address as both has seen it counted
         if (m_count.load(std::memory_order_relaxed) != 0) check_word_slowly(address);
     }
     [[nodiscard]] thread_id holder(std::uintptr_t address) noexcept; // 0: not known

@@ -23,6 +23,9 @@ bool mutex::lock_until_cold(detail::limit until) noexcept {
 bool mutex::try_lock_cold() noexcept { return sync::try_lock(m_front, sync::open<queue>(m_queue)); }
 
 void mutex::unlock_cold(detail::unlock_result how_far) noexcept {
+    // The caller still holds it, and the one that it goes to may come late. relaxed: see set_owner.
+    if (how_far == detail::unlock_result::held_contended)
+        m_owner.store(0, std::memory_order_relaxed);
     sync::native_mutex_core(m_front, sync::open<queue>(m_queue)).unlock(how_far);
     schedule_point();
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a mutex does when its front (<tulle/detail/mutex_front.hpp>) cannot: spin, queue, wake, hand
 // off.
-//   barging    an unlocker frees the mutex and wakes the first waiter, who competes with newcomers.
+//   barging    an unlocker frees the mutex and wakes the first waiter, which competes with
+//   newcomers.
 //              One is on its way at a time.
 //   hand-off   a waiter that lost twice, or has waited for a millisecond, gets the mutex from the
 //              next unlocker without a contest.
 // contended = 1 costs each unlock the queue's lock, and its setting a heavy fence; so it is kept
 // for k_quiet unlocks without waiters.
-// Without heavy fences it is never taken back, and nobody parks before it is settled: before
-// somebody who has seen it has held the mutex.
-// Every later holder then sees it, because it acquires the mutex from that one.
+// Without heavy fences it is never taken back, and no thread parks before it is settled, which it
+// is once a thread that has seen it has held the mutex: every later holder then sees it, because it
+// acquires the mutex from that one.
 // Source: asymmetric Dekker synchronization (Dice, Huang and Yang 2001); the throttle is that of
 // Dice, "Malthusian locks", doi:10.1145/3064176.3064203.
 #pragma once
@@ -51,13 +52,13 @@ public:
         : m_front(front), m_queue(queue), m_kind(kind) {}
 
     // Takes a mutex that only looks held: a new one, or one that a deterministic run has freed.
-    // After try_lock failed.
+    // Called after try_lock has failed.
     [[nodiscard]] bool take_over() noexcept {
         if (!inherit()) return false;
         if (Parking::is_deterministic()) stay_cold();
         return true;
     }
-    // After take_over failed.
+    // Called after take_over has failed.
     void lock() noexcept {
         if (spin(nullptr)) return;
         node self;
@@ -75,10 +76,10 @@ public:
             if (self.has_ended() || until.is_over()) return give_up(self);
         }
     }
-    // After try_unlock; never suspends.
+    // Called after try_unlock; never suspends.
     void unlock(detail::unlock_result how_far) noexcept {
         if (how_far == detail::unlock_result::held_contended) return unlock_contended();
-        // Released. Take it again to look for waiters; whoever holds it otherwise will see
+        // Released. Take it again to find waiters; a thread that has it now will see
         // `contended` when it unlocks.
         if (m_front.try_lock_if_free()) unlock_contended();
     }
@@ -101,7 +102,8 @@ private:
         // Pairs with the release in set_free.
         return !m_queue.inherited.exchange(true, std::memory_order_acquire);
     }
-    // By a holder, whose own unlock sees it, as does that of each later one: it is settled.
+    // A holder calls this. Its own unlock sees `contended`, and so does that of each later one: it
+    // is settled.
     void stay_cold() noexcept {
         section const held(m_queue.lock);
         m_front.contended.store(1, std::memory_order_relaxed); // relaxed: see above
@@ -145,7 +147,7 @@ private:
                           [] {});
     }
 
-    // Under the queue's lock, with the caller suspended.
+    // Called under the queue's lock, with the caller suspended.
     [[nodiscard]] entry enter(node& self) noexcept {
         if (is_granted(&self)) return entry::acquired;
         if (m_queue.on_its_way == &self) {
@@ -172,14 +174,14 @@ private:
         m_queue.settled = Parking::has_heavy_fence();
         if (m_queue.settled) machine::heavy_fence();
     }
-    // The limit has been reached. True: the mutex came all the same.
+    // The limit has been reached. True: the caller has got the mutex all the same.
     [[nodiscard]] bool give_up(node& self) noexcept {
         {
             section const held(m_queue.lock);
             if (is_granted(&self)) return true;
             if (m_queue.on_its_way != &self) return false;
             m_queue.on_its_way = nullptr;
-            // Else the holder wakes the next.
+            // Otherwise the holder wakes the next one.
             if (m_queue.waiting.empty() || !(m_front.try_lock() || inherit())) return false;
         }
         unlock_contended();
@@ -236,7 +238,7 @@ private:
         if (Parking::is_deterministic() || !Parking::has_heavy_fence() || ++m_queue.quiet < k_quiet)
             return;
         m_front.contended.store(0,
-                                // relaxed: who misses it takes the queue's lock once more
+                                // relaxed: a thread that misses it takes the queue's lock once more
                                 std::memory_order_relaxed);
     }
 

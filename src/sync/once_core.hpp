@@ -51,7 +51,7 @@ private:
     void wait_while_running() noexcept {
         waiter<Parking> self;
         park({wait::wait_kind::once, &m_state}, self, m_queue.lock, [this, &self] {
-            // relaxed: under the lock, and begin() looks again
+            // relaxed: under the lock, and begin() checks again
             if (m_state.load(std::memory_order_relaxed) != k_running) return false;
             m_queue.waiting.push_back(self);
             return true;

@@ -3,8 +3,8 @@
 // leave. All fields under the lock. A phase:
 //   remaining > 0 --last arrival--> remaining = 0, completed by that thread without the lock
 //   --end_phase--> the next phase
-// Whoever ends it takes all waiters at once and wakes them without the lock; nothing is touched
-// afterwards.
+// The thread that ends a phase takes all waiters at once and wakes them without the lock; it
+// touches nothing afterwards.
 #pragma once
 
 #include "sync/waits.hpp"

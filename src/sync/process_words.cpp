@@ -30,8 +30,9 @@ std::size_t bytes_for(std::size_t count) noexcept {
     return count * (sizeof(slot_type) + sizeof(count_type)) + sizeof(table);
 }
 
-// Address space only: a page is there when a word near it has been empty. Where even that is
-// refused, a smaller table, in which words share slots more often. Null: nothing at all.
+// Reserves address space only: a page takes memory when a word near it has been empty. Where even
+// that is refused, it makes a smaller table, in which words share slots more often. Null: there is
+// none at all.
 table const* reserve_table() noexcept {
     for (unsigned bits = 24; bits >= 12; bits -= 4) {
         std::size_t const count = std::size_t{1} << bits;
@@ -139,11 +140,12 @@ template <class Word> void feb_calls<Word>::empty(Word* word) {
 }
 
 template <class Word>
-bool feb_calls<Word>::apply(feb_operation what, Word* word, Word& value, limit until) {
+bool feb_calls<Word>::apply(feb_operation operation, Word* word, Word& value, limit until) {
     begin(word);
     auto w = process_word(word);
-    word_result const result =
-        what == feb_operation::read_ff ? w.read_ff(value, until) : w.perform(what, value, until);
+    word_result const result = operation == feb_operation::read_ff
+                                   ? w.read_ff(value, until)
+                                   : w.perform(operation, value, until);
     check(result);
     return result == word_result::done;
 }

@@ -34,12 +34,12 @@ public:
         std::atomic_ref(*m_word).store(value, std::memory_order_release);
     }
 
-    void copy_out(void* place) const noexcept { *static_cast<Word*>(place) = load(); }
-    void move_out(void* place) const noexcept { copy_out(place); }
-    void copy_in(void const* place) const noexcept { store(*static_cast<Word const*>(place)); }
-    void move_in(void const* place) const noexcept { copy_in(place); }
-    static void pass(void* to, void const* from) noexcept {
-        *static_cast<Word*>(to) = *static_cast<Word const*>(from);
+    void copy_out(void* buffer) const noexcept { *static_cast<Word*>(buffer) = load(); }
+    void move_out(void* buffer) const noexcept { copy_out(buffer); }
+    void copy_in(void const* buffer) const noexcept { store(*static_cast<Word const*>(buffer)); }
+    void move_in(void const* buffer) const noexcept { copy_in(buffer); }
+    static void pass(void* target, void const* source) noexcept {
+        *static_cast<Word*>(target) = *static_cast<Word const*>(source);
     }
 
 private:

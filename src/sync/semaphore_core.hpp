@@ -4,8 +4,8 @@
 //   INV-1  under the lock: the bit is set exactly while the list is not empty, and then there are
 //          no units
 // While the bit is clear units come and go by compare-and-swap; while it is set the word is written
-// under the lock only, and a unit goes to the one that has waited longest. So nobody overtakes who
-// waits.
+// under the lock only, and a unit goes to the thread that has waited longest. So nobody overtakes a
+// waiting thread.
 #pragma once
 
 #include "sync/waits.hpp"
@@ -87,7 +87,7 @@ private:
         }
         return false;
     }
-    // Under the lock. False: it has got a unit.
+    // Called under the lock. False: the caller has got a unit.
     [[nodiscard]] bool enter(waiter<Parking>& self) noexcept {
         // relaxed: the exchanges decide
         std::uint64_t word = m_word.load(std::memory_order_relaxed);

@@ -3,11 +3,11 @@
 //   bit 0: a writer holds it | bit 1: threads wait | bits 2..63: readers that hold it
 //   INV-1  under the lock: bit 1 is set exactly while one of the lists is not empty
 //   INV-2  readers wait only while a writer holds it or waits
-// While bit 1 is clear holders come and go by compare-and-swap. While it is set, nobody gets it but
-// from the list, and who lets go last passes it on: a writer to all readers that wait, else to the
-// next writer; the last reader to the next writer, else to all readers. So readers and writers take
-// turns, writers in their order, and nobody waits for more than one turn of the others for each
-// writer before it.
+// While bit 1 is clear holders come and go by compare-and-swap. While it is set, threads get the
+// mutex from the lists only, and the last holder passes it on: a writer to all readers that wait,
+// else to the next writer; the last reader to the next writer, else to all readers. So readers and
+// writers take turns, writers in their order, and nobody waits for more than one turn of the others
+// for each writer before it.
 // Source: phase-fair locks (Brandenburg and Anderson 2010, doi:10.1007/s11241-010-9097-2), with
 // queues in place of spinning.
 #pragma once
@@ -106,17 +106,18 @@ private:
 
     [[nodiscard]] bool take() noexcept {
         std::uint64_t word = 0;
-        // acquire pairs with the releases in unlock, unlock_shared and those who pass it on.
+        // acquire pairs with the releases in unlock, unlock_shared and the functions that pass it
+        // on.
         return m_word.load(std::memory_order_relaxed) == 0 && // relaxed: the exchange decides
                m_word.compare_exchange_strong(word, k_writer, std::memory_order_acquire,
                                               std::memory_order_relaxed);
     }
-    // Unless one of these bits is set.
+    // Takes it for a reader, unless one of these bits is set.
     [[nodiscard]] bool take_shared(std::uint64_t hindrance) noexcept {
         // relaxed: the exchange decides
         std::uint64_t word = m_word.load(std::memory_order_relaxed);
         while ((word & hindrance) == 0) {
-            // acquire pairs with the releases in unlock and in those who pass it on.
+            // acquire pairs with the releases in unlock and the functions that pass it on.
             if (m_word.compare_exchange_weak(word, word + k_reader, std::memory_order_acquire,
                                              std::memory_order_relaxed))
                 return true;
@@ -139,7 +140,7 @@ private:
     }
 
     // --- under the lock --------------------------------------------------------------------------
-    // False: it holds it.
+    // False: the caller has got the mutex.
     [[nodiscard]] bool enter(waiter<Parking>& self) noexcept {
         // relaxed: the exchanges decide
         std::uint64_t word = m_word.load(std::memory_order_relaxed);
@@ -165,7 +166,7 @@ private:
             }
         }
     }
-    // Sets bit 1 if the word, which says that somebody holds it, is still `word`: who lets go then
+    // Sets bit 1 if the word, which says that the mutex is held, is still `word`: the holder then
     // finds the caller in its list. INV-1
     [[nodiscard]] bool announce(std::uint64_t& word) noexcept {
         // relaxed: the list is published by the lock.
@@ -200,7 +201,7 @@ private:
         settle();
     }
 
-    // --- who lets go -----------------------------------------------------------------------------
+    // --- holders that let go ---------------------------------------------------------------------
     // Bit 0 is set, so that nobody changes the word without the lock.
     void pass_on_from_writer() noexcept {
         woken_chain<Parking> woken;

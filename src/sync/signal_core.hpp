@@ -2,7 +2,7 @@
 // A count of notifications still to come, and at most one thread that waits for the last. One word
 // decides:
 //   bits 0..31 the count | bit 32: a thread waits | bits 33..63: number of the wait, so that no two
-//   waits look alike
+//   waits have the same word
 // The notification that makes the count zero also takes the waiting bit away, and with it the duty
 // to resume the waiter; a timer takes the bit away while the count is not zero. So exactly one of
 // them resumes it. Nobody touches the signal after having made the count zero.
@@ -123,7 +123,7 @@ private:
         return static_cast<std::uint32_t>(word);
     }
 
-    // By the waiter, suspended already.
+    // Called for the waiter, which is suspended already.
     [[nodiscard]] entry enter(handle thread, std::uint64_t& number) noexcept {
         // Pairs with the release in notify.
         std::uint64_t word = m_word.load(std::memory_order_acquire);
@@ -141,8 +141,8 @@ private:
             }
         }
     }
-    // By the timer or the canceller. False: a notification came first and resumes the waiter;
-    // others may wait by now.
+    // The timer or the canceller calls this. False: a notification came first and resumes the
+    // waiter; others may wait by now.
     [[nodiscard]] bool withdraw(std::uint64_t number) noexcept {
         // relaxed: the exchange decides
         std::uint64_t word = m_word.load(std::memory_order_relaxed);
@@ -155,9 +155,9 @@ private:
         }
         return false;
     }
-    // If it waits, the request may be gone.
-    static void post_wait(void* of, void*) noexcept {
-        auto& r = *static_cast<request*>(of);
+    // If the thread waits, the request may be gone.
+    static void post_wait(void* argument, void*) noexcept {
+        auto& r = *static_cast<request*>(argument);
         std::uint64_t number = 0;
         entry const e = r.of.enter(r.thread, number);
         if (e == entry::waits) return;

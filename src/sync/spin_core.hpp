@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a thread waits for a spin lock: pauses that get longer, and between them the other threads of
-// its worker. Who has waited for Parking::k_longest_wait_ns is counted as starving, and newcomers
-// stand back.
+// its worker. A thread that has waited for Parking::k_longest_wait_ns is counted as starving, and
+// newcomers stand back.
 #pragma once
 
 #include "sync/waits.hpp"

@@ -4,9 +4,9 @@
 // their sizes.
 //   0                        every word is full, and nobody waits
 //   mask | granule | 1       these words of this granule are empty: bit 56 + k of the mask is the
-//                            word at byte k pointer to a queue | 4   threads wait for a word; its
-//                            `next` says the rest in the same way pointer to a tally | 6   another
-//                            granule with empty words; likewise
+//                            word at byte k
+//   pointer to a queue | 4   threads wait for a word; its `next` says the rest in the same way
+//   pointer to a tally | 6   another granule with empty words; its `next` likewise
 // 2 alone means locked. A granule occurs once, a queue once for each word; the first two kinds end
 // the chain.
 #pragma once
@@ -48,7 +48,7 @@ inline constexpr slot_value k_mask = ~slot_value{0} << k_mask_shift;
 [[nodiscard]] constexpr bool is_marks_of(slot_value v, std::uintptr_t address) noexcept {
     return (v & ~k_mask) == ((address & ~slot_value{7}) | k_marks);
 }
-// Of a value that is no chain and not locked.
+// For a value that is no chain and not locked.
 [[nodiscard]] constexpr bool says_empty(slot_value v, std::uintptr_t address) noexcept {
     return is_marks_of(v, address) && (v & mark_of(address)) != 0;
 }
@@ -59,8 +59,8 @@ template <class T> [[nodiscard]] T* pointer_in(slot_value v) noexcept {
     return reinterpret_cast<T*>(v & ~k_kind);
 }
 
-// Of a word that alone has a part in its slot: the thread that waits to take its value, if no other
-// waits.
+// For a word that alone has a part in its slot: the thread that waits to take its value, if no
+// other thread waits.
 template <class Parking>
 [[nodiscard]] word_waiter<Parking>* only_taker(slot_value head, std::uintptr_t address) noexcept {
     if ((head & k_kind) != k_queue) return nullptr;
@@ -123,10 +123,10 @@ public:
         unlink_tally(*emptied);
         return emptied;
     }
-    // After the state was set. Null: nobody waits any longer.
-    void set_queue(queue* to) noexcept {
+    // Called after the state was set. Null: nobody waits any longer.
+    void set_queue(queue* present) noexcept {
         if (m_queue == nullptr) return;
-        *m_queue = to == nullptr ? waiting()->next : slot::pointer_to(to, slot::k_queue);
+        *m_queue = present == nullptr ? waiting()->next : slot::pointer_to(present, slot::k_queue);
     }
     [[nodiscard]] queue* add_queue(word_waiter<Parking>& host) noexcept {
         return &slot::add_queue(m_head, m_address, host);

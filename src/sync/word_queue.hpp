@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for the state of one full/empty word. The queue lies in the frame of one of its
-// waiters, the host, so that waiting takes no memory; when the host leaves, the queue moves into
-// the frame of another. All under the lock of the word.
+// The threads that wait for the state of one full/empty word. The queue lies in the frame of one of
+// its waiters, the host, so that waiting takes no memory; when the host leaves, the queue moves
+// into the frame of another. All under the lock of the word.
 //   INV-1  while the word is empty, others has read_fe and write_ff; while it is full, others has
 //          write_ef, and nobody reads
 //   INV-2  a queue that can be reached has a waiter, and its host is one
@@ -28,26 +28,25 @@ template <class Parking> struct word_queue {
     std::uintptr_t address = 0; // of the word
     node* host = nullptr;
     wait_list<Parking> readers; // read_ff without a deadline: taken all at once, however many wait
-    wait_list<Parking> hasty;   // read_ff with a deadline
+    wait_list<Parking> timed_readers; // read_ff with a deadline
     wait_list<Parking> others;
 
     [[nodiscard]] bool empty() const noexcept {
-        return readers.empty() && hasty.empty() && others.empty();
+        return readers.empty() && timed_readers.empty() && others.empty();
     }
     [[nodiscard]] wait_list<Parking>& list_of(node const& w) noexcept;
-    // The one that waits, if there is no other, and it waits to take the value, and without a
-    // limit.
+    // The waiter, if it is the only one and waits to take the value, without a limit.
     [[nodiscard]] node* only_taker() const noexcept;
     template <class F> void visit(F visit_one) const noexcept;
 };
 
-// In the frame of the thread that waits.
+// A waiter. It lies in the frame of the thread that waits.
 template <class Parking> struct word_waiter : waiter<Parking> {
     word_waiter() noexcept {} // without `own`: most never host
     ~word_waiter() {}
 
     feb_operation wants{};
-    void* place = nullptr; // in the same frame: where the value comes from, or goes to
+    void* buffer = nullptr; // in the same frame: where the value comes from, or goes to
     union {
         word_queue<Parking> own; // since make_own()
     };
@@ -66,12 +65,12 @@ template <class Parking> struct word_waiter : waiter<Parking> {
 
 template <class Parking> wait_list<Parking>& word_queue<Parking>::list_of(node const& w) noexcept {
     if (w.wants != feb_operation::read_ff) return others;
-    return w.timed ? hasty : readers;
+    return w.timed ? timed_readers : readers;
 }
 
 template <class Parking> word_waiter<Parking>* word_queue<Parking>::only_taker() const noexcept {
-    bool const is_alone = readers.empty() && hasty.empty() && host->next.load() == nullptr &&
-                          host->prev.load() == nullptr;
+    bool const is_alone = readers.empty() && timed_readers.empty() &&
+                          host->next.load() == nullptr && host->prev.load() == nullptr;
     return is_alone && host->wants == feb_operation::read_fe && !host->timed ? host : nullptr;
 }
 
@@ -79,26 +78,25 @@ template <class Parking> word_waiter<Parking>* word_queue<Parking>::only_taker()
 template <class Parking>
 template <class F>
 void word_queue<Parking>::visit(F visit_one) const noexcept {
-    for (wait_list<Parking> const* list : {&readers, &hasty, &others})
+    for (wait_list<Parking> const* list : {&readers, &timed_readers, &others})
         for (waiter<Parking> const* w = list->first(); w != nullptr; w = w->next.load())
             visit_one(*w);
 }
 
-// The queue of a word that somebody changes: takes waiters out, and keeps the queue where it may
-// stay.
+// A change of a word's queue: takes waiters out, and keeps the queue in a frame where it may stay.
 template <class Parking> class word_queue_change {
 public:
     using queue = word_queue<Parking>;
     using node = word_waiter<Parking>;
 
-    explicit word_queue_change(queue* of) noexcept : m_queue(of) {} // null: nobody waits
+    explicit word_queue_change(queue* changed) noexcept : m_queue(changed) {} // null: nobody waits
 
     [[nodiscard]] bool has_readers() const noexcept {
-        return m_queue != nullptr && !(m_queue->readers.empty() && m_queue->hasty.empty());
+        return m_queue != nullptr && !(m_queue->readers.empty() && m_queue->timed_readers.empty());
     }
-    // The next whose wait the caller may end. Null: none.
-    [[nodiscard]] node* pop_hasty() noexcept {
-        return m_queue == nullptr ? nullptr : pop(m_queue->hasty);
+    // Takes the next reader whose wait the caller could end. Null: none.
+    [[nodiscard]] node* pop_timed_reader() noexcept {
+        return m_queue == nullptr ? nullptr : pop(m_queue->timed_readers);
     }
     [[nodiscard]] node* pop_other() noexcept {
         return m_queue == nullptr ? nullptr : pop(m_queue->others);
@@ -119,7 +117,7 @@ public:
     }
 
 private:
-    // Those whose time is up leave, too.
+    // Takes the first waiter whose time is not up. Those whose time is up leave the list, too.
     [[nodiscard]] node* pop(wait_list<Parking>& list) noexcept {
         while (node* const w = node::from(list.first())) {
             leave(list, *w);
@@ -133,9 +131,9 @@ private:
     }
     [[nodiscard]] node& first_waiter() const noexcept {
         auto const& q = *m_queue;
-        return *node::from(!q.others.empty()  ? q.others.first()
-                           : !q.hasty.empty() ? q.hasty.first()
-                                              : q.readers.first());
+        return *node::from(!q.others.empty()          ? q.others.first()
+                           : !q.timed_readers.empty() ? q.timed_readers.first()
+                                                      : q.readers.first());
     }
     [[nodiscard]] queue* move_to(node& w) noexcept {
         queue* const moved = w.make_own(*m_queue);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operation on a full/empty word, from the first attempt to the last wait.
 //
-// Home: the word with its lock. lock, unlock; under the lock attempt(operation, place),
+// Home: the word with its lock. lock, unlock; under the lock attempt(operation, buffer),
 // enqueue(waiter), withdraw(waiter), and for the most frequent case enqueue_first(waiter); without
-// it wake(place), and
-// get_memory(): what attempt has asked for. unlock() must not touch the home after its store: the
-// frame that it is in may be gone.
-// k_has_owner: who has emptied the word may use it as a variable. k_is_lock: it is emptied to lock
-// its address.
+// it wake(buffer), and get_memory(), which gets what attempt has asked for. unlock() must not touch
+// the home after its store: the frame that it is in may be gone.
+// k_has_owner: the thread that has emptied the word may use it as a variable. k_is_lock: the word
+// is emptied to lock its address.
 #pragma once
 
 #include "sync/word_queue.hpp"
@@ -26,21 +25,21 @@ enum class word_result {
     no_memory // nothing was done
 };
 
-[[nodiscard]] constexpr bool needs_full(feb_operation what) noexcept {
-    return what <= feb_operation::write_ff;
+[[nodiscard]] constexpr bool needs_full(feb_operation operation) noexcept {
+    return operation <= feb_operation::write_ff;
 }
-// May make a full word empty.
-[[nodiscard]] constexpr bool empties(feb_operation what) noexcept {
-    return what == feb_operation::read_fe || what == feb_operation::empty ||
-           what == feb_operation::purge;
+// The operation may make a full word empty.
+[[nodiscard]] constexpr bool empties(feb_operation operation) noexcept {
+    return operation == feb_operation::read_fe || operation == feb_operation::empty ||
+           operation == feb_operation::purge;
 }
-// Makes an empty word full.
-[[nodiscard]] constexpr bool fills(feb_operation what) noexcept {
-    return what == feb_operation::write_ef || what == feb_operation::write_f ||
-           what == feb_operation::fill;
+// The operation makes an empty word full.
+[[nodiscard]] constexpr bool fills(feb_operation operation) noexcept {
+    return operation == feb_operation::write_ef || operation == feb_operation::write_f ||
+           operation == feb_operation::fill;
 }
-[[nodiscard]] constexpr wait::wait_kind kind_of(feb_operation what) noexcept {
-    return needs_full(what) ? wait::wait_kind::word_full : wait::wait_kind::word_empty;
+[[nodiscard]] constexpr wait::wait_kind kind_of(feb_operation operation) noexcept {
+    return needs_full(operation) ? wait::wait_kind::word_full : wait::wait_kind::word_empty;
 }
 
 template <class Parking, class Home> class word_wait {
@@ -50,21 +49,22 @@ public:
     word_wait(Home& home, void const* object) noexcept : m_home(home), m_object(object) {}
 
     // no_memory is what get_memory() has failed for.
-    [[nodiscard]] word_result perform(feb_operation what, void* place,
+    [[nodiscard]] word_result perform(feb_operation operation, void* buffer,
                                       limit<Parking> until) noexcept {
         m_home.lock();
-        return perform_locked(what, place, until);
+        return perform_locked(operation, buffer, until);
     }
     // The caller has taken the lock.
-    [[nodiscard]] word_result perform_locked(feb_operation what, void* place,
+    [[nodiscard]] word_result perform_locked(feb_operation operation, void* buffer,
                                              limit<Parking> until) noexcept {
-        word_result const result = m_home.attempt(what, place);
+        word_result const result = m_home.attempt(operation, buffer);
         m_home.unlock();
-        return finish(result, what, place, until);
+        return finish(result, operation, buffer, until);
     }
-    // When the state has been seen to be the wrong one.
-    [[nodiscard]] word_result wait(feb_operation what, void* place, limit<Parking> until) noexcept {
-        return finish(word_result::waits, what, place, until);
+    // Called when the state has been seen to be the wrong one.
+    [[nodiscard]] word_result wait(feb_operation operation, void* buffer,
+                                   limit<Parking> until) noexcept {
+        return finish(word_result::waits, operation, buffer, until);
     }
 
 private:
@@ -75,42 +75,44 @@ private:
         word_result result = word_result::waits;
     };
 
-    [[nodiscard]] word_result try_once(feb_operation what, void* place) noexcept {
+    [[nodiscard]] word_result try_once(feb_operation operation, void* buffer) noexcept {
         m_home.lock();
-        word_result const result = m_home.attempt(what, place);
+        word_result const result = m_home.attempt(operation, buffer);
         m_home.unlock();
         return result;
     }
-    [[nodiscard]] word_result finish(word_result result, feb_operation what, void* place,
+    [[nodiscard]] word_result finish(word_result result, feb_operation operation, void* buffer,
                                      limit<Parking> until) noexcept {
         while (result != word_result::done) {
             if (result == word_result::no_memory) {
                 if (!m_home.get_memory()) return result;
-                result = try_once(what, place);
+                result = try_once(operation, buffer);
                 continue;
             }
             if (until.is_over()) return result;
-            result = until.is_none() ? park(what, place) : park_until(what, place, until);
+            result =
+                until.is_none() ? park(operation, buffer) : park_until(operation, buffer, until);
             if (result == word_result::waits) return result;
         }
         // release pairs with B2 of full_empty_word::read_unlocked.
-        if (Home::k_has_owner && empties(what)) Parking::machine::fence(std::memory_order_release);
-        m_home.wake(place);
+        if (Home::k_has_owner && empties(operation))
+            Parking::machine::fence(std::memory_order_release);
+        m_home.wake(buffer);
         return result;
     }
-    // Done, by the caller itself or by somebody for it; or no_memory.
-    [[nodiscard]] word_result park(feb_operation what, void* place) noexcept {
+    // done: by the caller itself or by another thread for it; or no_memory.
+    [[nodiscard]] word_result park(feb_operation operation, void* buffer) noexcept {
         node self;
-        suspend(self, what, place, nullptr);
+        suspend(self, operation, buffer, nullptr);
         return m_result;
     }
-    [[nodiscard]] word_result park_until(feb_operation what, void* place,
+    [[nodiscard]] word_result park_until(feb_operation operation, void* buffer,
                                          limit<Parking> until) noexcept {
         timed_waiter<Parking, node> self(until);
-        if (!suspend(self, what, place, &self)) return m_result;
+        if (!suspend(self, operation, buffer, &self)) return m_result;
         bool const ended = self.has_ended();
         if (ended) {
-            m_home.lock(); // released by who has started the limit
+            m_home.lock(); // released by the thread that has started the limit
             if (self.linked) m_home.withdraw(self);
             m_home.unlock();
         }
@@ -118,13 +120,13 @@ private:
         return ended ? word_result::waits : word_result::done;
     }
     // True: it has waited; else m_result is what became of another attempt.
-    bool suspend(node& self, feb_operation what, void* place,
+    bool suspend(node& self, feb_operation operation, void* buffer,
                  limit_timer<Parking>* ending) noexcept {
-        self.wants = what;
-        self.place = place;
+        self.wants = operation;
+        self.buffer = buffer;
         Parking::set_wait(
             self.thread,
-            {Home::k_is_lock ? wait::wait_kind::address_lock : kind_of(what), m_object});
+            {Home::k_is_lock ? wait::wait_kind::address_lock : kind_of(operation), m_object});
         request r{m_home, self, ending};
         Parking::suspend(&post, &r, nullptr);
         bool const waited = TULLE_LIKELY(r.result == word_result::waits);
@@ -133,19 +135,19 @@ private:
     }
     // As soon as the limit runs, the request may be gone; the home stays until the lock is
     // released, and then the waiter may be gone, too.
-    static void post(void* of, void*) noexcept {
-        auto& r = *static_cast<request*>(of);
+    static void post(void* argument, void*) noexcept {
+        auto& r = *static_cast<request*>(argument);
         Home& home = r.home;
         home.lock();
         if (TULLE_UNLIKELY(!home.enqueue_first(r.self))) return try_again(r);
         if (r.ending != nullptr) r.ending->start();
         home.unlock();
     }
-    // As above, when there are others, or the state is the right one now.
+    // post() continues here when other threads wait, or the state is the right one now.
     TULLE_NOINLINE static void try_again(request& r) noexcept {
         Home& home = r.home;
         auto const thread = r.self.thread;
-        r.result = home.attempt(r.self.wants, r.self.place);
+        r.result = home.attempt(r.self.wants, r.self.buffer);
         bool const waits = r.result == word_result::waits;
         if (waits) home.enqueue(r.self);
         if (waits && r.ending != nullptr) r.ending->start();

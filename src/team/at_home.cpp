@@ -7,8 +7,8 @@
 
 namespace tulle::detail {
 
-// The parts of a mutex without the owner that debug builds check: who unlocks is another thread
-// there than who has locked.
+// The parts of a mutex without the owner that debug builds check: at its home one thread locks, and
+// another one unlocks.
 struct mutex_at_home {
     static constexpr bool k_is_held = true;
     static bool run(home_request const& by, limit until, location<mutex> there) {
@@ -25,8 +25,8 @@ struct mutex_at_home {
         }
         return true;
     }
-    // It died with it, as far as anybody can know.
-    static void undo(bool /*done*/, location<mutex> /*where*/) noexcept {}
+    // The place died with the mutex, as far as anybody can know.
+    static void undo(bool /*done*/, location<mutex> /*object*/) noexcept {}
     static void let_go(location<mutex> there, int from) {
         let_object_go(there.address(), from);
         unlock(there.object());
@@ -44,8 +44,8 @@ struct barrier_at_home {
     static bool run(home_request const& /*by*/, limit until, location<barrier> there) {
         return there.object().arrive_and_wait(wait_limit::of(until));
     }
-    // It has come, and the others go on.
-    static void undo(bool /*done*/, location<barrier> /*where*/) noexcept {}
+    // The place has arrived, and the others go on.
+    static void undo(bool /*done*/, location<barrier> /*object*/) noexcept {}
 };
 
 struct signal_at_home {
@@ -53,7 +53,7 @@ struct signal_at_home {
     static bool run(home_request const& /*by*/, limit until, location<signal> there) {
         return there.object().wait(wait_limit::of(until));
     }
-    static void undo(bool /*done*/, location<signal> /*where*/) noexcept {} // nothing has changed
+    static void undo(bool /*done*/, location<signal> /*object*/) noexcept {} // nothing has changed
 };
 
 bool lock_at(int home, location<mutex> there, limit until) {

@@ -55,7 +55,7 @@ private:
         bool is_lost = false; // it has died while some of them took part
     };
 
-    // Nobody knows what its members would have done.
+    // The place has died. Nobody knows what its members would have done.
     void lose(int place) {
         std::lock_guard const held(m_lock);
         auto const its = m_places.find(place);

@@ -26,11 +26,11 @@ place_state::place_state(endpoint& carrier) : m_carrier(&carrier) {
     carrier.on_death<&place_state::place_died>(*this);
 }
 
-void place_state::post(rank to, detail::collective_message const& what, wire_writer& bytes) {
+void place_state::post(rank to, detail::collective_message const& message, wire_writer& bytes) {
     packet head;
-    head.handler = what.team;
-    head.a = what.number;
-    head.b = what.step;
+    head.handler = message.team;
+    head.a = message.number;
+    head.b = message.step;
     message_tag tag{message_kind::collective};
     endpoint::enclosure const enclosed = m_carrier->enclose(to, tag, bytes);
     m_carrier->send(to, tag, head, enclosed);
@@ -46,14 +46,15 @@ void place_state::take_collective(packet const& head, std::byte const* payload) 
     no_memory_for(head);
 }
 
-detail::remote_result place_state::take(rank from, detail::collective_message const& what) {
-    std::optional<collective_body> body = m_inbox.take({what, from});
+detail::remote_result place_state::take(rank from, detail::collective_message const& message) {
+    std::optional<collective_body> body = m_inbox.take({message, from});
     if (!body) m_carrier->throw_death(from);
     return body->by_reference ? m_carrier->fetch(from, reference_in(body->bytes.data()))
                               : std::move(body->bytes);
 }
 
-// By whoever polls. What is to be told may wait, so a thread tells it.
+// The polling thread calls this. The functions that are to be told may wait, so a thread calls
+// them.
 void place_state::place_died(rank dead) {
     m_inbox.lose(dead);
     m_carrier->begin_use();
@@ -83,12 +84,12 @@ namespace tulle::detail {
 
 using teams::state_here;
 
-void post_collective(int to, collective_message const& what, wire_writer& bytes) {
-    state_here().post(static_cast<net::rank>(to), what, bytes);
+void post_collective(int to, collective_message const& message, wire_writer& bytes) {
+    state_here().post(static_cast<net::rank>(to), message, bytes);
 }
 
-remote_result take_collective(int from, collective_message const& what) {
-    return state_here().take(static_cast<net::rank>(from), what);
+remote_result take_collective(int from, collective_message const& message) {
+    return state_here().take(static_cast<net::rank>(from), message);
 }
 
 std::uint64_t new_name() {
@@ -99,7 +100,8 @@ std::uint64_t new_name() {
     return (here << k_bits_of_count) + ++s.names;
 }
 
-// Who cannot count it would meet the others in another operation from then on.
+// Without memory to count the operation this place would meet the others in another one from then
+// on.
 std::uint64_t begin_collective(std::uint64_t team) try {
     teams::place_state& s = state_here();
     std::lock_guard const held(s.lock);

@@ -19,8 +19,8 @@ void collective_inbox::arrive(collective_key const& key, collective_body body) {
     if (waiter != nullptr) waiter->notify();
 }
 
-// Who gave up would leave the message behind. Without memory to wait in: until there is some, or it
-// has come.
+// A thread that gave up would leave the message behind. Without memory for a slot the caller waits
+// until there is some, or the message has come.
 collective_inbox::slots::iterator
 collective_inbox::slot_of(collective_key const& key,
                           std::unique_lock<base::spin_lock>& held) noexcept {

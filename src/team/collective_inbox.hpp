@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where what places send each other in collective operations waits for who asks for it, or who asks
-// for it waits.
+// Collective messages that have come and that no thread has asked for yet, and threads that have
+// asked for one that has not come.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -19,7 +19,7 @@
 namespace tulle::teams {
 
 struct collective_key {
-    detail::collective_message what;
+    detail::collective_message message;
     net::rank from = 0;
     friend auto operator<=>(collective_key const&, collective_key const&) = default;
 };
@@ -31,11 +31,12 @@ struct collective_body {
 
 class collective_inbox {
 public:
-    // By who polls. Throws std::bad_alloc.
+    // The polling thread calls this. Throws std::bad_alloc.
     void arrive(collective_key const& key, collective_body body);
-    // By one thread for each key; waits. Nothing: who should have sent it has died.
+    // Waits for the message; one thread for each key. Nothing: the place that should have sent it
+    // has died.
     [[nodiscard]] std::optional<collective_body> take(collective_key const& key) noexcept;
-    // No more will come from there. Throws std::bad_alloc.
+    // No more messages will come from that place. Throws std::bad_alloc.
     void lose(net::rank dead);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who has to do something when a place dies.
+// A function that is called when a place dies.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace tulle::teams {
 
-// Calls `told` with each place that dies from now on, in a thread of the place of whoever has made
-// this, one at a time, until this is gone. What is called must neither throw nor end its own watch.
+// Calls `told` with each place that dies from now on, in a thread of the place that has made
+// this object, one at a time, until the object is gone. `told` must neither throw nor end its own
+// watch.
 class death_watch {
 public:
     explicit death_watch(std::function<void(int)> told); // std::bad_alloc

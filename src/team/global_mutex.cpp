@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mutex has a part at each place, which its threads lock first, so that at most one of a place
-// asks the home. The home gives the mutex to places in the order in which they ask. To one that
-// keeps it, it sends a recall, one for each time that it has it; who recalls waits there like any
-// thread, and who unlocks counts turns, so that the place gives it back even if its threads never
-// let the recall through.
+// asks the home. The home gives the mutex to places in the order in which they ask. To a place that
+// keeps it, it sends a recall, one for each time that the place has it. The recall waits there like
+// any thread, and each thread that unlocks counts turns, so that the place gives the mutex back
+// even if its threads never let the recall through.
 #include "team/death_watch.hpp"
 
 #include <tulle/c/place.h>
@@ -33,7 +33,8 @@ public:
     lock_home(int here, std::uint64_t name, lock_mode mode) noexcept
         : m_here(here), m_name(name), m_mode(mode) {}
 
-    // For a thread of that place; waits. True: the place keeps it until it is recalled.
+    // Takes the mutex for a thread of that place; waits. True: the place keeps it until it is
+    // recalled.
     [[nodiscard]] bool acquire(int place, bool is_contended_there) {
         std::unique_lock held(m_lock);
         std::uint64_t const ticket = m_tickets++;
@@ -71,12 +72,12 @@ private:
         ++m_serving;
         m_moved.notify_all();
     }
-    // It has asked, and will not learn that it has the mutex.
+    // The place has asked, and will not learn that it has the mutex.
     [[noreturn]] void pass_over(int place) {
         serve_next();
         detail::throw_dead_place(place);
     }
-    // What it guarded may be in any state.
+    // The holder has died. The data that the mutex guards may be in any state.
     void lose(int place) {
         std::lock_guard const held(m_lock);
         if (m_holder != place) return;
@@ -106,13 +107,13 @@ private:
     // The ticket of the place that has it, or of the next one that asks.
     std::uint64_t m_serving = 0;
     int m_keeper = k_nowhere;
-    int m_holder = k_nowhere;   // who has the present ticket
+    int m_holder = k_nowhere;   // the place that has the present ticket
     int m_dead = k_nowhere;     // it died with the mutex
     bool m_is_recalled = false; // from the keeper
     teams::death_watch m_watch{[this](int place) { lose(place); }};
 };
 
-// A mutex whose waiters do not spin: who has it may be waiting for another place.
+// A mutex whose waiters do not spin: its holder may be waiting for another place.
 class patient_lock {
 public:
     void lock() { m_free.acquire(); }
@@ -124,9 +125,9 @@ private:
 };
 
 struct lock_part {
-    patient_lock lock;                    // of who has the mutex, and while it comes and goes
-    bool is_kept = false;                 // by this place; guarded by `lock`
-    int turns = 0;                        // since it was recalled; guarded by `lock`
+    patient_lock lock;    // held by the holder of the mutex, and while it comes and goes
+    bool is_kept = false; // by this place; guarded by `lock`
+    int turns = 0;        // since it was recalled; guarded by `lock`
     std::atomic<bool> is_recalled{false}; // and has not been given back
     std::unique_ptr<lock_home> home;      // there only
 };
@@ -142,7 +143,7 @@ std::shared_ptr<lock_part> part_of(std::uint64_t name) {
     return found;
 }
 
-// An i-let. It may come when the mutex has been destroyed already.
+// This runs as an i-let, which may come when the mutex has been destroyed already.
 void release_at_home(std::uint64_t name, std::uint64_t /*unused*/) {
     if (auto const own = find_part(name); own != nullptr) own->home->release();
 }
@@ -154,7 +155,7 @@ void release(lock_part& own, std::uint64_t name, int home) {
         static_cast<void>(tulle_start_at(home, {&release_at_home, name, 0}));
 }
 
-// Under the part's lock.
+// The caller holds the part's lock.
 void give_back(lock_part& own, std::uint64_t name, int home) {
     own.is_kept = false;
     own.turns = 0;
@@ -163,11 +164,11 @@ void give_back(lock_part& own, std::uint64_t name, int home) {
     release(own, name, home);
 }
 
-// An i-let, too. Whoever unlocks meanwhile may give it back first.
+// This runs as an i-let, too. A thread that unlocks meanwhile may give the mutex back first.
 void recall_here(std::uint64_t name, std::uint64_t home) {
     auto const own = find_part(name);
     if (own == nullptr) return;
-    own->is_recalled.store(true, std::memory_order_relaxed); // relaxed: a hint to who unlocks
+    own->is_recalled.store(true, std::memory_order_relaxed); // relaxed: a hint to unlock()
     std::lock_guard const held(own->lock);
     if (own->is_kept && own->is_recalled.load(std::memory_order_relaxed))
         give_back(*own, name, static_cast<int>(home));

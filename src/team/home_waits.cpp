@@ -22,7 +22,7 @@ using messenger::call_limit;
 
 namespace {
 
-// As new_name() makes it.
+// The place that a name stands for, as new_name() makes it.
 int place_of_name(std::uint64_t name) noexcept {
     constexpr unsigned k_bits_of_count = 48;
     return static_cast<int>(name >> k_bits_of_count);
@@ -30,13 +30,11 @@ int place_of_name(std::uint64_t name) noexcept {
 
 } // namespace
 
-// Who died before is found here, who dies later by lose(): that it is dead is known before lose()
-// is called.
+// A place that died before is found here, one that dies later by lose(): its death is known before
+// lose() is called.
 void home_waits::add(detail::home_wait& one) noexcept {
     std::lock_guard const held(m_lock);
-    one.m_next = m_first;
-    if (m_first != nullptr) m_first->m_before = &one;
-    m_first = &one;
+    m_waits.push_front(one);
     auto const marked = m_marks.find(one.m_by.number);
     if (is_lost(one) || detail::is_dead_place(one.m_by.from) ||
         (marked != m_marks.end() && marked->second > 0))
@@ -45,11 +43,10 @@ void home_waits::add(detail::home_wait& one) noexcept {
 
 void home_waits::remove(detail::home_wait& one) noexcept {
     std::lock_guard const held(m_lock);
-    (one.m_before != nullptr ? one.m_before->m_next : m_first) = one.m_next;
-    if (one.m_next != nullptr) one.m_next->m_before = one.m_before;
+    m_waits.remove(one);
 }
 
-// Under the lock. Notes who held the object.
+// The caller holds the lock. Notes which place held the object.
 bool home_waits::is_lost(detail::home_wait& one) const noexcept {
     auto const object = m_held.find(one.m_object);
     if (object == m_held.end() || !object->second.is_lost) return false;
@@ -57,10 +54,10 @@ bool home_waits::is_lost(detail::home_wait& one) const noexcept {
     return true;
 }
 
-// Under the lock.
+// The caller holds the lock.
 template <class Which> void home_waits::end_waits(Which which) noexcept {
-    for (detail::home_wait* one = m_first; one != nullptr; one = one->m_next)
-        if (which(*one)) detail::request_cancellation(*one->m_over.get());
+    for (detail::home_wait& one : m_waits)
+        if (which(one)) detail::request_cancellation(*one.m_over.get());
 }
 
 void home_waits::mark(std::uint64_t number, int by) {
@@ -99,7 +96,7 @@ int home_waits::dead_holder(detail::home_wait const& one) const {
 
 bool home_waits::is_idle() const {
     std::lock_guard const held(m_lock);
-    return m_first == nullptr && m_marks.empty() && m_held.empty();
+    return m_waits.empty() && m_marks.empty() && m_held.empty();
 }
 
 void home_waits::check(std::uint64_t object) const {
@@ -111,7 +108,7 @@ void home_waits::check(std::uint64_t object) const {
 
 namespace {
 
-// I-lets.
+// The next two run as i-lets.
 void cancel_here(std::uint64_t number, std::uint64_t /*unused*/) try {
     state_here().waits.cancel(number);
 } catch (std::bad_alloc const&) {
@@ -127,7 +124,7 @@ void notify_here(std::uint64_t address, std::uint64_t is_global) {
     detail::location<signal>{address, is_global != 0}.object().notify();
 }
 
-// Of one call. A place that has died hears nothing, and needs not.
+// The limit of one call, which tells the home. A place that has died hears nothing, and needs not.
 class told_limit : public call_limit {
 public:
     told_limit(int home, std::uint64_t number, detail::limit given) noexcept

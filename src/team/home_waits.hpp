@@ -3,13 +3,15 @@
 // (<tulle/detail/home_call.hpp>).
 //   A limit that is reached where it was given sends a cancellation; once the call has been
 //   answered, that place sends the number again, to forget it. Both may overtake
-// the call and each other: a mark counts cancellations less what was forgotten, so whichever order
-// they come in, a wait that begins later sees the cancellation, and nothing is left in the end.
-//   When a place dies, its waits end without having done anything, its marks go, and what it held
-//   is lost: who waits for that learns it. A wait
-// that was over a moment before is undone by its own thread, which looks for the death last
-// (home_call::serve).
+//   the call and each other: a mark counts cancellations less what was forgotten, so whichever
+//   order they come in, a wait that begins later sees the cancellation, and nothing is left in the
+//   end. When a place dies, its waits end without having done anything, its marks go, and the
+//   objects that it held are lost: threads that wait for one of them learn it. A wait that was over
+//   a moment before is undone by its own thread, which checks for the death last
+//   (home_call::serve).
 #pragma once
+
+#include "base/intrusive_list.hpp"
 
 #include <tulle/detail/home_call.hpp>
 #include <tulle/mutex.hpp>
@@ -27,10 +29,10 @@ public:
 
     void add(detail::home_wait& one) noexcept;
     void remove(detail::home_wait& one) noexcept;
-    // From who asked. They throw std::bad_alloc.
+    // The place that has asked sends these. They throw std::bad_alloc.
     void cancel(std::uint64_t number) { mark(number, 1); }
     void forget(std::uint64_t number) { mark(number, -1); }
-    // Of one that is known to be dead.
+    // Ends the waits of a place that is known to be dead.
     void lose(int place) noexcept;
 
     void hold(std::uint64_t object, int place);
@@ -43,7 +45,7 @@ public:
 private:
     struct holding {
         int place;
-        bool is_lost = false; // it died with it
+        bool is_lost = false; // the place died with it
     };
 
     void mark(std::uint64_t number, int by);
@@ -51,7 +53,7 @@ private:
     [[nodiscard]] bool is_lost(detail::home_wait& one) const noexcept;
 
     mutable mutex m_lock; // guards the rest
-    detail::home_wait* m_first = nullptr;
+    base::intrusive_list<&detail::home_wait::m_next, &detail::home_wait::m_before> m_waits;
     std::map<std::uint64_t, int> m_marks; // those that are not zero
     std::map<std::uint64_t, holding> m_held;
 };

@@ -28,7 +28,7 @@ using messenger::message_tag;
 using net::packet;
 using net::rank;
 
-// Who wants to know when a place dies.
+// The death watches of a place.
 class death_registry {
 public:
     [[nodiscard]] std::uint64_t add(std::function<void(int)> told) {
@@ -59,10 +59,10 @@ public:
     place_state& operator=(place_state const&) = delete;
 
     // Throws std::bad_alloc, with nothing done.
-    void post(rank to, detail::collective_message const& what, wire_writer& bytes);
+    void post(rank to, detail::collective_message const& message, wire_writer& bytes);
     // Throws std::bad_alloc; dead_place.
-    [[nodiscard]] detail::remote_result take(rank from, detail::collective_message const& what);
-    // Of what is seen in memory of other places.
+    [[nodiscard]] detail::remote_result take(rank from, detail::collective_message const& message);
+    // The order of what this place sees in memory of other places.
     [[nodiscard]] net::order_of_process& order() noexcept { return m_order; }
 
     base::spin_lock lock;                                   // guards the next three
@@ -71,7 +71,7 @@ public:
     // Begun so far, by the names of the teams.
     std::map<std::uint64_t, std::uint64_t> collectives;
 
-    // Shared with those who watch.
+    // Shared with the watches.
     std::shared_ptr<death_registry> deaths = std::make_shared<death_registry>();
     home_waits waits;
     mutex atomic_blocks;

@@ -48,7 +48,7 @@ void team_operation::fail(char const* why) noexcept {
     }
 }
 
-// Who waits for the value is told in any case; the shortest words need no memory.
+// The place that waits for the value is told in any case; the shortest words need no memory.
 void team_operation::send_failure(int to, step_number step) {
     try {
         post_failure(to, step, m_why);

@@ -5,6 +5,7 @@
 // What has been cancelled stays so: a node that comes later is called at once.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
 
 #include <atomic>
@@ -25,7 +26,6 @@ template <class Machine> struct cancellation_node {
 
 template <class Machine> class cancellation_core {
     template <class T> using atomic = typename Machine::template atomic<T>;
-    template <class T> using plain = typename Machine::template plain<T>;
     using section = std::lock_guard<base::basic_spin_lock<Machine>>;
 
 public:
@@ -52,12 +52,8 @@ public:
         section const held(m_lock);
         // relaxed: written under this lock
         if (m_requested.load(std::memory_order_relaxed)) return n.cancel(n);
-        node* const next = m_first.load();
-        n.after.store(next);
-        n.before.store(nullptr);
+        m_nodes.push_front(n);
         n.inserted = true;
-        if (next != nullptr) next->before.store(&n);
-        m_first.store(&n);
     }
     void remove(node& n) noexcept {
         section const held(m_lock);
@@ -66,7 +62,7 @@ public:
     // Whether something is inserted: a snapshot. Nothing is, when it is destroyed.
     [[nodiscard]] bool has_nodes() noexcept {
         section const held(m_lock);
-        return m_first.load() != nullptr;
+        return !m_nodes.empty();
     }
 
 private:
@@ -74,24 +70,21 @@ private:
 
     [[nodiscard]] bool cancel_some() noexcept {
         section const held(m_lock);
-        for (int k = 0; k < k_at_once && m_first.load() != nullptr; ++k) {
-            node& n = *m_first.load();
+        for (int k = 0; k < k_at_once && !m_nodes.empty(); ++k) {
+            node& n = *m_nodes.first();
             unlink(n);
             n.cancel(n);
         }
-        return m_first.load() != nullptr;
+        return !m_nodes.empty();
     }
     void unlink(node& n) noexcept {
-        node* const next = n.after.load();
-        node* const previous = n.before.load();
-        (previous == nullptr ? m_first : previous->after).store(next);
-        if (next != nullptr) next->before.store(previous);
+        m_nodes.remove(n);
         n.inserted = false;
     }
 
     base::basic_spin_lock<Machine> m_lock;
     atomic<bool> m_requested{false}; // written under the lock
-    plain<node*> m_first{nullptr};
+    base::intrusive_list<&node::after, &node::before> m_nodes;
 };
 
 } // namespace tulle::wait

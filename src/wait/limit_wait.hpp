@@ -4,6 +4,7 @@
 
 #include "wait/wait_list.hpp"
 
+#include <cstdint>
 #include <mutex>
 
 namespace tulle::wait {
@@ -17,6 +18,30 @@ template <class Parking> outcome wait_for_limit(wait_reason reason, limit<Parkin
     { std::lock_guard const started(guard); } // released by who has started the limit
     self.stop();
     return self.load_state();
+}
+
+// Ends its wait at a time, and nobody else does: no outcome to decide, nothing to take back.
+template <class Parking> struct time_waiter : Parking::timer {
+    typename Parking::handle thread = Parking::self();
+
+    explicit time_waiter(std::uint64_t until) noexcept {
+        this->deadline = until;
+        this->fire = &on_time;
+    }
+    // The thread may go on, and its frame be gone, before this returns.
+    static void on_time(typename Parking::timer& t) noexcept {
+        Parking::resume(static_cast<time_waiter&>(t).thread);
+    }
+    static void post_insert(void* self, void*) noexcept {
+        Parking::insert_timer(*static_cast<time_waiter*>(self));
+    }
+};
+
+// Until the deadline: ns of the clock of Parking.
+template <class Parking> void wait_for_time(wait_reason reason, std::uint64_t deadline) noexcept {
+    time_waiter<Parking> self(deadline);
+    Parking::set_wait(self.thread, reason);
+    Parking::suspend(&time_waiter<Parking>::post_insert, &self, nullptr);
 }
 
 } // namespace tulle::wait

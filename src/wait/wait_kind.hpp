@@ -11,8 +11,7 @@ namespace tulle::wait {
 enum class wait_kind : std::uint8_t {
     nothing, // it runs, is ready, or has yielded
     mutex,   // a tulle_mutex_t
-    // A tulle::mutex, which knows its owner where its users are compiled without NDEBUG, or a
-    // recursive one, which always does.
+    // A tulle::mutex or a recursive one, which know who holds them (sync/mutex_owner.hpp).
     owned_mutex,
     condition,       // a condition variable
     barrier,         //
@@ -29,7 +28,7 @@ enum class wait_kind : std::uint8_t {
     word_full,       // a full/empty word or a tulle::full_empty, until it is full
     word_empty,      // likewise, until it is empty
     address_lock,    // an address that is locked
-    group_place,     // the places of a spawn_group (group/places.hpp)
+    group_permit,    // the permits of a spawn_group (group/permits.hpp)
     future,          // a future's state
     stolen_child,    // the `state` of a forked thread's record
     spawned_thread,  // a thread_record

@@ -5,6 +5,7 @@
 // longer in the list.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "wait/wait_kind.hpp"
 #include "wait/waiter.hpp"
 
@@ -41,84 +42,49 @@ private:
 // first served.
 template <class Parking> class woken_chain {
 public:
-    woken_chain() noexcept = default;
-    woken_chain(woken_chain const&) = delete;
-    woken_chain& operator=(woken_chain const&) = delete;
-
-    void add(waiter<Parking>& w) noexcept {
-        w.next.store(nullptr);
-        if (m_last == nullptr)
-            m_first = &w;
-        else
-            m_last->next.store(&w);
-        m_last = &w;
-    }
+    void add(waiter<Parking>& w) noexcept { m_waiters.push_back(w); }
     void resume_all() noexcept {
-        while (waiter<Parking>* const w = m_first) {
-            m_first = w->next.load();
+        while (waiter<Parking>* const w = m_waiters.pop_front())
             Parking::resume(w->thread); // the last access to its node
-        }
-        m_last = nullptr;
     }
 
 private:
-    waiter<Parking>* m_first = nullptr;
-    waiter<Parking>* m_last = nullptr;
+    base::intrusive_queue<&waiter<Parking>::next> m_waiters;
 };
 
 template <class Parking> class wait_list {
-    template <class T> using plain = typename Parking::machine::template plain<T>;
-
 public:
     using node = waiter<Parking>;
 
-    wait_list() noexcept = default;
-    // When the list itself moves to another place: its waiters are then in that one only.
-    wait_list(wait_list const& other) noexcept
-        : m_first(other.m_first.load()), m_last(other.m_last.load()), m_epoch(other.m_epoch) {}
-    wait_list& operator=(wait_list const&) = delete;
-
-    [[nodiscard]] bool empty() const noexcept { return m_first.load() == nullptr; }
-    [[nodiscard]] node* first() const noexcept { return m_first.load(); }
+    [[nodiscard]] bool empty() const noexcept { return m_nodes.empty(); }
+    [[nodiscard]] node* first() const noexcept { return m_nodes.first(); }
     [[nodiscard]] bool contains(node const& w) const noexcept {
         return w.linked && w.epoch == m_epoch;
     }
 
     void push_back(node& w) noexcept {
         enter(w);
-        node* const last = m_last.load();
-        w.prev.store(last);
-        w.next.store(nullptr);
-        (last == nullptr ? m_first : last->next).store(&w);
-        m_last.store(&w);
+        m_nodes.push_back(w);
     }
     void push_front(node& w) noexcept {
         enter(w);
-        node* const first = m_first.load();
-        w.prev.store(nullptr);
-        w.next.store(first);
-        (first == nullptr ? m_last : first->prev).store(&w);
-        m_first.store(&w);
+        m_nodes.push_front(w);
     }
     void unlink(node& w) noexcept {
-        node* const next = w.next.load();
-        node* const prev = w.prev.load();
-        (prev == nullptr ? m_first : prev->next).store(next);
-        (next == nullptr ? m_last : next->prev).store(prev);
+        m_nodes.remove(w);
         w.linked = false;
     }
     // The first whose wait the caller may end: it is off the list, and must be resumed. Null: none.
     [[nodiscard]] node* pop_front() noexcept {
-        while (node* const w = m_first.load()) {
+        while (node* const w = first()) {
             unlink(*w);
             if (w->try_wake()) return w;
         }
         return nullptr;
     }
     [[nodiscard]] wait_batch<Parking> take_all() noexcept {
-        wait_batch<Parking> const all(m_first.load());
-        m_first.store(nullptr);
-        m_last.store(nullptr);
+        wait_batch<Parking> const all(first());
+        m_nodes.clear();
         ++m_epoch;
         return all;
     }
@@ -129,8 +95,7 @@ private:
         w.epoch = m_epoch;
     }
 
-    plain<node*> m_first{nullptr};
-    plain<node*> m_last{nullptr};
+    base::intrusive_list<&node::next, &node::prev> m_nodes;
     std::uint32_t m_epoch = 0;
 };
 

@@ -34,7 +34,7 @@ def listed(program):
 
 def library_of(variant):
     """Of the program that has this source; what links something else has a program of its own."""
-    return variant if variant in ("tulle_tnt", "tulle_myth") else variant.partition("_")[0]
+    return variant if variant in ("tulle_tnt", "tulle_qthread", "tulle_myth") else variant.partition("_")[0]
 
 
 def start(workload, library):

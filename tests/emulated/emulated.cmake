@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Tests of a build for another architecture: GoogleTest from its sources for the target, and what a test program needs below an emulator.
+# Tests of a build for another architecture: GoogleTest from its sources for the target, and what a test program needs under an emulator.
 set(googletest_sources /usr/src/googletest CACHE PATH "Sources of GoogleTest (package libgtest-dev)")
 if(NOT EXISTS ${googletest_sources}/CMakeLists.txt)
     message(FATAL_ERROR "there are no sources of GoogleTest in ${googletest_sources}: install libgtest-dev, or set googletest_sources")

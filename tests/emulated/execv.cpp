@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes the place of the C library's execv in a test program that runs below an emulator, which the
+// Takes the place of the C library's execv in a test program that runs under an emulator, which the
 // kernel would not know to start for it: TULLE_TEST_EMULATOR holds the command, its words separated
 // by blanks.
 #include <cerrno>

@@ -32,7 +32,7 @@ for plugin in "$build"/lib/libtulle-mpi-*.so; do
 done
 [ -f "$prefix/share/tulle/tulle-gdb.py" ] || fail "the script for gdb is not installed"
 [ -f "$prefix/share/gdb/auto-load$work/first/$libdir/libtulle.so.$version-gdb.py" ] || fail "gdb will not find its script by itself"
-if grep -rqs "$build\|$work/first" "$prefix/$libdir/cmake" "$prefix/$libdir/pkgconfig"; then
+if grep -rqs "$build\|$work/first" "$prefix/$libdir/cmake" "$prefix/$libdir/pkgconfig" "$prefix/$libdir/tulle"; then
     fail "an installed file names the folder that it was built in"
 fi
 
@@ -74,6 +74,36 @@ qthread=$consumer/qthread.c
     $(pkg-config --static --libs tulle-qthread) 2>"$work/static.log" || fail "a program cannot be linked with -static: $(cat "$work/static.log")"
 [ "$("$work/qthread-whole")" = 42 ] || fail "the program for Qthreads fails, linked with -static"
 
+echo "install_test: a build that looks for Qthreads in a prefix of its own"
+for_qthreads=$prefix/$libdir/tulle/qthread
+expect_42() { # COMMAND...
+    printed=$("$@") || fail "$* failed"
+    [ "$printed" = 42 ] || fail "$* printed '$printed', expected 42"
+}
+cmake -S "$consumer/foreign" -B "$work/foreign" -DCMAKE_PREFIX_PATH="$for_qthreads" >"$work/foreign.log"
+cmake --build "$work/foreign" >>"$work/foreign.log"
+expect_42 "$work/foreign/program"
+by_hand() { # PREFIX PROGRAM: as Chapel's build links it
+    "$compiler" -x c -std=c11 -I"$1/include" "$qthread" -x none -o "$2" -L"$1/lib" -Wl,-rpath,"$1/lib" -lqthread
+    expect_42 "$2"
+    ldd "$2" | grep -q "$1/lib/libtulle" || fail "$2 does not load the libraries of $1"
+}
+by_hand "$for_qthreads" "$work/foreign/by-hand"
+cp -rL "$for_qthreads" "$work/copied"
+by_hand "$work/copied" "$work/foreign/of-a-copy"
+echo '#include "qthread-chapel.h"' | "$compiler" -x c -I"$work/copied/include" -c - -o "$work/foreign/chapel.o"
+(
+    PKG_CONFIG_PATH=$for_qthreads/lib/pkgconfig
+    pkg-config --atleast-version 1.23 qthread || fail "pkg-config does not find qthread 1.23"
+    # shellcheck disable=SC2046
+    "$compiler" -x c -std=c11 "$qthread" -x none -o "$work/foreign/by-pkg-config" $(pkg-config --cflags --libs qthread)
+    LD_LIBRARY_PATH=$for_qthreads/lib expect_42 "$work/foreign/by-pkg-config"
+    # shellcheck disable=SC2046
+    "$compiler" -static -x c -std=c11 "$qthread" -x none -o "$work/foreign/whole" $(pkg-config --static --cflags --libs qthread) \
+        2>"$work/static.log" || fail "a program for Qthreads cannot be linked with -static: $(cat "$work/static.log")"
+    expect_42 "$work/foreign/whole"
+)
+[ -z "$(find "$for_qthreads" -type l -lname '/*')" ] || fail "a link in $for_qthreads is absolute"
 echo "install_test: a program for MassiveThreads"
 myth=$consumer/myth.c
 # shellcheck disable=SC2046

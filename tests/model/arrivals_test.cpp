@@ -18,7 +18,7 @@ namespace {
 using namespace tulle;
 using enum std::memory_order;
 using machine = model::machine;
-using net::sight;
+using net::arrival;
 
 constexpr std::uint64_t k_points = 2;
 
@@ -49,23 +49,24 @@ class direction {
 public:
     void come(std::uint64_t point) {
         m_work[point].store(1);
-        if (m_come.writes()) return m_messages.post(point);
+        if (m_come.sends_messages()) return m_messages.post(point);
         m_come.come_to(point); // A1
-        m_come.before_notes();
-        if (m_come.take_note(0, point)) m_messages.post(point); // A2
+        m_come.before_requests();
+        if (m_come.take_request(0, point)) m_messages.post(point); // A2
     }
     void come_without_a_fence(std::uint64_t point) {
         m_work[point].store(1);
         m_come.come_to(point);
-        if (m_come.take_note(0, point)) m_messages.post(point);
+        if (m_come.take_request(0, point)) m_messages.post(point);
     }
-    void fail() { m_come.write_from_now_on(); }
+    void fail() { m_come.send_from_now_on(); }
 
     void wait(std::uint64_t point) {
         // B1.
-        sight const seen = m_come.look(point);
+        arrival const seen = m_come.check(point);
         // B2, B3.
-        if (seen == sight::writes || (seen == sight::not_come && m_come.leave_note(0, point)))
+        if (seen == arrival::sends_messages ||
+            (seen == arrival::not_come && m_come.leave_request(0, point)))
             m_messages.take(point);
         model::check(m_work[point].load() == 1, "it has come");
     }
@@ -78,19 +79,9 @@ private:
     std::array<model::plain<int>, k_points + 1> m_work;
 };
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
-model::options exhaustive(unsigned preemptions) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    o.executions = 400000;
-    return o;
-}
+model::options exhaustive(unsigned preemptions) { return model::exhaustive(preemptions, 400000); }
 
 using role = void (*)(direction&);
 
@@ -144,7 +135,7 @@ TEST(arrivals, points_are_left_out) {
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
-TEST(arrivals, who_has_failed_writes) {
+TEST(arrivals, a_failed_place_sends_messages) {
     model::result const r =
         model::explore("arrivals_failed", random(60000), one_way(&come_and_fail, &wait_for_all));
     EXPECT_TRUE(r.passed()) << r;
@@ -186,7 +177,7 @@ void expect_failure(std::string_view name, char const* message, model::test_body
     EXPECT_NE(r.message.find(message), std::string::npos) << r;
 }
 
-TEST(arrivals, who_comes_must_look_for_notes_after_a_fence) {
+TEST(arrivals, the_place_must_check_for_requests_after_a_fence) {
     expect_failure("arrivals_unfenced", "deadlock",
                    one_way([](direction& d) { d.come_without_a_fence(k_points); }, &wait_for_last));
 }

@@ -33,9 +33,8 @@ struct future {
     }
     void close() {
         result.store(5);
-        node* next = list.close();
-        while (next != nullptr) {
-            node* const n = std::exchange(next, next->next);
+        auto all = list.close();
+        while (node* const n = all.pop_front()) {
             model::check(n->note.load() == 1, "what came before an addition comes before its run");
             ++n->runs;
         }
@@ -65,9 +64,7 @@ model::test_body body(bool* in_order = nullptr) {
 }
 
 TEST(callback_list, each_is_run_once) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.executions = base::k_thread_sanitizer ? 4000 : 50000;
+    model::options const o = model::exhaustive(2, base::k_thread_sanitizer ? 4000 : 50000);
     bool in_order = false;
     model::result const r = model::explore("callbacks", o, body(&in_order));
     EXPECT_TRUE(r.passed()) << r;
@@ -75,8 +72,7 @@ TEST(callback_list, each_is_run_once) {
 }
 
 TEST(callback_list, every_order_is_needed) {
-    model::options o;
-    o.executions = 20000;
+    model::options const o = model::random(20000);
     auto const mutants = model::weaken_each("callbacks_weakened", o, body());
     EXPECT_GE(mutants.size(), 4U);
     EXPECT_EQ(model::survivors(mutants), "");

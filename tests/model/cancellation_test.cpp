@@ -22,10 +22,7 @@ using parking = model::parking;
 using limit = wait::limit<parking>;
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 
 struct results {
@@ -107,11 +104,7 @@ TEST(cancellation, races_with_a_time_out_and_a_wake_up) {
 }
 
 TEST(cancellation, of_one_waiter_exhaustively) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.how = model::search::exhaustive;
-    o.preemptions = 2;
-    o.executions = 300000;
+    model::options const o = model::without_heavy_fence(model::exhaustive(2, 300000));
     seen all;
     model::result const r = model::explore("cancelled_one", o, [&all](model::test& t) {
         auto& g = t.make<gate>();
@@ -128,11 +121,7 @@ TEST(cancellation, of_one_waiter_exhaustively) {
 
 // A request made before the wait begins, too.
 TEST(cancellation, of_a_wait_that_nothing_else_ends) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.how = model::search::exhaustive;
-    o.preemptions = 3;
-    o.executions = 100000;
+    model::options const o = model::without_heavy_fence(model::exhaustive(3, 100000));
     seen all;
     model::result const r = model::explore("cancelled_alone", o, [&all](model::test& t) {
         auto& g = t.make<gate>();
@@ -177,7 +166,7 @@ TEST(cancellation, every_order_is_needed) {
     EXPECT_EQ(model::survivors(mutants), "");
 }
 
-// -- barrier: who is cancelled has not arrived
+// -- barrier: a thread that is cancelled has not arrived
 
 struct meeting : world {
     meeting() { barrier.open(2); }

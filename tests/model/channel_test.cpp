@@ -28,10 +28,7 @@ void destroy_int(void*, std::size_t) noexcept {}
 constexpr detail::item_type k_ints{sizeof(int), alignof(int), &move_int, &destroy_int};
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 
 // Items are indices of payloads, which the sender writes before and the receiver reads afterwards.
@@ -192,11 +189,7 @@ TEST_P(over_capacities, two_threads_wait_for_the_same_two_channels) {
 INSTANTIATE_TEST_SUITE_P(channel, over_capacities, ::testing::Values(0U, 1U, detail::k_unbounded));
 
 TEST(channel, a_sender_and_a_receiver_exhaustively) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.how = model::search::exhaustive;
-    o.preemptions = 2;
-    o.executions = 300000;
+    model::options const o = model::without_heavy_fence(model::exhaustive(2, 300000));
     model::result const r = model::explore("channel_two", o, [](model::test& t) {
         auto& p = t.make<post>(0U);
         t.thread([&p] { static_cast<void>(p.send(p.first, 0, k_forever)); });

@@ -176,18 +176,10 @@ model::test_body body(shape s) {
 }
 
 model::options exhaustive(unsigned preemptions, std::size_t executions = 200000) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    o.executions = executions;
-    return o;
+    return model::exhaustive(preemptions, executions);
 }
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
 TEST(split_deque, smoke) {
     model::result const r = model::explore(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The doorbell of a place: no message lies there while its sleeper sleeps and nobody watches. A
-// lost wake-up shows as a deadlock, because all messages are waited for. The rule of who polls when
-// others do, too, is that of messenger/endpoint.cpp.
+// lost wake-up shows as a deadlock, because all messages are waited for. The rule of which thread
+// polls when others do, too, is that of messenger/endpoint.cpp.
 #include "base/spin_lock.hpp"
 #include "explorer/explore.hpp"
 #include "net/doorbell.hpp"
@@ -63,19 +63,9 @@ private:
     base::basic_spin_lock<machine> m_polling;
 };
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
-model::options exhaustive(unsigned preemptions) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    o.executions = 400000;
-    return o;
-}
+model::options exhaustive(unsigned preemptions) { return model::exhaustive(preemptions, 400000); }
 
 void expect_lost_wake_up(std::string_view name, model::test_body const& body) {
     model::options o = random(40000);
@@ -137,7 +127,7 @@ TEST(doorbell, needs_a_poll_between_arm_and_sleep) {
     expect_lost_wake_up("doorbell_hasty", senders_and(&take_all_without_a_second_look));
 }
 
-// What is not a message: whoever wakes has said before what for, and the sleeper looks for it after
+// What is not a message: a waker has said before what for, and the sleeper checks for it after
 // it has armed.
 struct waking {
     net::doorbell<machine> bell;
@@ -286,7 +276,7 @@ TEST(watched_doorbell, who_cannot_poll_after_a_watch_must_wake) {
     expect_lost_wake_up("watched_silent", office(2, &serve, &end_watch_silently, &poll_once));
 }
 
-// Whoever held the lock when the poll failed may have let go since.
+// The thread that held the lock when the poll failed may have let go since.
 void serve_by_a_look_at_the_lock(place& p) {
     while (!p.has_all()) {
         if (poll_unless_others_do(p)) continue;

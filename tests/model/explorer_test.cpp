@@ -22,13 +22,7 @@ using namespace tulle::model;
 using enum std::memory_order;
 using outcomes = std::set<std::vector<int>>;
 
-options exhaustive() {
-    options o;
-    o.how = search::exhaustive;
-    o.preemptions = 4;
-    o.executions = 400000;
-    return o;
-}
+options exhaustive() { return tulle::model::exhaustive(4, 400000); }
 
 options planted() {
     options o = exhaustive();
@@ -752,8 +746,7 @@ TEST(depth_first, budget) {
 
 TEST(random_search, finds_all_outcomes_of_iriw) {
     outcomes found;
-    options o;
-    o.executions = 20000;
+    options const o = random(20000);
     result const r = explore("random_iriw", o, [&](test& t) {
         auto& s = t.make<two_words>();
         auto& out = t.make<std::vector<int>>(4U, -1);

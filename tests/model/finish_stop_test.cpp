@@ -162,7 +162,8 @@ private:
         stop_part& part = s.parts.at(at);
         if (!part.share.end()) return;
         stop_message told{stop_kind::report, {at, k_home_of_stop, part.share.epoch()}};
-        for (batch_change const& one : part.share.report()) told.told.emplace_back(one.of, one.by);
+        for (batch_change const& one : part.share.report())
+            told.told.emplace_back(one.messages, one.by);
         s.under_way.push_back(std::move(told));
         s.parts.erase(at);
     }

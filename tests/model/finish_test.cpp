@@ -181,7 +181,7 @@ private:
     void tell(state& s, rank at) const {
         message all{message_kind::report, {at, k_home, 0}};
         for (auto const& change : s.shares.at(at).report())
-            all.told.emplace_back(seen(change.of), change.by);
+            all.told.emplace_back(seen(change.messages), change.by);
         s.shares.erase(at);
         if (m_planted != mistake::tells_in_parts) return s.under_way.push_back(std::move(all));
         for (auto const& one : all.told)

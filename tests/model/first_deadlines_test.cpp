@@ -73,13 +73,7 @@ model::test_body house_of(errors e, int* told = nullptr) {
     };
 }
 
-model::options all() {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = 4;
-    o.executions = 1'000'000;
-    return o;
-}
+model::options all() { return model::exhaustive(4, 1'000'000); }
 
 void expect_failure(char const* name, errors e) {
     model::options o = all();

@@ -124,10 +124,7 @@ struct history {
 };
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 
 model::test_body body(int writers, int readers, int hasty, int* parks = nullptr,
@@ -150,9 +147,8 @@ model::test_body body(int writers, int readers, int hasty, int* parks = nullptr,
 }
 
 TEST(full_empty_object, readers_and_writers) {
-    model::options o = random(base::k_thread_sanitizer ? 4000 : 60000);
-    o.how = model::search::exhaustive;
-    o.preemptions = 3;
+    model::options const o =
+        model::without_heavy_fence(model::exhaustive(3, base::k_thread_sanitizer ? 4000 : 60000));
     model::result const two = model::explore("object_two", o, body(1, 1, 0));
     EXPECT_TRUE(two.passed()) << two;
     int parks = 0;

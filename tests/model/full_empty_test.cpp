@@ -83,20 +83,14 @@ struct memory {
 };
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 // ThreadSanitizer gets a sample.
 constexpr std::size_t k_most = base::k_thread_sanitizer ? 4000 : 50000;
 constexpr std::size_t k_per_pair = base::k_thread_sanitizer ? 40 : 200;
 
 model::options exhaustive(unsigned preemptions) {
-    model::options o = random(k_most);
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    return o;
+    return model::without_heavy_fence(model::exhaustive(preemptions, k_most));
 }
 
 // --- values go from writers to takers, each to one, with what came before it ---------------------
@@ -242,7 +236,8 @@ TEST(full_empty, serves_while_a_limit_starts) {
     EXPECT_GT(static_cast<std::size_t>(taken), r.executions / 20);
 }
 
-// --- the queue moves out of the frame of who leaves ----------------------------------------------
+// --- the queue moves out of the frame of a thread that leaves
+// ----------------------------------------------
 
 struct hosted : memory {
     model::atomic<bool> host_is_gone{false};

@@ -62,13 +62,7 @@ struct meeting {
     }
 };
 
-model::options exhaustive() {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = 3;
-    o.executions = 300000;
-    return o;
-}
+model::options exhaustive() { return model::exhaustive(3, 300000); }
 
 void join_body(model::test& t) {
     auto& m = t.make<meeting>();

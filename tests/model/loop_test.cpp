@@ -93,18 +93,8 @@ template <class Machine = model::machine> model::test_body body(shape s) {
     };
 }
 
-model::options exhaustive(unsigned preemptions) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    o.executions = 200000;
-    return o;
-}
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+model::options exhaustive(unsigned preemptions) { return model::exhaustive(preemptions, 200000); }
+using model::random;
 
 void expect_holds(char const* name, model::options const& o, shape const& s) {
     model::result const r = model::explore(name, o, body(s));
@@ -151,8 +141,8 @@ TEST(loop_range, thieves_have_ranges_too) {
 struct member {
     loop::loop_range<model::machine> range{true};
     std::uint64_t number = 0;
-    member* next = nullptr;
-    member* prev = nullptr;
+    model::plain<member*> next{nullptr};
+    model::plain<member*> prev{nullptr};
 };
 
 constexpr std::uint64_t k_never = k_most; // no iteration ends it early

@@ -27,10 +27,7 @@ template <class Machine> struct handshake {
 };
 
 TEST(machine, stands_for_the_real_one) {
-    options every;
-    every.how = search::exhaustive;
-    every.preemptions = 4;
-    every.executions = 400000;
+    options const every = exhaustive(4, 400000);
     result const r = explore("machine", every, [](test& t) {
         auto& h = t.make<handshake<machine>>();
         t.thread([&h] { h.post(); });

@@ -119,18 +119,9 @@ model::test_body body(int messages, unsigned two, step send = &channel::send_all
     };
 }
 
-model::options exhaustive(std::size_t executions) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.executions = executions;
-    return o;
-}
+model::options exhaustive(std::size_t executions) { return model::exhaustive(2, executions); }
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
 TEST(message_ring, messages_of_one_line) {
     model::result const r = model::explore("ring_single", exhaustive(200000), body(4, 0));

@@ -15,13 +15,7 @@ namespace {
 using namespace tulle::model;
 using enum std::memory_order;
 
-options exhaustive() {
-    options o;
-    o.how = search::exhaustive;
-    o.preemptions = 4;
-    o.executions = 400000;
-    return o;
-}
+options exhaustive() { return tulle::model::exhaustive(4, 400000); }
 
 struct two_words {
     atomic<int> x{0};

@@ -97,19 +97,9 @@ template <class Parking = model::parking> model::test_body body(shape s, counts*
     };
 }
 
-model::options exhaustive(unsigned preemptions) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    o.executions = 150000;
-    return o;
-}
+model::options exhaustive(unsigned preemptions) { return model::exhaustive(preemptions, 150000); }
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
 TEST(mutex, two_threads) {
     counts seen;
@@ -239,7 +229,7 @@ struct directed_parking : model::parking {
         if (model::execution::current().running() == directed::w)
             directed::await(directed::current().b_holds);
     }
-    // Asked by who has just found the mutex held.
+    // A thread asks this that has just found the mutex held.
     [[nodiscard]] static bool has_ready_threads() noexcept {
         directed& d = directed::current();
         if (model::execution::current().running() != directed::w || !d.b_holds.load(acquire))

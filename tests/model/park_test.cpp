@@ -101,7 +101,7 @@ public:
     [[nodiscard]] int timeouts() const { return m_timeouts.load(relaxed); }
 
     // What park/sleep_steps.hpp asks for. Makers look at the idle set in any case.
-    void alarm_all() const {}
+    void set_wake_flags() const {}
     [[nodiscard]] bool something_to_do() const {
         return !m_board.looks_empty() || (m_shape.refuses && !m_kept.looks_empty()) ||
                m_stop.load(relaxed);
@@ -109,16 +109,17 @@ public:
     [[nodiscard]] bool can_start(void*) {
         return !m_shape.refuses || m_refused.exchange(true, relaxed);
     }
-    void keep(void* gift) {
-        model::check(static_cast<model::plain<int>*>(gift)->load() != 0, "a gift arrives whole");
+    void keep(void* handoff) {
+        model::check(static_cast<model::plain<int>*>(handoff)->load() != 0,
+                     "a handoff arrives whole");
         m_kept.publish();
     }
 
 private:
     bool hand_to_sleeper(int task) {
-        model::plain<int>& gift = m_gifts[static_cast<std::size_t>(task)];
-        gift.store(task + 1);
-        return m_idle.searching() == 0 && m_idle.hand_over(&gift);
+        model::plain<int>& handoff = m_handoffs[static_cast<std::size_t>(task)];
+        handoff.store(task + 1);
+        return m_idle.searching() == 0 && m_idle.hand_over(&handoff);
     }
     void meet() {
         std::uint32_t begun = m_begun.fetch_add(1, relaxed) + 1;
@@ -142,9 +143,10 @@ private:
             if (m_idle.sleep(self, m_shape.deadline) == sleep_result::timed_out)
                 m_timeouts.fetch_add(1, relaxed);
         }
-        auto* const gift = static_cast<model::plain<int>*>(park::accept_gift(m_idle, self, *this));
-        if (gift == nullptr) return false;
-        model::check(gift->load() != 0, "a gift arrives whole");
+        auto* const handoff =
+            static_cast<model::plain<int>*>(park::accept_handoff(m_idle, self, *this));
+        if (handoff == nullptr) return false;
+        model::check(handoff->load() != 0, "a handoff arrives whole");
         m_handed.fetch_add(1, relaxed);
         return true;
     }
@@ -155,7 +157,7 @@ private:
     model::atomic<bool> m_refused{false};
     park::idle_set<Machine> m_idle;
     std::array<park::sleeper<Machine>, 3> m_sleepers;
-    std::array<model::plain<int>, board::k_most> m_gifts;
+    std::array<model::plain<int>, board::k_most> m_handoffs;
     model::atomic<int> m_handed{0};
     model::atomic<std::uint32_t> m_begun{0};
     model::atomic<int> m_done{0};
@@ -179,19 +181,9 @@ model::test_body body(shape s, int* sleeps = nullptr, int* timeouts = nullptr) {
     };
 }
 
-model::options exhaustive(unsigned preemptions) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.preemptions = preemptions;
-    o.executions = 200000;
-    return o;
-}
+model::options exhaustive(unsigned preemptions) { return model::exhaustive(preemptions, 200000); }
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
 TEST(idle_set, one_task_one_worker) {
     model::result const r =
@@ -237,7 +229,7 @@ TEST(idle_set, time_may_be_up) {
 }
 
 TEST(idle_set, work_handed_over_is_done_once) {
-    model::result const r = model::explore("idle_gift", exhaustive(3),
+    model::result const r = model::explore("idle_handoff", exhaustive(3),
                                            body({.tasks = 1, .workers = 1, .hand_over = true}));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
@@ -248,7 +240,7 @@ TEST(idle_set, work_handed_over_beside_published_work) {
     model::options o = random(20000);
     o.limit.early_timeouts = 2;
     shape const s{.tasks = 3, .workers = 2, .deadline = 1000, .hand_over = true};
-    model::result const r = model::explore("idle_gifts", o, body(s, &sleeps));
+    model::result const r = model::explore("idle_handoffs", o, body(s, &sleeps));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(sleeps, 300);
 }
@@ -277,7 +269,7 @@ TEST(idle_set, needs_the_heavy_fence) {
     expect_deadlock("idle_unfenced", exhaustive(2), body<unfenced>({.tasks = 1, .workers = 1}));
 }
 
-// One worker with a mailbox; whoever is woken sees what the waker wrote before.
+// One worker with a mailbox; a worker that is woken sees what the waker wrote before.
 struct desk {
     park::idle_set<machine> idle;
     park::sleeper<machine> sleeper;
@@ -321,21 +313,21 @@ TEST(idle_set, wakes_this_very_worker) {
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
-// -- a record forked while a worker goes to sleep: the alarm of the deque (A1 A2, B1 B2)
+// -- a record forked while a worker goes to sleep: the wake flag of the deque (A1 A2, B1 B2)
 
 struct slot {
     model::plain<int> task{0};
     model::atomic<std::uint32_t> done{0};
 };
 
-enum class mistake { none, no_alarm, no_fence_after_silence, last_searcher_tells_nobody };
+enum class mistake { none, no_wake_flag, no_fence_after_clear, last_searcher_tells_nobody };
 
 struct forking {
     explicit forking(mistake m) : planted(m) { records.open(slots.data(), slots.size(), true); }
 
     // What park/sleep_steps.hpp asks for.
-    void alarm_all() {
-        if (planted != mistake::no_alarm) records.alarm(); // B1
+    void set_wake_flags() {
+        if (planted != mistake::no_wake_flag) records.set_wake_flag(); // B1
     }
     [[nodiscard]] bool something_to_do() { return records.looks_stealable(); } // B2
 
@@ -351,8 +343,8 @@ slot& fork(forking& f, int task) {
     slot* const s = f.records.top();
     s->task.store(task);
     if (f.records.publish(s)) return *s; // A1, A2
-    f.records.silence();
-    if (f.planted == mistake::no_fence_after_silence)
+    f.records.clear_wake_flag();
+    if (f.planted == mistake::no_fence_after_clear)
         park::notify_light(f.idle, true);
     else
         park::notify(f.idle);
@@ -425,40 +417,40 @@ model::test_body two_forks_body(mistake planted = mistake::none) {
     };
 }
 
-TEST(alarm, a_forked_record_wakes_the_sleeper) {
-    model::result const r = model::explore("alarm_one", exhaustive(2), forking_body(0));
+TEST(wake_flag, a_forked_record_wakes_the_sleeper) {
+    model::result const r = model::explore("wake_flag_one", exhaustive(2), forking_body(0));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
-TEST(alarm, a_fork_after_a_joined_one_wakes_the_sleeper) {
-    model::result const r = model::explore("alarm_two", exhaustive(2), forking_body(1));
+TEST(wake_flag, a_fork_after_a_joined_one_wakes_the_sleeper) {
+    model::result const r = model::explore("wake_flag_two", exhaustive(2), forking_body(1));
     EXPECT_TRUE(r.passed()) << r;
 }
 
-TEST(alarm, the_last_searcher_wakes_the_next) {
-    model::result const r = model::explore("alarm_chain", random(40000), two_forks_body());
+TEST(wake_flag, the_last_searcher_wakes_the_next) {
+    model::result const r = model::explore("wake_flag_chain", random(40000), two_forks_body());
     EXPECT_TRUE(r.passed()) << r;
 }
 
-TEST(alarm, needs_to_be_set) {
-    expect_deadlock("alarm_none", exhaustive(2), forking_body(0, mistake::no_alarm));
+TEST(wake_flag, needs_to_be_set) {
+    expect_deadlock("wake_flag_none", exhaustive(2), forking_body(0, mistake::no_wake_flag));
 }
 
-// The last searcher sets the alarm before the maker, which has been told by the one before,
+// The last searcher sets the wake flag before the maker, which has been told by the one before,
 // silences it.
-TEST(alarm, needs_a_fence_after_silence) {
-    expect_deadlock("alarm_unfenced", random(200000),
-                    two_forks_body(mistake::no_fence_after_silence));
+TEST(wake_flag, needs_a_fence_after_it_was_cleared) {
+    expect_deadlock("wake_flag_unfenced", random(200000),
+                    two_forks_body(mistake::no_fence_after_clear));
 }
 
-TEST(alarm, needs_the_last_searcher) {
-    expect_deadlock("alarm_alone", random(40000),
+TEST(wake_flag, needs_the_last_searcher) {
+    expect_deadlock("wake_flag_alone", random(40000),
                     two_forks_body(mistake::last_searcher_tells_nobody));
 }
 
 // -- two searchers: one has found work and the other goes to sleep, while a maker relies on them,
-// or on the alarm
+// or on the wake flag
 
 // A system without membarrier: everybody makes fences.
 struct symmetric : machine {
@@ -466,32 +458,32 @@ struct symmetric : machine {
 };
 
 template <class Machine> struct two_searchers {
-    explicit two_searchers(bool alarmed) : alarm(alarmed) {
+    explicit two_searchers(bool flagged) : wake_flag(flagged) {
         idle.begin_search();
         idle.begin_search();
     }
     // What park/sleep_steps.hpp asks for.
-    void alarm_all() { alarm.store(true, relaxed); }
+    void set_wake_flags() { wake_flag.store(true, relaxed); }
     [[nodiscard]] bool something_to_do() const { return work.load(relaxed) != 0; }
 
-    void silence() {
-        alarm.store(false, relaxed);
+    void clear_wake_flag() {
+        wake_flag.store(false, relaxed);
         park::notify(idle);
     }
     // The last piece of work, which nobody takes: somebody has to be told of it.
     void make() {
-        if (alarm.load(relaxed)) silence(); // for the piece before
+        if (wake_flag.load(relaxed)) clear_wake_flag(); // for the piece before
         work.store(1, relaxed);
-        if (alarm.load(relaxed)) silence();
+        if (wake_flag.load(relaxed)) clear_wake_flag();
     }
 
     park::idle_set<Machine> idle;
     park::sleeper<Machine> sleeper;
-    model::atomic<bool> alarm;
+    model::atomic<bool> wake_flag;
     model::atomic<int> work{0};
 };
 
-// `looks`: the maker needs no alarm, as it looks at the idle set each time.
+// `looks`: the maker needs no wake flag, as it reads the idle set each time.
 template <class Machine = machine> model::test_body two_searchers_body(bool looks) {
     return [looks](model::test& t) {
         auto& s = t.make<two_searchers<Machine>>(!looks);
@@ -514,7 +506,7 @@ template <class Machine = machine> model::test_body two_searchers_body(bool look
 
 TEST(idle_set, one_of_two_searchers_hears_of_what_is_made) {
     for (bool const looks : {true, false}) {
-        model::result const r = model::explore(looks ? "two_searchers" : "two_searchers_alarm",
+        model::result const r = model::explore(looks ? "two_searchers" : "two_searchers_wake_flag",
                                                exhaustive(2), two_searchers_body(looks));
         EXPECT_TRUE(r.passed()) << r;
         EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
@@ -610,7 +602,7 @@ model::test_body work_body(bool beside_searcher, int* told) {
             park::notify_light(w.idle, true);
             if (!beside_searcher) return;
             struct nothing_else {
-                static void alarm_all() {}
+                static void set_wake_flags() {}
                 static bool something_to_do() { return false; }
             } nothing;
             park::pass_search_on(w.idle, nothing); // by the searcher, which has found it
@@ -648,7 +640,7 @@ model::test_body deadline_body() {
         t.thread([&d] {
             d.wake.watch();
             for (bool is_over = false; !is_over;) {
-                d.wake.begin_look();
+                d.wake.begin_reading();
                 bool const is_near = d.deadline.load(relaxed) == 1; // the other one takes for ever
                 is_over = !d.wake.sleep_watching(is_near ? 1 : model::k_no_deadline);
             }
@@ -686,7 +678,7 @@ TEST(idle_set, every_order_is_needed) {
     };
     model::options all = exhaustive(2);
     all.weakens = o.weakens;
-    auto mutants = model::weaken_each("idle_weakened_gift", o,
+    auto mutants = model::weaken_each("idle_weakened_handoff", o,
                                       body({.tasks = 1, .workers = 1, .hand_over = true}));
     auto const together = body({.tasks = 2, .workers = 2, .together = true});
     mutants =
@@ -701,7 +693,7 @@ TEST(idle_set, every_order_is_needed) {
         std::move(mutants),
         model::weaken_each("idle_weakened_fences", all, two_searchers_body<symmetric>(true)));
     mutants =
-        model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_alarm", all,
+        model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_wake_flag", all,
                                                                    two_searchers_body(false)));
     mutants = model::found_by_any(
         std::move(mutants), model::weaken_each("idle_weakened_sleepers", o, last_sleeper_body()));

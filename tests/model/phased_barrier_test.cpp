@@ -18,10 +18,7 @@ using parking = model::parking;
 using core = sync::phased_barrier_core<parking>;
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 
 struct meeting {
@@ -92,11 +89,7 @@ TEST(phased_barrier, limits_and_leavers) {
 }
 
 TEST(phased_barrier, may_be_destroyed_by_the_first_that_returns) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.how = model::search::exhaustive;
-    o.preemptions = 3;
-    o.executions = 200000;
+    model::options const o = model::without_heavy_fence(model::exhaustive(3, 200000));
     model::result const r = model::explore("phased_barrier_destroyed", o, [](model::test& t) {
         auto& m = t.make<meeting>(2);
         t.thread([&m] { static_cast<void>(m.arrive()); });

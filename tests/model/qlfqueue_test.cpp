@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The list under qlfqueue: each element comes out once and in order, and nobody looks at a node
-// that has been freed. A node that is freed is destroyed, which is an error while others may still
-// access it; its memory stays until the end of the execution.
+// The list under qlfqueue: each element comes out once and in order, and nobody looks at a segment
+// that has been freed. A segment that is freed is destroyed, which is an error while others may
+// still access it; its memory stays until the end of the execution. With one place in a segment
+// each element takes another one, so that few steps show the orders of the list.
 #include "base/sanitize.hpp"
 #include "compat/qthread/fifo_core.hpp"
 #include "explorer/explore.hpp"
@@ -24,40 +25,47 @@ namespace {
 
 using namespace tulle;
 
-using node = compat::fifo_node<model::machine>;
 using record = compat::basic_hazard_record<model::machine>;
 
-void* element(std::size_t k) { return reinterpret_cast<void*>(k); }
-std::size_t number(void const* elem) { return reinterpret_cast<std::size_t>(elem); }
+// What an element points to.
+struct content {
+    model::machine::plain<std::size_t> number{0};
+};
 
-void free_node(void* n) { std::destroy_at(static_cast<node*>(n)); }
+template <std::size_t Places> struct queue_of {
+    using core = compat::fifo_core<model::machine, Places>;
+    using segment = typename core::segment;
+    struct alignas(segment) segment_memory : std::array<std::byte, sizeof(segment)> {};
 
-struct queue {
-    struct alignas(node) node_memory : std::array<std::byte, sizeof(node)> {};
-    std::array<node_memory, 6> memory;
-    compat::fifo_core<model::machine> list{make(0)};
+    static constexpr std::size_t k_most = 6; // elements
+    std::array<segment_memory, k_most> memory;
+    std::array<content, k_most> contents;
+    core list{make(0)};
     compat::basic_hazard_domain<model::machine> domain;
     std::array<std::optional<record>, 3> records; // one for each thread
-    std::array<std::size_t, 6> taken{};           // by whom, from 1
+    std::array<std::size_t, k_most> taken{};      // by whom, from 1
 
-    explicit queue(std::size_t known = 3) {
+    explicit queue_of(std::size_t known = 3) {
         for (std::size_t k = 0; k != known; ++k) join(k);
     }
     void join(std::size_t thread) { domain.add(records[thread].emplace(domain, 1U)); }
-    node* make(std::size_t k) { return new (memory[k].data()) node; }
+    segment* make(std::size_t k) { return new (memory[k].data()) segment; }
+    static void free(void* s) { std::destroy_at(static_cast<segment*>(s)); }
+    // Segment k is for element k, if that needs one.
     void put(std::size_t thread, std::size_t k) {
-        node* const fresh = make(k);
-        fresh->value.store(element(k));
-        list.append(*records[thread], fresh);
+        contents[k].number.store(k);
+        segment* spare = nullptr;
+        if (list.append(*records[thread], &contents[k], spare)) return;
+        spare = make(k);
+        model::check(list.append(*records[thread], &contents[k], spare), "there is a spare");
+        if (spare != nullptr) free(spare);
     }
     // 0: there was none.
     std::size_t take(std::size_t thread) {
-        void* value = nullptr;
-        node* const former = list.take_first(*records[thread], value);
-        if (former == nullptr) return 0;
-        records[thread]->retire(former, free_node);
-        std::size_t const k = number(value);
-        model::check(k != 0 && k < memory.size(), "what comes out was put in");
+        auto* const found = static_cast<content*>(list.take_first(*records[thread], &free));
+        if (found == nullptr) return 0;
+        std::size_t const k = found->number.load();
+        model::check(k != 0 && k < k_most && found == &contents[k], "what comes out was put in");
         model::check(taken[k] == 0, "nothing comes out twice");
         taken[k] = thread + 1;
         return k;
@@ -68,14 +76,16 @@ struct queue {
     }
 };
 
+using queue = queue_of<1>;
+
 std::size_t sample(std::size_t executions) {
     return base::k_thread_sanitizer ? executions / 10 : executions;
 }
 
 // One puts two, one puts one and takes, one takes twice.
-model::test_body mixed(int* both = nullptr) {
+template <class Queue = queue> model::test_body mixed(int* both = nullptr) {
     return [=](model::test& t) {
-        auto& q = t.make<queue>();
+        auto& q = t.make<Queue>();
         t.thread([&q] {
             q.put(0, 1);
             q.put(0, 2);
@@ -127,6 +137,7 @@ model::test_body late_reader() {
         t.thread([&q] {
             q.put(1, 2);
             static_cast<void>(q.take(1));
+            static_cast<void>(q.take(1)); // gives up the first segment
         });
         t.at_end([&q] { q.check_nothing_is_lost(2); });
     };
@@ -143,9 +154,27 @@ model::test_body late_writer() {
     };
 }
 
+// It is never empty, as one puts before it takes: another one looks, or takes.
+model::test_body never_empty(bool takes) {
+    return [takes](model::test& t) {
+        auto& q = t.make<queue_of<2>>(2U);
+        q.put(0, 1);
+        t.thread([&q] {
+            q.put(0, 2);
+            static_cast<void>(q.take(0));
+            q.put(0, 3);
+            static_cast<void>(q.take(0));
+        });
+        t.thread([&q, takes] {
+            bool const found = takes ? q.take(1) != 0 : !q.list.is_empty(*q.records[1]);
+            model::check(found, "there is always an element");
+        });
+        t.at_end([&q] { q.check_nothing_is_lost(3); });
+    };
+}
+
 TEST(qlfqueue, puts_and_takes) {
-    model::options o;
-    o.executions = sample(30000);
+    model::options const o = model::random(sample(30000));
     int both = 0;
     model::result const r = model::explore("qlfqueue_mixed", o, mixed(&both));
     EXPECT_TRUE(r.passed()) << r;
@@ -153,28 +182,40 @@ TEST(qlfqueue, puts_and_takes) {
 }
 
 TEST(qlfqueue, two_takers) {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.executions = sample(40000);
+    model::options const o = model::exhaustive(2, sample(40000));
     model::result const r = model::explore("qlfqueue_takers", o, takers());
     EXPECT_TRUE(r.passed()) << r;
 }
 
-// A node that is freed at once, without a look for announcements.
-TEST(qlfqueue, hazards_are_needed) {
+TEST(qlfqueue, several_places_in_a_segment) {
     model::options o;
     o.executions = sample(30000);
+    model::result const r = model::explore("qlfqueue_places", o, mixed<queue_of<2>>());
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(qlfqueue, is_never_found_empty_before_its_time) {
+    model::options o;
+    o.executions = sample(30000);
+    for (bool const takes : {false, true}) {
+        model::result const r = model::explore("qlfqueue_never_empty", o, never_empty(takes));
+        EXPECT_TRUE(r.passed()) << r;
+    }
+}
+
+// A segment that is freed at once, without a look for announcements.
+TEST(qlfqueue, hazards_are_needed) {
+    model::options o = model::random(sample(30000));
     o.expect_failure = true;
     model::result const r = model::explore("qlfqueue_no_hazards", o, [](model::test& t) {
         auto& q = t.make<queue>();
         for (std::size_t k = 1; k != 4; ++k) q.put(0, k);
         for (std::size_t thread = 1; thread != 3; ++thread) {
             t.thread([&q, thread] {
-                void* value = nullptr;
-                if (node* const former = q.list.take_first(*q.records[thread], value))
-                    free_node(former);
-                if (node* const former = q.list.take_first(*q.records[thread], value))
-                    free_node(former);
+                compat::basic_hazard_domain<model::machine> unseen;
+                record blind(unseen, 1U); // nobody knows what it announces
+                static_cast<void>(q.list.take_first(blind, &queue::free));
+                static_cast<void>(q.list.take_first(blind, &queue::free));
             });
         }
     });
@@ -196,11 +237,12 @@ std::string survivors_of_all(model::options const& o, std::vector<model::test_bo
 }
 
 TEST(qlfqueue, every_order_is_needed) {
-    model::options o;
-    o.executions = 4000;
+    model::options const o = model::random(4000);
     if (base::k_thread_sanitizer)
         GTEST_SKIP() << "minutes, in which ThreadSanitizer sees one thread only";
-    EXPECT_EQ(survivors_of_all(o, {mixed(), late_reader(), late_writer()}), "");
+    EXPECT_EQ(survivors_of_all(o, {mixed(), late_reader(), late_writer(), never_empty(false),
+                                   never_empty(true)}),
+              "");
     EXPECT_NE(survivors_of_all(o, {late_writer()}), "") << "the others are needed, too";
 }
 

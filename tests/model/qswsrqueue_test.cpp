@@ -70,10 +70,7 @@ model::test_body trying() {
 }
 
 model::options exhaustive() {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.executions = base::k_thread_sanitizer ? 4000 : 40000;
-    return o;
+    return model::exhaustive(2, base::k_thread_sanitizer ? 4000 : 40000);
 }
 
 TEST(qswsrqueue, sides_wait_for_each_other) {
@@ -89,8 +86,7 @@ TEST(qswsrqueue, sides_try) {
 }
 
 TEST(qswsrqueue, every_order_is_needed) {
-    model::options o;
-    o.executions = 5000;
+    model::options const o = model::random(5000);
     auto const mutants = model::weaken_each("qswsrqueue_weakened", o, blocking(4));
     EXPECT_GE(mutants.size(), 4U);
     EXPECT_EQ(model::survivors(mutants), "");

@@ -22,11 +22,7 @@ using namespace tulle;
 using enum std::memory_order;
 using machine = model::machine;
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
 // One worker that sleeps, and makers that wake it.
 struct house {
@@ -37,16 +33,16 @@ struct house {
         machine::compiler_barrier();
         if (idle.wake_is_due()) idle.wake_one(); // G2
     }
-    // What `take` finds. `alarm` comes before the second look `is_there` (sched/idle.cpp,
+    // What `take` finds. `set_flag` comes before the second check `is_there` (sched/idle.cpp,
     // sleep_until_woken).
-    template <class Take, class Alarm, class Look>
-    auto* find(Take take, Alarm alarm, Look is_there) {
+    template <class Take, class SetFlag, class Check>
+    auto* find(Take take, SetFlag set_flag, Check is_there) {
         idle.begin_search();
         auto* found = take();
         for (; found == nullptr; found = take()) {
             idle.announce(sleeper); // H1
             machine::heavy_fence();
-            alarm(); // B1
+            set_flag(); // B1
             machine::heavy_fence();
             if (is_there()) { // H2, B2
                 idle.withdraw(sleeper);
@@ -136,7 +132,7 @@ void fork_in(house& h, deque_type& deque) {
     job* const j = deque.top();
     j->task.store(7);
     if (!deque.publish(j)) { // A1, A2
-        deque.silence();
+        deque.clear_wake_flag();
         h.tell_light();
     }
 }
@@ -157,14 +153,14 @@ struct shown : house {
             deque_type* const d = visible.get();
             return d == nullptr ? nullptr : deque::deque_thief(*d).steal();
         };
-        auto const alarm = [this] {
-            if (deque_type* const d = visible.get()) d->alarm();
+        auto const set_flag = [this] {
+            if (deque_type* const d = visible.get()) d->set_wake_flag();
         };
         auto const is_there = [this] {
             deque_type* const d = visible.get();
             return d != nullptr && d->looks_stealable();
         };
-        find(take, alarm, is_there)->run();
+        find(take, set_flag, is_there)->run();
     }
     static void body(model::test& t) {
         auto& s = t.make<shown>();
@@ -174,9 +170,7 @@ struct shown : house {
 };
 
 TEST(shown_deque, a_sleeper_hears_of_a_fork_in_it) {
-    model::options o = random(200000);
-    o.how = model::search::exhaustive;
-    model::result const r = model::explore("shown", o, &shown::body);
+    model::result const r = model::explore("shown", model::exhaustive(2, 200000), &shown::body);
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
@@ -266,8 +260,8 @@ TEST(ready_queue, each_thread_runs_once) {
 // -- the list of parked deques: the same
 
 struct parked_deque : deque_type {
-    parked_deque* next_parked = nullptr;
-    parked_deque* prev_parked = nullptr;
+    model::plain<parked_deque*> next_parked{nullptr};
+    model::plain<parked_deque*> prev_parked{nullptr};
     bool is_parked = false;
 };
 [[maybe_unused]] bool comes_before(parked_deque const&, parked_deque const&) { return false; }

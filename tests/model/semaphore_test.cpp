@@ -14,10 +14,7 @@ using enum std::memory_order;
 using parking = model::parking;
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 
 struct store {
@@ -72,11 +69,7 @@ TEST(semaphore, of_one_unit_excludes) {
 }
 
 TEST(semaphore, a_taker_and_a_giver_exhaustively) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.how = model::search::exhaustive;
-    o.preemptions = 2;
-    o.executions = 200000;
+    model::options const o = model::without_heavy_fence(model::exhaustive(2, 200000));
     model::result const r = model::explore("semaphore_two", o, [](model::test& t) {
         auto& s = t.make<store>(0U);
         t.thread([&s] { s.take(); });

@@ -14,10 +14,7 @@ using enum std::memory_order;
 using parking = model::parking;
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 
 struct document {
@@ -111,11 +108,7 @@ TEST(shared_mutex, two_rounds) {
 }
 
 TEST(shared_mutex, one_of_each_exhaustively) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.how = model::search::exhaustive;
-    o.preemptions = 2;
-    o.executions = 300000;
+    model::options const o = model::without_heavy_fence(model::exhaustive(2, 300000));
     model::result const r =
         model::explore("shared_mutex_two", o, body({.writers = 1, .readers = 1}));
     EXPECT_TRUE(r.passed()) << r;

@@ -63,18 +63,11 @@ model::test_body body(int children, bool timed, int* parks = nullptr, int* time_
 }
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 
 TEST(signal, one_child) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.how = model::search::exhaustive;
-    o.preemptions = 3;
-    o.executions = 200000;
+    model::options const o = model::without_heavy_fence(model::exhaustive(3, 200000));
     int parks = 0;
     model::result const r = model::explore("signal_one", o, body(1, false, &parks));
     EXPECT_TRUE(r.passed()) << r;

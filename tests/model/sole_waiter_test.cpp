@@ -97,10 +97,7 @@ model::test_body body(shape s, ends* seen = nullptr) {
 }
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 
 TEST(sole_waiter, is_woken_while_its_limit_starts) {

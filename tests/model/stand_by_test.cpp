@@ -155,8 +155,7 @@ model::test_body body(std::uint32_t tasks, Manage manage, errors const& e = {}) 
 }
 
 model::options random(std::size_t executions, bool expect_failure = false) {
-    model::options o;
-    o.executions = executions;
+    model::options o = model::random(executions);
     o.expect_failure = expect_failure;
     return o;
 }

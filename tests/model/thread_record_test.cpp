@@ -23,12 +23,7 @@ using namespace tulle;
 using enum std::memory_order;
 using machine = model::machine;
 
-model::options exhaustive() {
-    model::options o;
-    o.how = model::search::exhaustive;
-    o.executions = 100000;
-    return o;
-}
+model::options exhaustive() { return model::exhaustive(2, 100000); }
 
 void expect_holds(std::string_view name, model::test_body const& body) {
     model::result const r = model::explore(name, exhaustive(), body);

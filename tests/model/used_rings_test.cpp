@@ -25,14 +25,14 @@ constexpr std::size_t k_rings = 2;
 class place {
 public:
     void send(std::size_t ring) {
-        m_used.note(ring);                  // U1
+        m_used.enter(ring);                 // U1
         m_messages[ring].store(1, relaxed); // D1; it carries nothing
         m_bell.ring();                      // D2
     }
-    void send_before_it_is_noted(std::size_t ring) {
+    void send_before_it_is_entered(std::size_t ring) {
         m_messages[ring].store(1, relaxed);
         m_bell.ring();
-        m_used.note(ring);
+        m_used.enter(ring);
     }
     bool poll() {
         std::uint32_t const count = m_used.count(); // U2
@@ -77,11 +77,7 @@ model::test_body senders_and_receiver(void (place::*send)(std::size_t)) {
     };
 }
 
-model::options random(std::size_t executions) {
-    model::options o;
-    o.executions = executions;
-    return o;
-}
+using model::random;
 
 TEST(used_rings, the_first_message_of_each_arrives) {
     model::result const r =
@@ -96,11 +92,11 @@ TEST(used_rings, every_order_is_needed) {
     EXPECT_EQ(model::survivors(mutants), "");
 }
 
-TEST(used_rings, are_noted_before_the_bell_is_rung) {
+TEST(used_rings, are_entered_before_the_doorbell_is_rung) {
     model::options o = random(60000);
     o.expect_failure = true;
-    model::result const r =
-        model::explore("used_rings_late", o, senders_and_receiver(&place::send_before_it_is_noted));
+    model::result const r = model::explore("used_rings_late", o,
+                                           senders_and_receiver(&place::send_before_it_is_entered));
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }

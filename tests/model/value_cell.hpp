@@ -14,10 +14,10 @@ public:
     explicit value_cell(atomic<std::uint64_t>& value) : m_value(&value) {}
     [[nodiscard]] std::uint64_t load() const { return m_value->load(std::memory_order_acquire); }
     void store(std::uint64_t value) const { m_value->store(value, std::memory_order_release); }
-    void copy_out(void* place) const { *static_cast<std::uint64_t*>(place) = load(); }
-    void move_out(void* place) const { copy_out(place); }
-    void copy_in(void const* place) const { store(*static_cast<std::uint64_t const*>(place)); }
-    void move_in(void const* place) const { copy_in(place); }
+    void copy_out(void* buffer) const { *static_cast<std::uint64_t*>(buffer) = load(); }
+    void move_out(void* buffer) const { copy_out(buffer); }
+    void copy_in(void const* buffer) const { store(*static_cast<std::uint64_t const*>(buffer)); }
+    void move_in(void const* buffer) const { copy_in(buffer); }
     static void pass(void* to, void const* from) {
         *static_cast<std::uint64_t*>(to) = *static_cast<std::uint64_t const*>(from);
     }

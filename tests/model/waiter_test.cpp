@@ -19,10 +19,7 @@ using namespace tulle;
 using enum std::memory_order;
 
 model::options random(std::size_t executions) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.executions = executions;
-    return o;
+    return model::without_heavy_fence(model::random(executions));
 }
 
 // -- latch
@@ -78,11 +75,7 @@ TEST(latch, releases_all) {
 }
 
 TEST(latch, may_be_destroyed_when_it_is_zero) {
-    model::options o;
-    o.limit.has_heavy_fence = false;
-    o.how = model::search::exhaustive;
-    o.preemptions = 3;
-    o.executions = 200000;
+    model::options const o = model::without_heavy_fence(model::exhaustive(3, 200000));
     model::result const r = model::explore("latch_destroyed", o, [](model::test& t) {
         auto& g = t.make<gate>(1);
         t.thread([&g] { g.arrive(0); });

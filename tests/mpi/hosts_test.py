@@ -18,6 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TWO_HOSTS = os.path.join(HERE, "..", "..", "scripts", "two-hosts")
 CANNOT_BE_MADE = 125
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import bench_page  # noqa: E402
 import mpi  # noqa: E402
 from processes import MARK, command_line, processes, processor_seconds  # noqa: E402
 
@@ -327,8 +328,8 @@ case "$*" in *"--places 2"*) echo '{json.dumps(figure)}' ;; esac
         self.assertIn(f"  ns call, 2 places over {FLAVOUR} ", text)
         self.assertRegex(text, r"(?m)^\s+\* tulle .* 2\.00$")
         self.assertRegex(text, r"(?m)^\s+\* tulle_c .* 4\.00$")
-        with open(page, encoding="utf-8") as file:
-            self.assertIn(f"<h3>ns by the number of bytes, 2 places over {FLAVOUR}</h3>", file.read())
+        self.assertEqual({(row["unit"].split()[0], row["axis"], row["on"]) for row in bench_page.Page(page).figures if "axis" in row},
+                         {("ns", "bytes", f"2 places over {FLAVOUR}")})
 
     def test_over_each_mpi_that_is_there(self):
         out, _ = self.run_words([TULLE, "bench", "at", "--hosts", "localhost", "--dir", self.folder, "--quick", "--json"])

@@ -6,7 +6,7 @@
 // what the formula there says.
 #include "counting_transport.hpp"
 #include "membership/place_services.hpp"
-#include "messenger/standing.hpp"
+#include "messenger/context.hpp"
 #include "net/loopback_transport.hpp"
 #include "net/session.hpp"
 #include "net/shm_transport.hpp"
@@ -53,8 +53,8 @@ public:
             m_services.push_back(std::make_unique<place_services>(std::move(transport)));
         }
         m_bytes_of_place = (heap_in_use() - before) / m_services.size();
-        m_standing.at = &m_services.front()->messages;
-        m_stand.emplace(m_standing);
+        m_context.at = &m_services.front()->messages;
+        m_scoped_context.emplace(m_context);
         m_driver = std::thread([this] { drive(); });
     }
     ~simulation() {
@@ -89,8 +89,8 @@ private:
     std::vector<message_counts> m_counts;
     std::vector<std::unique_ptr<place_services>> m_services;
     std::size_t m_bytes_of_place = 0;
-    tulle::messenger::standing m_standing;
-    std::optional<tulle::messenger::stand> m_stand;
+    tulle::messenger::place_context m_context;
+    std::optional<tulle::messenger::scoped_context> m_scoped_context;
     std::atomic<bool> m_stopping{false};
     std::thread m_driver;
 };

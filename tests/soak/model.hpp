@@ -28,7 +28,7 @@ private:
             case act::sleep: return value;
             case act::add: m_result.counters[s.draw(1, k_counters)] += s.number; return value;
             case act::spawn: left.push_back(evaluate(s.children[0])); return value;
-            case act::join: return join(s, value, left);
+            case act::join: return take_outcome(s, value, left);
             case act::detach: m_result.detached += evaluate(s.children[0]).value; return value;
             case act::fork:
             case act::scope:
@@ -38,43 +38,20 @@ private:
             default: return mix(value, of_group(s));
         }
     }
-    static std::uint64_t join(step const& s, std::uint64_t value, std::vector<outcome>& left) {
-        if (left.empty()) return value;
-        auto const chosen = left.begin() + static_cast<std::ptrdiff_t>(s.draw(1, left.size()));
-        value = mix(value, *chosen);
-        left.erase(chosen);
-        return value;
-    }
     static std::uint64_t of_group(step const& s) {
         switch (s.what) {
             case act::team:
-            case act::phases: return of_team(s);
+            case act::phases: {
+                team_size const size(s);
+                return sum_of_phases(s, size.members, size.phases);
+            }
             case act::queue:
             case act::words:
-            case act::channel: return of_queue(s);
+            case act::channel: return sum_of_shares(s, queue_size(s));
             case act::once: return s.number;
-            case act::loop: return sum(s, iterations(s), 0);
-            default: return sum(s, helpers(s), 0); // by helpers
+            case act::loop: return sum_of_shares(s, iterations(s));
+            default: return sum_of_shares(s, helpers(s));
         }
-    }
-    static std::uint64_t sum(step const& s, std::uint64_t count, std::uint64_t phase) {
-        std::uint64_t total = 0;
-        for (std::uint64_t who = 0; who < count; ++who) total += share(s, who, phase);
-        return total;
-    }
-    static std::uint64_t of_team(step const& s) {
-        team_size const size(s);
-        std::uint64_t total = 0;
-        for (std::uint64_t phase = 0; phase < size.phases; ++phase)
-            total += size.members * mix(sum(s, size.members, phase), phase);
-        return total;
-    }
-    static std::uint64_t of_queue(step const& s) {
-        queue_size const size(s);
-        std::uint64_t total = 0;
-        for (std::uint64_t item = 0; item < size.items; ++item)
-            total += sum(s, size.producers, item);
-        return total;
     }
 
     result m_result;

@@ -112,7 +112,7 @@ void player::spawn(step const& s, threads& left) {
 
 std::uint64_t player::join(step const& s, std::uint64_t value, threads& left) {
     if (left.empty()) return value;
-    auto const chosen = left.begin() + static_cast<std::ptrdiff_t>(s.draw(1, left.size()));
+    auto const chosen = chosen_of(s, left);
     if (s.one_in(2, 3))
         insist([&chosen](auto patience) { return chosen->join_for(patience); }, s.draw(3, 80));
     value = mix(value, catch_outcome([&chosen] { return chosen->join(); }));

@@ -7,7 +7,7 @@
 // how a failing one is made smaller.
 #pragma once
 
-#include "base/rng.hpp"
+#include "choices.hpp"
 
 #include <cstdint>
 #include <set>
@@ -47,18 +47,9 @@ struct body {
     std::vector<step> steps;
     bool throws = false; // at its end, with its value
 };
-struct step {
+struct step : choices {
     act what = act::yield;
-    std::uint64_t number = 0; // random bits: sizes, values, ways
     std::vector<body> children;
-
-    // A small number, different for each salt.
-    [[nodiscard]] std::uint64_t draw(std::uint64_t salt, std::uint64_t below) const {
-        return tulle::base::rng(number + salt * 0x51ED27U).next() % below;
-    }
-    [[nodiscard]] bool one_in(std::uint64_t salt, std::uint64_t chances) const {
-        return draw(salt, chances) == 0;
-    }
 };
 
 class generator {
@@ -112,19 +103,6 @@ private:
     int m_count = 0;
 };
 
-// How values are combined, by the model and by the threads alike.
-[[nodiscard]] inline std::uint64_t mix(std::uint64_t value, std::uint64_t more) {
-    return tulle::base::rng(value ^ (more * 0x2545F4914F6CDD1DU)).next();
-}
-
-struct outcome {
-    std::uint64_t value = 0;
-    bool threw = false;
-};
-[[nodiscard]] inline std::uint64_t mix(std::uint64_t value, outcome const& of_child) {
-    return mix(value, of_child.value * 2 + (of_child.threw ? 1 : 0));
-}
-
 // What a whole program leaves behind.
 struct result {
     outcome root;
@@ -145,17 +123,6 @@ struct team_size {
     explicit team_size(step const& s) : members(2 + s.draw(1, 4)), phases(1 + s.draw(2, 4)) {}
     std::uint64_t members, phases;
 };
-struct queue_size {
-    explicit queue_size(step const& s)
-        : producers(1 + s.draw(1, 3)), consumers(1 + s.draw(2, 3)), items(s.draw(3, 12)) {}
-    std::uint64_t producers, consumers, items; // items of each producer
-};
-[[nodiscard]] inline std::uint64_t helpers(step const& s) { return 1 + s.draw(1, 5); }
 [[nodiscard]] inline std::uint64_t iterations(step const& s) { return s.draw(1, 300); }
-// The value that thread `who` of a step contributes in `phase`.
-[[nodiscard]] inline std::uint64_t share(step const& s, std::uint64_t who,
-                                         std::uint64_t phase = 0) {
-    return mix(s.number, who * 64 + phase);
-}
 
 } // namespace soak

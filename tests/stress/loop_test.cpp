@@ -4,7 +4,7 @@
 // throwing, stopped half way. Each iteration runs once, or, where the loop ends early, at most
 // once, and none runs when the loop has returned. Sorts and scans are compared with std's.
 // No benchmark. TULLE_TEST_SEED repeats the choices of a run, TULLE_STRESS_SECONDS makes it longer.
-#include "base/rng.hpp"
+#include "stress.hpp"
 
 #include <tulle/tulle.hpp>
 
@@ -15,8 +15,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -27,11 +25,6 @@ namespace {
 using clock_type = std::chrono::steady_clock;
 using tulle::schedule;
 using tulle::base::rng;
-
-std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
-    char const* const text = std::getenv(name);
-    return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
-}
 
 schedule any_schedule(rng& r) {
     switch (r.below(6)) {
@@ -150,25 +143,21 @@ INSTANTIATE_TEST_SUITE_P(workers, loop_stress, ::testing::Values(1, 2, 4),
                          ::testing::PrintToStringParamName());
 
 TEST_P(loop_stress, loops_of_all_kinds_at_once) {
-    std::uint64_t const seed =
-        from_environment("TULLE_TEST_SEED",
-                         static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
-    std::printf("TULLE_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
+    print_seed("loops_of_all_kinds_at_once");
     tulle::initialize({.workers = GetParam()});
-    auto const end =
-        clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 2));
+    auto const end = end_of_run(2);
     constexpr int k_foreign = 2;
     tulle::signal ended(k_foreign);
     std::vector<std::thread> foreign;
     std::vector<tulle::thread<void>> threads;
     for (std::uint64_t k = 0; k < k_foreign; ++k) {
         foreign.emplace_back([&, k] {
-            run_for_a_while(seed + k, end);
+            run_for_a_while(seed() + k, end);
             ended.notify();
         });
     }
     for (std::uint64_t k = 0; k < 3; ++k)
-        threads.push_back(tulle::spawn([&, k] { run_for_a_while(seed + 100 + k, end); }));
+        threads.push_back(tulle::spawn([&, k] { run_for_a_while(seed() + 100 + k, end); }));
     for (auto& t : threads) t.join();
     ended.wait(); // as a worker
     for (auto& t : foreign) t.join();

@@ -4,8 +4,7 @@
 // at once: threads of both kinds do seeded random steps with deadlines and tokens, and in the end
 // nothing may be lost or made. No benchmark. TULLE_TEST_SEED repeats the choices of a run,
 // TULLE_STRESS_SECONDS makes it longer.
-#include "base/rng.hpp"
-#include "both_kinds.hpp"
+#include "stress.hpp"
 
 #include <tulle/tulle.hpp>
 
@@ -16,7 +15,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
@@ -26,36 +24,6 @@ namespace {
 using clock_type = std::chrono::steady_clock;
 using tulle::channel_status;
 using tulle::base::rng;
-
-std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
-    char const* const text = std::getenv(name);
-    return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
-}
-
-std::uint64_t seed() {
-    static std::uint64_t const chosen =
-        from_environment("TULLE_TEST_SEED",
-                         static_cast<std::uint64_t>(clock_type::now().time_since_epoch().count()));
-    return chosen;
-}
-
-clock_type::time_point end_of_run() {
-    return clock_type::now() + std::chrono::seconds(from_environment("TULLE_STRESS_SECONDS", 3));
-}
-
-void print_seed(char const* test) {
-    std::printf("%s: TULLE_TEST_SEED=%llu\n", test, static_cast<unsigned long long>(seed()));
-}
-
-std::chrono::microseconds brief(rng& r) { return std::chrono::microseconds(r.below(60)); }
-
-// Runs `body(index, random)` in threads of both kinds.
-template <class F> void run_seeded(int green, int foreign, F const& body) {
-    run_in_both_kinds(green, foreign, [&body](int index) {
-        rng random(seed() + static_cast<std::uint64_t>(index) * 7919);
-        body(index, random);
-    });
-}
 
 // A source that is cancelled at some time, and made anew by whoever finds it cancelled.
 class shared_source {
@@ -128,8 +96,8 @@ TEST(primitives_stress, locks_and_semaphores) {
     register_file file;
     shared_source source;
     totals t;
-    auto const end = end_of_run();
-    run_seeded(20, 3, [&](int, rng& r) {
+    auto const end = end_of_run(3);
+    run_mixed(20, 3, [&](int, rng& r) {
         while (clock_type::now() < end) {
             switch (r.below(8)) {
                 case 0: write(file, t, source, r); break;
@@ -190,8 +158,8 @@ TEST(primitives_stress, coins_in_channels) {
     shared_source source;
     std::atomic<int> pocketed{0};
     std::atomic<long> moves{0};
-    auto const end = end_of_run();
-    run_seeded(20, 3, [&](int, rng& r) {
+    auto const end = end_of_run(3);
+    run_mixed(20, 3, [&](int, rng& r) {
         int coin = 0;
         bool has = false;
         while (clock_type::now() < end) {
@@ -222,7 +190,7 @@ TEST(primitives_stress, phases_with_limits) {
     tulle::phased_barrier b(k_green + k_foreign, [&completed]() noexcept { ++completed; });
     shared_source source;
     std::atomic<int> errors{0};
-    run_seeded(k_green, k_foreign, [&](int, rng& r) {
+    run_mixed(k_green, k_foreign, [&](int, rng& r) {
         for (int p = 1; p <= k_phases; ++p) {
             auto arrival = b.arrive();
             if (r.below(3) == 0)
@@ -240,8 +208,8 @@ TEST(primitives_stress, phases_with_limits) {
 TEST(primitives_stress, timers_come_and_go) {
     print_seed("timers_come_and_go");
     std::atomic<long> due{0}, called{0};
-    auto const end = end_of_run();
-    run_seeded(8, 2, [&](int, rng& r) {
+    auto const end = end_of_run(3);
+    run_mixed(8, 2, [&](int, rng& r) {
         while (clock_type::now() < end) {
             auto t = tulle::timer::after(brief(r), [&called] { ++called; });
             if (r.below(2) == 0) tulle::this_thread::sleep_for(brief(r));

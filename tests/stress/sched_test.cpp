@@ -4,6 +4,7 @@
 // on foreign OS threads at the same time. TULLE_STRESS_SECONDS: how long each test goes on;
 // TULLE_TEST_SEED repeats a run.
 #include "random_tree.hpp"
+#include "stress.hpp"
 #include "without_membarrier.hpp"
 
 #include <thread>
@@ -13,22 +14,6 @@ namespace {
 
 using namespace tulle;
 using std::chrono::steady_clock;
-
-steady_clock::time_point end_of_stress() {
-    char const* const seconds = std::getenv("TULLE_STRESS_SECONDS");
-    return steady_clock::now() +
-           std::chrono::duration_cast<steady_clock::duration>(
-               std::chrono::duration<double>(seconds != nullptr ? std::atof(seconds) : 2.0));
-}
-
-void check_tree(std::uint64_t seed, int depth) {
-    std::atomic<long> detached{0};
-    random_tree tree(seed, depth, detached);
-    long const value = tree.run();
-    long const to_come = tree.spawned_detached();
-    while (detached.load() != to_come) this_thread::yield();
-    ASSERT_EQ(value, tree.expected()) << "TULLE_TEST_SEED=" << seed;
-}
 
 // Main, threads and foreign OS threads, each with a tree of its own.
 void one_round(std::uint64_t seed) {
@@ -53,7 +38,7 @@ void stress(int workers, char const* shepherds) {
     set_option("shepherds", shepherds);
     std::uint64_t seed = test_seed();
     int rounds = 0;
-    for (auto const end = end_of_stress(); steady_clock::now() < end || rounds == 0;
+    for (auto const end = end_of_run(2); steady_clock::now() < end || rounds == 0;
          ++rounds, seed += 6) {
         if (rounds % 10 == 0) initialize({.workers = workers});
         one_round(seed);

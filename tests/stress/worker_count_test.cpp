@@ -3,10 +3,10 @@
 // Random trees of threads while the number of workers changes at random, on one shepherd and on
 // two, by a foreign OS thread and by threads of the run time. TULLE_STRESS_SECONDS: how long each
 // test goes on; TULLE_TEST_SEED repeats its choices.
-#include "random_tree.hpp"
-#include "without_membarrier.hpp"
-
 #include "base/rng.hpp"
+#include "random_tree.hpp"
+#include "stress.hpp"
+#include "without_membarrier.hpp"
 
 #include <thread>
 #include <vector>
@@ -17,22 +17,6 @@ using namespace tulle;
 using std::chrono::steady_clock;
 
 constexpr int k_most = 4;
-
-steady_clock::time_point end_of_stress() {
-    char const* const seconds = std::getenv("TULLE_STRESS_SECONDS");
-    return steady_clock::now() +
-           std::chrono::duration_cast<steady_clock::duration>(
-               std::chrono::duration<double>(seconds != nullptr ? std::atof(seconds) : 2.0));
-}
-
-void check_tree(std::uint64_t seed, int depth) {
-    std::atomic<long> detached{0};
-    random_tree tree(seed, depth, detached);
-    long const value = tree.run();
-    long const to_come = tree.spawned_detached();
-    while (detached.load() != to_come) this_thread::yield();
-    ASSERT_EQ(value, tree.expected()) << "TULLE_TEST_SEED=" << seed;
-}
 
 // Until the flag is set: changes, and pauses of up to 100 us.
 void change_at_random(std::uint64_t seed, std::atomic<bool> const& enough) {
@@ -79,7 +63,7 @@ void stress(char const* shepherds) {
     set_option("shepherds", shepherds);
     std::uint64_t seed = test_seed();
     int rounds = 0;
-    for (auto const end = end_of_stress(); steady_clock::now() < end || rounds == 0;
+    for (auto const end = end_of_run(2); steady_clock::now() < end || rounds == 0;
          ++rounds, seed += 5) {
         if (rounds % 10 == 0) initialize({.workers = 2 + rounds / 10 % 3});
         one_round(seed);

@@ -22,4 +22,4 @@
 
 // A macro, because it returns from the test.
 #define TULLE_SKIP_IF_EMULATED(reason)                                                             \
-    if (is_emulated()) GTEST_SKIP() << "below an emulator: " << (reason)
+    if (is_emulated()) GTEST_SKIP() << "under an emulator: " << (reason)

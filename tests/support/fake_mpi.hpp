@@ -53,7 +53,7 @@ public:
         ++m_deaths;
     }
     // How often somebody has looked whether a receive is done, and it was not.
-    [[nodiscard]] std::size_t vain_looks() const { return m_vain_looks; }
+    [[nodiscard]] std::size_t vain_probes() const { return m_vain_probes; }
     // Messages that no receive was ready for, at most at one time and place.
     [[nodiscard]] std::size_t most_unexpected() const { return m_most_unexpected; }
 
@@ -176,7 +176,7 @@ private:
         fake_mpi& all = *o->network;
         std::lock_guard const held(all.m_lock);
         is_done = o->is_done;
-        if (!is_done && o->into != nullptr) ++all.m_vain_looks;
+        if (!is_done && o->into != nullptr) ++all.m_vain_probes;
         if (!is_done && o->peer != k_anybody && all.m_is_dead[o->peer])
             return is_done = true, tulle::net::mpi_functions::k_peer_is_dead;
         if (!is_done && o->peer == k_anybody && all.m_known[o->at] != all.m_deaths)
@@ -217,5 +217,5 @@ private:
     std::size_t m_deaths = 0;
     std::vector<std::size_t> m_known; // of these, by who has asked
     std::size_t m_most_unexpected = 0;
-    std::size_t m_vain_looks = 0;
+    std::size_t m_vain_probes = 0;
 };

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "membership/place_services.hpp"
-#include "messenger/standing.hpp"
+#include "messenger/context.hpp"
 #include "net/loopback_transport.hpp"
 #include "refusing_transport.hpp"
 
@@ -41,8 +41,8 @@ public:
                              loopback_settings const& chosen = {})
         : m_network(static_cast<tulle::net::rank>(count), options),
           m_places(make_places(m_network, chosen)),
-          m_standing{&m_places.front()->messages, nullptr},
-          m_stand(m_standing) {}
+          m_context{&m_places.front()->messages, nullptr},
+          m_scoped_context(m_context) {}
 
     [[nodiscard]] tulle::net::loopback_network& network() noexcept { return m_network; }
     [[nodiscard]] tulle::membership::place_services& services(int index) noexcept {
@@ -74,6 +74,6 @@ private:
 
     tulle::net::loopback_network m_network;
     all_places m_places;
-    tulle::messenger::standing m_standing;
-    tulle::messenger::stand m_stand;
+    tulle::messenger::place_context m_context;
+    tulle::messenger::scoped_context m_scoped_context;
 };

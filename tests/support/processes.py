@@ -20,7 +20,7 @@ def processes(mark, name=None):
 
 
 def command_line(process):
-    """For people; what the kernel waits in as well. Nothing of a process that has ended."""
+    """Human-readable; what the kernel waits in as well. Nothing of a process that has ended."""
     try:
         with open(f"/proc/{process}/cmdline", "rb") as words, open(f"/proc/{process}/wchan", encoding="ascii") as where:
             return words.read().replace(b"\0", b" ").decode(errors="replace") + f"[{where.read()}]"

@@ -224,3 +224,13 @@ private:
     node m_root;
     std::atomic<long>& m_detached;
 };
+
+// Runs a tree in the calling thread, with all that it starts.
+inline void check_tree(std::uint64_t seed, int depth) {
+    std::atomic<long> detached{0};
+    random_tree tree(seed, depth, detached);
+    long const value = tree.run();
+    long const to_come = tree.spawned_detached();
+    while (detached.load() != to_come) tulle::this_thread::yield();
+    ASSERT_EQ(value, tree.expected()) << "TULLE_TEST_SEED=" << seed;
+}

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/rng.hpp"
+#include "both_kinds.hpp"
 
 #include <tulle/tulle.hpp>
 
@@ -11,8 +12,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
-#include <vector>
 
 inline std::uint64_t from_environment(char const* name, std::uint64_t otherwise) {
     char const* const text = std::getenv(name);
@@ -40,15 +39,9 @@ inline std::chrono::microseconds brief(tulle::base::rng& r) {
 }
 
 // Runs `body(index, random)` in Tulle threads and in foreign OS threads.
-template <class F> void run_mixed(int green, int foreign, F body) {
-    std::vector<tulle::thread<void>> threads;
-    std::vector<std::thread> others;
-    auto const run = [&body](int index) {
+template <class F> void run_mixed(int green, int foreign, F const& body) {
+    run_in_both_kinds(green, foreign, [&body](int index) {
         tulle::base::rng random(seed() + static_cast<std::uint64_t>(index) * 7919);
         body(index, random);
-    };
-    for (int i = 0; i < green; ++i) threads.push_back(tulle::spawn([&run, i] { run(i); }));
-    for (int i = 0; i < foreign; ++i) others.emplace_back([&run, i, green] { run(green + i); });
-    for (auto& t : threads) t.join();
-    for (auto& t : others) t.join();
+    });
 }

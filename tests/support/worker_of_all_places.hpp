@@ -35,9 +35,9 @@ public:
     bool take_work(bool is_idle) noexcept override {
         return for_each([is_idle](auto& work) { return work.take(is_idle); });
     }
-    void alarm() noexcept override {
+    void set_wake_flags() noexcept override {
         for_each([](auto& work) {
-            work.alarm();
+            work.set_wake_flags();
             return false;
         });
     }

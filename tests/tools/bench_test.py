@@ -12,7 +12,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
-import xml.etree.ElementTree as xml
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import bench_page  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 BUILT = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "libexec", "tulle")
@@ -45,7 +47,7 @@ with open(PROGRAM, "rb") as program_file:
 
 
 def bench(*words, **how):
-    return subprocess.run([PROGRAM, "bench", *words], capture_output=True, text=True, timeout=110, **how)
+    return subprocess.run([PROGRAM, "bench", *words], capture_output=True, text=True, errors="replace", timeout=110, **how)
 
 
 def no_more_files():
@@ -99,12 +101,15 @@ class Programs(unittest.TestCase):
         return bench("--dir", self.folder, *words, **how)
 
     def page(self, *words):
-        page = os.path.join(self.folder, "page.html")
-        self.assertEqual(self.bench(*words, "--html", page, "--quick").returncode, 0)
-        with open(page, encoding="utf-8") as file:
-            text = file.read()
-        xml.fromstring(text.replace("<!DOCTYPE html>", "", 1))  # well-formed
-        return text
+        path = os.path.join(self.folder, "page.html")
+        self.assertEqual(self.bench(*words, "--html", path, "--quick").returncode, 0)
+        return bench_page.Page(path)
+
+    def drawn(self, *words):
+        """What the script of the page makes of it."""
+        if not bench_page.NODE:
+            self.skipTest("there is no Node.js")
+        return bench_page.Drawn(self.page(*words))
 
 
 class Faked(Programs):
@@ -196,18 +201,63 @@ class Faked(Programs):
         self.assertEqual(done.returncode, 1)
         self.assertIn("tulle with 1 worker failed: exit code 3", done.stderr)
 
-    def test_page(self):
+    def test_page_needs_nothing_else(self):
+        self.prints("mutex", "tulle", 5)
+        page = self.page("mutex")
+        self.assertEqual(page.loaded, [])
+        self.assertNotRegex(page.text, r"https?:|url\(|@import|\bimport\b|fetch\(|XMLHttpRequest")
+        self.assertIn("prefers-color-scheme: dark", page.text)
+
+    def test_page_holds_the_figures_of_json(self):
+        for library, value in (("tulle", 5), ("pthread", 20), ("serial", 1)):
+            self.prints("mutex", library, value)
+        path = os.path.join(self.folder, "page.html")
+        rows = figures(self.bench("mutex", "--json", "--html", path))
+        page = bench_page.Page(path)
+        self.assertEqual([row["name"] for row in page.about["workloads"]], ["mutex"])
+        by_library = {row["library"]: row for row in page.figures}
+        self.assertEqual(len(by_library), 3)
+        for row in rows:
+            self.assertEqual({name: by_library[row["library"]][name] for name in row}, row)
+        self.assertEqual([(row["library"], row["kind"], row.get("of_best"), row["on"]) for row in page.figures],
+                         [("serial", "floor", 0.05, "1 worker"), ("tulle", "ours", 0.25, "1 worker"), ("pthread", "peer", 1, "1 worker")])
+
+    def test_page_shows_the_figures(self):
         self.prints("mutex", "tulle", 5)
         self.prints("mutex", "a<b&c", 2000)
-        page = os.path.join(self.folder, "page.html")
-        self.assertEqual(self.bench("mutex", "--html", page).returncode, 0)
-        with open(page, encoding="utf-8") as file:
-            text = file.read()
-        self.assertEqual(text.count("<svg"), 1)
-        self.assertNotIn("http", text)
-        self.assertIn("prefers-color-scheme: dark", text)
-        xml.fromstring(text.replace("<!DOCTYPE html>", "", 1))  # well-formed
-        self.assertIn("a&lt;b&amp;c", text)
+        drawn = self.drawn("mutex")
+        self.assertEqual(len(drawn.plots), 1)
+        self.assertEqual(len(drawn.all("rect")), 2)
+        self.assertEqual(drawn.texts("h3"), ["ns, 1 worker"])
+        self.assertEqual([row[:2] + row[-1:] for row in drawn.rows()], [["tulle", "5.00", "0.0025"], ["a<b&c", "2000", "1.00"]])
+        self.assertIn(["a<b&c: median 2000 ns", "2000 to 2000, 1 run, n = 9", "1.00 of the best peer"], drawn.tips)
+
+    def test_page_shows_what_failed(self):
+        self.prints("mutex", "pthread", 20)
+        self.program("mutex", "tulle", "kill -SEGV $$\n")
+        path = os.path.join(self.folder, "page.html")
+        self.assertEqual(self.bench("mutex", "--quick", "--html", path).returncode, 1)
+        page = bench_page.Page(path)
+        self.assertEqual([row["value"] for row in page.figures if row["library"] == "tulle"], [None])
+        if bench_page.NODE:
+            self.assertIn(["tulle: failed"], bench_page.Drawn(page).tips)
+
+    def test_names_do_not_end_the_script(self):
+        line = LINE % ("mutex", "</script><!--<script>", 1, 1, 1, "ns", "true")
+        self.raw_program("bench-evil", f"[ $1 = --list ] && echo mutex evil || echo '{line}'\n".replace("'$2'", "1"))
+        with open(os.path.join(os.fsencode(self.folder), b"bench-\xff"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexit 3\n")
+        os.chmod(file.name, stat.S_IRWXU)
+        page = self.page("mutex")
+        self.assertEqual([row["library"] for row in page.figures], ["</script><!--<script>"])
+        self.assertIn("bench-\ufffd is left out: --list failed: exit code 3", page.about["notes"])
+
+    @unittest.skipUnless(bench_page.NODE, "there is no Node.js")
+    def test_values_stand_beside_the_pointer(self):
+        self.prints("mutex", "tulle", 5)
+        drawn = self.drawn("mutex")
+        self.assertEqual((drawn.tip_on["textContent"], drawn.tip_on["hidden"], drawn.tip_off["hidden"]), ("a <b>", False, True))
+        self.assertEqual(drawn.tip_on["style"], {"left": "302px", "top": "36px"})  # left of the pointer, where there is room
 
     def test_page_that_cannot_be_written(self):
         self.prints("mutex", "tulle", 5)
@@ -338,26 +388,24 @@ class Backends(Programs):
     def test_page_has_curves_over_the_workers(self):
         for library, value in (("tulle", 1), ("tulle_setjmp", 3), ("tulle_ucontext", 30)):
             self.prints("paper-fib", library, value, unit="s")
-        text = self.page("paper-fib", "--workers", "1,2,4")
-        self.assertEqual(text.count("<svg"), 3 + 2)  # bars for each number of workers, times, speed-ups
-        self.assertEqual(text.count("<polyline"), 2 * 3)
-        self.assertIn("tulle_ucontext, 4 workers: 30.0 s<", text)
-        self.assertIn("30.0, 30.0 x tulle<", text)
-
-    def test_page_cuts_no_text_off(self):
-        for library, value in (("tulle", 61.2), ("tulle_of_a_very_long_name", 1126)):
-            self.prints("paper-fib", library, value, unit="s")
-        for svg in xml.fromstring(self.page("paper-fib", "--workers", "1,2,4").replace("<!DOCTYPE html>", "", 1)).iter("svg"):
-            width = float(svg.get("viewBox").split()[2])
-            starts = [text for text in svg.iter("text") if text.get("text-anchor") is None]
-            self.assertTrue(starts)
-            for text in starts:
-                self.assertLessEqual(float(text.get("x")) + 6.5 * len(text.text), width, text.text)
+        drawn = self.drawn("paper-fib", "--workers", "1,2,4")
+        self.assertEqual(len(drawn.plots), 3 + 2)  # bars for each number of workers, times, speed-ups
+        self.assertEqual(len(drawn.curves), 2 * 3)
+        self.assertEqual(len(drawn.all("line", class_="ideal")), 1)
+        self.assertIn(["4 workers", "tulle_ucontext: 30.0 s", "tulle_setjmp: 3.00 s", "tulle: 1.00 s"], drawn.tips)
+        self.assertIn("30.0, 30.0 x tulle", drawn.texts("text"))
 
     def test_page_of_one_number_of_workers_has_none(self):
         self.prints("paper-fib", "tulle", 1, unit="s")
-        text = self.page("paper-fib", "--workers", "2")
-        self.assertEqual((text.count("<svg"), text.count("<polyline")), (1, 0))
+        drawn = self.drawn("paper-fib", "--workers", "2")
+        self.assertEqual((len(drawn.plots), len(drawn.curves)), (1, 0))
+
+    def test_page_tells_sizes_that_do_not_compare(self):
+        self.prints("paper-fib", "tulle", 2, unit="s")
+        line = LINE % ("paper-fib", "tulle_setjmp", 9, 9, 9, "s", "true")
+        self.program("paper-fib", "tulle_setjmp", f"echo '{line}'\n".replace('"n": 9', '"n": 5'))
+        drawn = self.drawn("paper-fib", "--workers", "1")
+        self.assertIn("9.00 (n = 5)", drawn.texts("text"))
 
 
 class Charts(Programs):
@@ -381,41 +429,81 @@ class Charts(Programs):
     def test_page_has_a_line_for_each_curve_and_no_bars(self):
         self.prints_curves("tnt-fft", "tulle", {"a": {8: 40, 16: 80, 1024: 160}, "b": {8: 20, 16: 30, 1024: 60}})
         self.prints_curves("tnt-fft", "pthread", {"a": {8: 50, 16: 100, 1024: 200}})
-        text = self.page("tnt-fft", "--workers", "1")
-        self.assertEqual((text.count("<svg"), text.count("<polyline"), text.count("<rect")), (1, 3, 0))
-        self.assertIn("<h3>us by the number of samples, 1 worker</h3>", text)
-        self.assertIn("<title>tulle b, 1024 samples: 60.0 us</title>", text)
-        self.assertEqual(text.count("<tr><td>tulle a</td>"), 3)
+        drawn = self.drawn("tnt-fft", "--workers", "1")
+        self.assertEqual((len(drawn.plots), len(drawn.curves), len(drawn.all("g", class_="row"))), (1, 3, 0))
+        self.assertEqual(drawn.texts("h3"), ["us by the number of samples, 1 worker"])
+        self.assertIn(["1024 samples", "pthread a: 200 us", "tulle a: 160 us", "tulle b: 60.0 us"], drawn.tips)
+        self.assertEqual([row[1] for row in drawn.rows() if row[0] == "tulle a"], ["8", "16", "1024"])
+        dashes = {curve.get("style"): set() for curve in drawn.curves}
+        for curve in drawn.curves:
+            dashes[curve.get("style")].add(curve.get("class"))
+        self.assertEqual(sorted(map(len, dashes.values())), [1, 2])  # a colour for each library, dashes for each of its curves
+
+    def test_page_names_axes_and_scales(self):
+        self.prints_curves("at", "tulle", {"": {8: 2, 1024: 800}})
+        self.prints_curves("tnt-fft", "tulle", {"": {8: 40, 16: 80}})
+        drawn = self.drawn("at", "tnt-fft", "--workers", "1")
+        self.assertEqual(drawn.texts("text", class_="title"), ["us", "samples", "us, logarithmic scale", "samples, logarithmic scale"])
+        self.assertEqual([[text for text in svg if text.get("class") == "tick" and text.get("text-anchor") == "end"] != []
+                          for svg in drawn.plots], [True, True])
+        decades, = [[text.text for text in svg.iter("text") if text.get("class") == "tick" and text.get("text-anchor") == "end"]
+                    for svg in drawn.plots if "logarithmic" in "".join(svg.itertext())]
+        self.assertEqual(decades, ["1", "10", "100", "1000"])
+
+    def test_page_cuts_no_text_off(self):
+        for library, value in (("tulle", 61.2), ("tulle_of_a_very_long_name_that_takes_much_room", 1126)):
+            self.prints("paper-fib", library, value, unit="s")
+        for k in range(25):
+            self.prints_curves("at", f"library_{k}", {"of_a_long_name": {8: 40 + k, 1024: 41 + k}})
+        drawn = self.drawn("paper-fib", "at", "--workers", "1,2,4")
+        self.assertEqual(len(drawn.plots), 3 + 2 + 1)
+        for svg in drawn.plots:
+            width, height = map(float, svg.get("viewBox").split()[2:])
+            for text in svg.iter("text"):
+                room = 6.5 * len(text.text) * {None: 1, "middle": 0.5, "end": 0}[text.get("text-anchor")]
+                self.assertLessEqual(float(text.get("x")) + room, width, text.text)
+                self.assertGreaterEqual(float(text.get("x")) - (0 if room else 6.5 * len(text.text)), 0, text.text)
+                self.assertTrue(9 <= float(text.get("y")) <= height - 3, text.text)
+        names = sorted(float(text.get("y")) for g in drawn.plots[0].iter("g") if "curve" in g.get("class", "") for text in g.iter("text"))
+        self.assertEqual(len(names), 25)
+        self.assertGreaterEqual(min(b - a for a, b in zip(names, names[1:])), 15)
+
+    def colour(self, page, curve, scheme):
+        """Of a curve, in the coordinates of OKLab, in which equal distances look equal."""
+        which = "odd" if "odd" in curve.get("class").split() else "even"
+        lightness, = re.findall(rf"--{which}: (\d+)%", page.text.split("@media (prefers-color-scheme: dark)")[scheme])
+        chroma, = re.findall(r"\.curve \{ --colour: oklch\(var\(--even\) (\.\d+) var\(--hue\)\)", page.text)
+        hue = math.radians(float(curve.get("style").removeprefix("--hue:")))
+        return int(lightness) / 100, float(chroma) * math.cos(hue), float(chroma) * math.sin(hue)
 
     def test_page_has_a_colour_for_each_library(self):
-        libraries = ["memory", "mpich", "openmpi", "tulle", "tulle_c", "tulle_more", "tulle_most", "tulle_view"]
+        libraries = ["memory", "mpich", "openmpi", "tulle", "tulle_c", "tulle_more", "tulle_most", "tulle_view", *(f"peer_{k}" for k in range(10))]
         for library in libraries:
             self.prints_curves("at", library, {"": {8: 40, 16: 80}})
-        text = self.page("at", "--workers", "1")
-        classes = re.findall(r'class="curve (curve\d) dash0"', text)
-        self.assertEqual(len(set(classes)), len(libraries), classes)
-        variables = [re.search(rf"\.{name} {{ stroke: var\(--(\w+)\)", text)[1] for name in classes]
-        for scheme in text.split("@media (prefers-color-scheme: dark)")[:2]:
-            colours = {re.search(rf"--{name}: (#\w+)", scheme)[1] for name in variables}
-            self.assertEqual(len(colours), len(libraries), colours)
+        drawn = self.drawn("at", "--workers", "1")
+        page = self.page("at", "--workers", "1")
+        for scheme in (0, 1):
+            colours = [self.colour(page, curve, scheme) for curve in drawn.curves]
+            self.assertEqual(len(colours), len(libraries))
+            self.assertGreater(min(math.dist(a, b) for k, a in enumerate(colours) for b in colours[:k]), 0.05)
 
     def test_page_has_the_speed_up_over_fewer_workers(self):
         self.prints_curves("tnt-fft", "tulle", {"": {8: 40, 16: 80}})
-        text = self.page("tnt-fft", "--workers", "1,4")
-        self.assertEqual(text.count("<svg"), 3)  # times with each number of workers, one speed-up
-        self.assertIn("<h3>speed-up by the number of samples, 4 workers over 1 worker; higher is better</h3>", text)
-        self.assertIn("<title>tulle, 16 samples: 4.00 x</title>", text)
+        drawn = self.drawn("tnt-fft", "--workers", "1,4")
+        self.assertEqual(len(drawn.plots), 3)  # times with each number of workers, one speed-up
+        self.assertIn("speed-up by the number of samples, 4 workers over 1 worker; higher is better", drawn.texts("h3"))
+        self.assertIn(["16 samples", "tulle: 4.00 x"], drawn.tips)
 
     def test_bytes_are_written_as_people_say_them(self):
         self.prints_curves("at", "memory", {"": {16: 40, 65536: 80, 1048576: 90}}, axis="bytes")
-        text = self.page("at", "--workers", "1")
-        self.assertIn(">64 K</text>", text)
-        self.assertIn(">1 M</text>", text)
+        drawn = self.drawn("at", "--workers", "1")
+        self.assertLessEqual({"16", "64 K", "1 M"}, set(drawn.texts("text", class_="tick")))
+        self.assertIn(["64 K bytes", "memory: 40.0 us"], drawn.tips)
 
     def test_one_place_on_the_axis_is_a_row_without_a_line(self):
         self.prints_curves("tnt-fft", "tulle", {"": {8: 40}})
-        text = self.page("tnt-fft", "--workers", "1")
-        self.assertEqual((text.count("<svg"), text.count("<tr><td>tulle")), (0, 1))
+        drawn = self.drawn("tnt-fft", "--workers", "1")
+        self.assertEqual((len(drawn.plots), [row[:3] for row in drawn.rows()]), (0, [["tulle", "8", "40.0"]]))
 
 
 class Emulated(Programs):
@@ -472,16 +560,12 @@ class Emulated(Programs):
 
     def test_page_shows_the_counts(self):
         self.counts(missing="null")
-        page = os.path.join(self.folder, "page.html")
-        self.assertEqual(self.bench("switch", "--quick", "--emulated", "--html", page).returncode, 0)
-        with open(page, encoding="utf-8") as file:
-            text = file.read()
-        xml.fromstring(text.replace("<!DOCTYPE html>", "", 1))  # well-formed
-        self.assertEqual(text.count("<svg"), 1 + 3)  # the time, and each unit of the counts
-        self.assertIn("<h3>instructions/switch, counted below emulators</h3>", text)
-        self.assertIn(">vax tulle_ucontext<", text)
-        self.assertIn(">92.5, 5.00 x tulle<", text)
-        self.assertIn("at most 20.0", text)
+        drawn = self.drawn("switch", "--emulated")
+        self.assertEqual(len(drawn.plots), 1 + 3)  # the time, and each unit of the counts
+        self.assertIn("instructions/switch, counted below emulators", drawn.texts("h3"))
+        self.assertIn("vax tulle_ucontext", drawn.texts("text"))
+        self.assertIn("92.5, 5.00 x tulle", drawn.texts("text"))
+        self.assertIn(["vax tulle: median 18.5 instructions/switch", "18.5 to 18.5, 1 run, n = 9", "at most 20.0"], drawn.tips)
 
     def test_what_is_missing_is_reported_and_the_rest_counted(self):
         self.counts()

@@ -16,7 +16,7 @@ WORKER_KINDS = ("dedicated", "adopted", "guest")
 LIBRARIES = re.compile(r"/(libtulle|libc|libstdc\+\+|libgcc_s|libpthread|ld-linux[-\w]*|linux-vdso)[-.][^/]*$")
 BOTTOM = re.compile(r"tulle_context_entry|tulle::sched::(run_\w+|start_thread_record|loop_main|own_stack_main|find_work)$")
 WRAPPER = re.compile(r"(void )?tulle::detail::\w+<")  # what headers put around the user's function, which may be inlined into it
-MOST_FRAMES = 100  # that are looked at in search of the user's function
+MOST_FRAMES = 100  # that are searched for the user's function
 MOST_SHOWN = 200
 
 
@@ -267,8 +267,8 @@ class Snapshot:
         layout, queued = self.layout, set()
         for worker in self.workers:
             queued |= set(layout.list(worker + layout["worker.ready"] + layout["ready_queue.m_list"]))
-            gift = worker + layout["worker.sleeper"] + layout["sleeper.m_gift"]
-            queued |= {layout.field(worker, "worker.start_next"), layout.field(worker, "worker.mailbox"), Memory.word(gift)}
+            handoff = worker + layout["worker.sleeper"] + layout["sleeper.m_handoff"]
+            queued |= {layout.field(worker, "worker.start_next"), layout.field(worker, "worker.mailbox"), Memory.word(handoff)}
         for shepherd in self.shepherds:
             for which in ("shepherd.placed", "shepherd.injected"):
                 queued |= set(layout.list(shepherd + layout[which]))

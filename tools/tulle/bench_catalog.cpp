@@ -109,6 +109,10 @@ std::vector<workload> const k_workloads{
     {"qthreads",
      "the six microbenchmarks of the Qthreads paper: POSIX threads, and 1, 2 and 4 shepherds",
      {2}},
+    {"chapel-calls",
+     "what Chapel's run time asks of its tasking layer: begin, coforall, cobegin, sync variables; "
+     "beside threads from a pool",
+     {1, 2}},
     {"quicksort", "sort 2 million random doubles", {1, 2}},
     {"matmul", "cache-oblivious product of 1000 x 1000 matrices", {1, 2}},
     {"hpccg", "conjugate gradients on 75 x 75 x 64 points, 149 iterations", {1, 2}},

@@ -153,24 +153,6 @@ std::vector<figure_group> group(std::vector<figure> const& figures) {
     return groups;
 }
 
-std::vector<figure_chart> charts_in(std::vector<figure> const& figures) {
-    std::vector<figure_chart> charts;
-    for (figure const& f : figures) {
-        if (!f.on_chart() || !f.measured()) continue;
-        std::string const unit = f.unit.substr(0, f.unit.find_first_of(" ,"));
-        auto const found = std::find_if(charts.begin(), charts.end(), [&](figure_chart const& c) {
-            return c.bench == f.bench && c.unit == unit && c.axis == f.axis &&
-                   c.workers == f.workers && c.places == f.places && c.mpi == f.mpi;
-        });
-        figure_chart& chart = found != charts.end()
-                                  ? *found
-                                  : charts.emplace_back(figure_chart{f.bench, unit, f.axis,
-                                                                     f.workers, f.places, f.mpi});
-        chart.points.push_back(f);
-    }
-    return charts;
-}
-
 std::string count_text(int workers, int places, std::string const& mpi) {
     if (!mpi.empty())
         return std::to_string(places) + (places == 1 ? " place over " : " places over ") + mpi;
@@ -187,17 +169,6 @@ std::string short_number(double value) {
                                             : "%.3g";
     std::snprintf(text, sizeof text, format, value);
     return text;
-}
-
-std::string count_number(double value) {
-    return value == std::floor(value) ? std::to_string(static_cast<long>(value))
-                                      : short_number(value);
-}
-
-std::string short_bytes(double bytes) {
-    constexpr double k_kib = 1024;
-    if (bytes >= k_kib * k_kib) return count_number(bytes / k_kib / k_kib) + " M";
-    return bytes >= k_kib ? count_number(bytes / k_kib) + " K" : count_number(bytes);
 }
 
 } // namespace tulle::tool

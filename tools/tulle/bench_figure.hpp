@@ -79,26 +79,10 @@ struct figure_group {
 
 [[nodiscard]] std::vector<figure_group> group(std::vector<figure> const& figures);
 
-// What one chart shows: the same bench, axis, unit up to its first word, number of workers and
-// places, and MPI.
-struct figure_chart {
-    std::string bench{};
-    std::string unit{}; // its first word
-    std::string axis{};
-    int workers = 1;
-    int places = 1;
-    std::string mpi{};
-    std::vector<figure> points{}; // all of them measured
-};
-[[nodiscard]] std::vector<figure_chart> charts_in(std::vector<figure> const& figures);
-
 // "2 workers", or, where there are several places, "4 places", or "2 places over openmpi".
 [[nodiscard]] std::string count_text(int workers, int places, std::string const& mpi);
 
 // Three digits, no exponent where it can be helped.
 [[nodiscard]] std::string short_number(double value);
-// All digits of what is whole; "64 K" of bytes.
-[[nodiscard]] std::string count_number(double value);
-[[nodiscard]] std::string short_bytes(double bytes);
 
 } // namespace tulle::tool

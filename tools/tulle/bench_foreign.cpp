@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 struct language {
     std::string library;
     std::string folder;    // below peers/
-    std::string toolchain; // for people
+    std::string toolchain; // its human-readable name
     bool (*present)();
     arguments (*build)(fs::path const& source, fs::path const& output);
     arguments (*start)(fs::path const& output);

@@ -156,7 +156,7 @@ private:
         m_result.figures.insert(m_result.figures.end(), figures.begin(), figures.end());
     }
 
-    // Of one program. Who chooses a size knows how long it may take.
+    // The time limit of one program. A user who chooses a size knows how long it may take.
     [[nodiscard]] std::chrono::seconds time_limit() const {
         if (m_settings.size != 0) return 3600s;
         return m_settings.quick ? 40s : 180s;

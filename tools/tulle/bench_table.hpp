@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures for people: a text table for the terminal, and a page with plots.
+// Human-readable figures: a text table for the terminal, and a page with plots.
 #pragma once
 
 #include "bench_catalog.hpp"
@@ -15,7 +15,8 @@ void print_table(workload const& w, std::vector<figure> const& figures);
 // unit.
 void print_counts(std::vector<figure> const& figures);
 
-// One self-contained page (no script, nothing from elsewhere), for light and dark surroundings.
+// One self-contained page, for light and dark surroundings: bench_page.html with the figures in it.
+// Needs nothing from elsewhere; its script draws the plots.
 void write_page(std::ostream& out, std::vector<figure> const& figures,
                 std::vector<std::string> const& notes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tulle cpus`: which programs share the processors of this machine, and who has which.
+// `tulle cpus`: which programs share the processors of this machine, and which has which.
 #include "command.hpp"
 #include "process.hpp"
 #include "processor_ranges.hpp"

@@ -51,7 +51,7 @@ char const* context_name() {
     return "assembly";
 }
 
-findings look() {
+findings find() {
     base::option_table options = read_options();
     os::topology machine = os::discover();
     auto const workers = runtime::limits_of(options, machine);
@@ -152,7 +152,7 @@ command add_info(CLI::App& program) {
         program.add_subcommand("info", "Show the machine and the options as the library sees them");
     app->add_flag("--json", *as_json, "Print one JSON object");
     return {app, [as_json] {
-                findings const found = look();
+                findings const found = find();
                 if (*as_json)
                     std::cout << to_json(found).dump(2) << '\n';
                 else

@@ -234,8 +234,8 @@ private:
     }
     // It has been told to end, or should have noticed.
     [[nodiscard]] bool is_over() const noexcept { return m_signal != 0 || m_code; }
-    // Launchers do not always end when something goes wrong. Whoever still holds the other end of
-    // the pipe when they have is no place.
+    // Launchers do not always end when something goes wrong. A process that still holds the other
+    // end of the pipe when they have is no place.
     void lose_patience() {
         if (m_status) return m_errors.reset();
         kill(m_process, std::exchange(m_next_signal, SIGKILL));

@@ -38,7 +38,7 @@ constexpr int k_cannot_run = 126;
 constexpr int k_not_found = 127;
 constexpr std::array<std::string_view, 3> k_daemons{"hydra_pmi_proxy", "orted", "prted"};
 constexpr useconds_t k_before_daemon_ends_us = 500'000;
-constexpr int k_last_words_ms = 1000; // for whoever else holds the program's output
+constexpr int k_last_words_ms = 1000; // for another process that holds the program's output
 
 unsigned own_place() {
     for (char const* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
@@ -184,11 +184,11 @@ private:
         pollfd wanted{m_report.get(), POLLIN, 0};
         while (m_report.is_open() && poll(&wanted, 1, 0) == 1) read_report();
     }
-    [[nodiscard]] bool has_told(news_of_place what) const {
-        return m_news.find(static_cast<char>(what)) != std::string::npos;
+    [[nodiscard]] bool has_told(news_of_place news) const {
+        return m_news.find(static_cast<char>(news)) != std::string::npos;
     }
-    static void tell(job_news what, unsigned number) {
-        write_all(STDERR_FILENO, text_of({what, number}));
+    static void tell(job_news news, unsigned number) {
+        write_all(STDERR_FILENO, text_of({news, number}));
     }
 
     // One that has taken part and has not left as it should is missed, whatever its exit code is.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the places of a job tell `tulle run` that has started its launcher (job.hpp): words among
 // what they write to standard error, which every launcher passes on, whatever its exit code means.
-// Who reads them takes them out again.
+// The reader takes them out again.
 // What places print can go this way, too, in parts that tell whose they are: launchers pass on what
 // they have read, wherever that ends, so lines of several places would get into each other.
 #pragma once

@@ -46,9 +46,9 @@ void launcher_watch::begin() {
     chosen.limit_ns =
         static_cast<std::uint64_t>(std::chrono::nanoseconds(m_limit).count()) / 10 * 11;
     chosen.takes_strangers = true;
-    chosen.tell_lost = [this](net::host_watch::member const& who, net::host_watch::loss how) {
+    chosen.tell_lost = [this](net::host_watch::member const& host, net::host_watch::loss how) {
         // Of processes that end their parents tell.
-        if (how == net::host_watch::loss::unreachable) note(who.contact.name.data());
+        if (how == net::host_watch::loss::unreachable) note(host.contact.name.data());
     };
     chosen.tell_stopped = [](net::host_watch::member const&) {};
     chosen.tell_unheard = [](net::host_watch::member const&) {};

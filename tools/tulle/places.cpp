@@ -304,7 +304,7 @@ private:
         for (child const& c : m_children)
             if (!c.status) kill(c.process, number);
     }
-    // Whoever still holds the other ends is no place.
+    // A process that still holds the other ends is no place.
     void end_outputs() {
         for (tagged_output& o : m_outputs)
             if (o.is_open()) o.end();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of processors, for people.
+// Numbers of processors as human-readable text.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ namespace {
 std::vector<int> allowed_processors() {
     std::vector<int> all;
     cpu_set_t allowed;
-    // More than it has bits for: each place looks for itself.
+    // More than it has bits for: each place searches for itself.
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return {};
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
         if (CPU_ISSET(cpu, &allowed)) all.push_back(cpu);

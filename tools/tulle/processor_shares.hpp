@@ -18,7 +18,7 @@ public:
     [[nodiscard]] unsigned count() const noexcept {
         return static_cast<unsigned>(m_allowed.size());
     }
-    // By the process that is to be a place. A refusal does no harm.
+    // The process that is to be a place calls this. A refusal does no harm.
     void take(unsigned place) const noexcept;
 
 private:

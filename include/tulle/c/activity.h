@@ -39,7 +39,7 @@ TULLE_API int tulle_call_at(int place, tulle_call_function_t* function, const vo
 
 typedef struct tulle_call tulle_call_t;
 
-/* The same without waiting. */
+/* Calls it at that place without waiting. */
 TULLE_API int tulle_call_begin(tulle_call_t** out, int place, tulle_call_function_t* function,
                                const void* argument, size_t size, size_t result_size);
 /* Waits, copies the result to `result`, which may be null, and ends the handle; its errors are
@@ -60,7 +60,7 @@ typedef void tulle_activity_function_t(const void* argument, size_t size);
  * Returns the error of one of them if there was any: -EHOSTDOWN before -ENOMEM before others.
  * Memory ordering: what happens in an activity happens before the return. */
 TULLE_API int tulle_finish(void (*body)(tulle_activities_t* all, void* argument), void* argument);
-/* The same, and it is cancelled when the limit is reached, by tulle_finish_cancel(), by an
+/* A finish that is cancelled when the limit is reached, by tulle_finish_cancel(), by an
  * exception, or with the finish around it: then activities that have not begun do not begin, and
  * -ECANCELED is returned once all have ended, if there is no other error.
  * `limit` null: as tulle_finish().
@@ -80,7 +80,7 @@ TULLE_API int tulle_async_any(tulle_activities_t* activities, tulle_activity_fun
 /* Cancels the finish at all places. -EALREADY: it is; -EPERM besides: neither it nor one around it
  * has a limit. */
 TULLE_API int tulle_finish_cancel(tulle_activities_t* activities);
-/* What activities look at, or give to waits as a part of their limit, to end when the finish is
+/* What activities check, or give to waits as a part of their limit, to end when the finish is
  * cancelled; not to be destroyed, and not to be requested. Null: it cannot be cancelled, or there
  * is no finish. */
 TULLE_API tulle_cancellation_t* tulle_finish_cancellation(tulle_activities_t* activities);

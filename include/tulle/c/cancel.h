@@ -29,7 +29,7 @@ TULLE_API int tulle_cancellation_create(tulle_cancellation_t** out, tulle_cancel
 TULLE_API int tulle_cancellation_destroy(tulle_cancellation_t* cancellation);
 /* Ends the waits that it is given to, now and in future. -EALREADY: it was requested before. */
 TULLE_API int tulle_cancellation_request(tulle_cancellation_t* cancellation);
-/* The same at a later time, if it is not to be requested earlier already. */
+/* Requests it at a later time, if it is not to be requested earlier already. */
 TULLE_API int tulle_cancellation_request_after(tulle_cancellation_t* cancellation,
                                                uint64_t time_ns);
 /* 1 or 0. */

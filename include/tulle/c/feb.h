@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Full/empty words for C: every aligned word of 1, 2, 4 or 8 bytes of memory has a state, full
- * unless somebody has emptied it, and threads wait for it. `size` is 1, 2, 4 or 8; all who use a
+ * unless somebody has emptied it, and threads wait for it. `size` is 1, 2, 4 or 8; all that use a
  * word at an address must agree on it (-EINVAL: another size, a null word, or one not aligned).
  * Errors besides: -EBUSY of try, -ETIMEDOUT of timed; -ENOMEM, with nothing done, of what makes a
  * word empty. The result of a read may be null: not wanted. A timeout is in nanoseconds; 0 tries,

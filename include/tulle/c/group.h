@@ -36,9 +36,9 @@ TULLE_API int tulle_group_create_per_shepherd(tulle_group** out, size_t most, in
 /* -EAGAIN: TULLE_CREATE, and the group is full or there is no memory. Without memory the other
  * policies call the function. */
 TULLE_API int tulle_group_spawn(tulle_group* group, void (*function)(void*), void* argument);
-/* The same with a result: the word at `result` is empty from now on, and full when the thread has
+/* Spawns with a result: the word at `result` is empty from now on, and full when the thread has
  * written what the function returned (tulle_feb_read_ff() waits for that). `shepherd`: where it
- * runs, -1: anywhere. The timed form waits for a place until the time is up, whatever the policy
+ * runs, -1: anywhere. The timed form waits for a permit until the time is up, whatever the policy
  * is: -ETIMEDOUT, or -EBUSY with a time-out of 0, with nothing done. -EINVAL besides: no such
  * shepherd; -ENOMEM, with nothing done. */
 TULLE_API int tulle_group_spawn_into(tulle_group* group, int shepherd, uint64_t (*function)(void*),

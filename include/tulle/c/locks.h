@@ -79,7 +79,7 @@ TULLE_API int tulle_rmutex_timedlock(tulle_rmutex_t* mutex, uint64_t timeout_ns)
 TULLE_API int tulle_rmutex_lock_within(tulle_rmutex_t* mutex, const tulle_limit_t* limit);
 TULLE_API int tulle_rmutex_unlock(tulle_rmutex_t* mutex); /* -EPERM: the caller does not hold it */
 
-/* For sections of a few instructions; who waits lets other threads of its worker run. */
+/* For sections of a few instructions; a thread that waits lets others of its worker run. */
 TULLE_API int tulle_spin_init(tulle_spin_t* lock);
 TULLE_API int tulle_spin_lock(tulle_spin_t* lock);
 TULLE_API int tulle_spin_trylock(tulle_spin_t* lock); /* -EBUSY: held */

@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* How many iterations are begun at a time; what has not begun is taken by whoever has nothing to
- * do. */
+/* How many iterations are begun at a time; a thread that has nothing to do takes iterations that
+ * have not begun. */
 typedef enum tulle_schedule {
     TULLE_AUTOMATIC, /* as many as take some microseconds, by the clock; at least `chunk` */
     /* One part for each worker, of the same number of iterations; the static schedule of OpenMP. */

@@ -37,7 +37,7 @@ typedef struct {
 
 /* Starts it as a thread at that place, in one message; returns at once. -ENOENT: the function is in
  * no program or library. */
-TULLE_API int tulle_start_at(int place, tulle_ilet_t what);
+TULLE_API int tulle_start_at(int place, tulle_ilet_t ilet);
 
 /* tulle_signal_notify of a signal of that place, in one message; returns at once. An error there
  * ends the program with a message. */
@@ -46,7 +46,7 @@ TULLE_API int tulle_signal_notify_at(int place, tulle_signal_t* signal);
 /* Copies `size` bytes from here to `to`, an address at that place; returns at once. Then
  * `then_there` runs there and, when `from` may be used again, `then_here` here, each as a thread;
  * either may be null.
- * Memory ordering: who runs in `then_there` sees the bytes, and what happened before the call.
+ * Memory ordering: `then_there` sees the bytes, and what happened before the call.
  * -ENOMEM. */
 TULLE_API int tulle_push(int place, void* to, const void* from, size_t size,
                          const tulle_ilet_t* then_here, const tulle_ilet_t* then_there);

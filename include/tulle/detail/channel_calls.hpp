@@ -26,7 +26,7 @@ struct item_type {
     std::size_t size;
     std::size_t alignment;
     // Makes an item of another, which stays to be destroyed.
-    void (*move)(void* to, void* from, std::size_t size) noexcept;
+    void (*move)(void* target, void* source, std::size_t size) noexcept;
     void (*destroy)(void* item, std::size_t size) noexcept;
 };
 

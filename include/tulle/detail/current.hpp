@@ -31,6 +31,13 @@ TULLE_API void* tulle_read_current(int offset) noexcept;
 
 namespace tulle::detail {
 
+// The fiber that the caller stands on; null on an OS thread that has not used Tulle yet. A
+// worker begins with the one that it runs.
+TULLE_INLINE void* current_fiber() noexcept {
+    void* const worker = read_current<offsetof(current_block, worker)>(&tulle_read_current);
+    return TULLE_LIKELY(worker != nullptr) ? *static_cast<void* const*>(worker) : nullptr;
+}
+
 TULLE_INLINE deque_front* current_deque() noexcept {
     return static_cast<deque_front*>(
         read_current<offsetof(current_block, deque)>(&tulle_read_current));

@@ -2,12 +2,11 @@
 // The owner's side of the asymmetric split deque: what fork and join touch when nothing was stolen.
 // No locked instruction, no fence.
 // The other side, the proof and the papers: src/deque/README.md.
-//   publish   A1 store head; compiler barrier; A2 load limit     against a worker that goes to
-//             sleep (B1 limit, B2 head)
-//   retract   C1 store head; compiler barrier; C2 load split     against a thief
-//             (D1 split, D2 head)
-// Both partners put a membarrier(2) between their two accesses, which is a full fence on the
-// owner's processor too.
+//   publish   A1 store head; compiler barrier; A2 load limit
+//   sleeper   B1 store limit; membarrier; B2 load head
+//   retract   C1 store head; compiler barrier; C2 load split
+//   thief     D1 store split; membarrier; D2 load head
+// The membarrier(2) of a sleeper or a thief is a full fence on the owner's processor, too.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -20,8 +19,8 @@ template <class Machine, class Slot> struct alignas(64) basic_deque_front {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
     atomic<Slot*> head{nullptr}; // next free slot; written by the owner only
-    // Publishing at or above it takes the cold path: the last slot, or an alarm set by a sleeping
-    // worker.
+    // Publishing at or above it takes the cold path: the last slot, or the wake flag of a
+    // sleeping worker.
     atomic<Slot*> limit{nullptr};
     // Slots below are shared with thieves; written under the deque's lock.
     atomic<Slot*> split{nullptr};
@@ -31,8 +30,8 @@ template <class Machine, class Slot> struct alignas(64) basic_deque_front {
         return Machine::template load<std::memory_order_relaxed>(head);
     }
 
-    // Makes the slot at top() visible to thieves. False: call the cold path (alarm, or the array is
-    // full).
+    // Makes the slot at top() visible to thieves. False: call the cold path (the wake flag is set,
+    // or the array is full).
     [[nodiscard]] TULLE_INLINE bool publish(Slot* slot) noexcept {
         // A1; pairs with the acquire of head in deque_thief::share.
         Machine::template store<std::memory_order_release>(head, slot + 1);

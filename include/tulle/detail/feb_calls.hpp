@@ -21,7 +21,7 @@ template <class Word> struct feb_calls {
     TULLE_API static void empty(Word* word);
     // Any operation. False: the state was not the right one until the limit was reached; nothing
     // was done.
-    TULLE_API static bool apply(feb_operation what, Word* word, Word& value, limit until);
+    TULLE_API static bool apply(feb_operation performed, Word* word, Word& value, limit until);
 };
 
 extern template struct feb_calls<std::uint8_t>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a future and its promise share, without the value: whether there is one, who waits for it,
-// what is to be done then, and how many know it.
+// What a future and its promise share, without the value: whether there is one, the threads that
+// wait for it, what is to be done then, and how many references there are.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -33,22 +33,21 @@ public:
     future_core(future_core const&) = delete;
     future_core& operator=(future_core const&) = delete;
 
-    // True for the first: it writes value or exception, and calls make_ready().
+    // True for the first caller: it writes value or exception, and calls make_ready().
     [[nodiscard]] bool claim() noexcept { return detail::claim(m_claimed); }
     // The caller has a reference of its own.
     TULLE_API void make_ready() noexcept;
     [[nodiscard]] TULLE_API bool is_ready() const noexcept;
-    // If a thread is to make it ready that has not started, it runs in the caller's frame.
+    // If the thread that is to make it ready has not started, it runs in the caller's frame.
     TULLE_API void wait() noexcept;
     [[nodiscard]] TULLE_API bool wait_before(limit until) noexcept;
     // False: it is ready, and the callback is the caller's business.
     [[nodiscard]] TULLE_API bool add(future_callback& c) noexcept;
 
-    // The thread that will make it ready, not detached; by whom nobody else knows this core yet.
-    // The handle is the core's now.
-    // relaxed: before it is shared
+    // Sets the thread that will make it ready, not detached, before others know this core. The
+    // handle is the core's from then on. relaxed: the core is not shared yet.
     void set_runner(thread_core* t) noexcept { m_runner.store(t, std::memory_order_relaxed); }
-    // By that thread at its end, and by the destructor.
+    // That thread calls this at its end, and so does the destructor.
     TULLE_API void drop_runner() noexcept;
 
     void add_reference() noexcept { detail::add_reference(m_references); }
@@ -63,7 +62,7 @@ protected:
 
 private:
     void (*m_destroy)(future_core*) noexcept;
-    std::atomic<thread_core*> m_runner{nullptr}; // whoever takes it has the handle
+    std::atomic<thread_core*> m_runner{nullptr}; // the thread that takes it has the handle
     std::atomic<std::uint32_t> m_references{1};
     std::atomic<bool> m_claimed{false};
     opaque<8> m_callbacks;

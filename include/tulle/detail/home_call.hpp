@@ -26,7 +26,7 @@ class home_waits;
 
 namespace tulle::detail {
 
-// Who asks.
+// The place that asks, and how.
 struct home_request {
     std::uint64_t number; // by which its limit will be told; 0: it has none
     int from;
@@ -61,12 +61,13 @@ private:
     home_wait* m_before = nullptr;
 };
 
-// Who holds an object of the calling thread's place, if one place at a time does. Begins; throws
-// dead_place: that place has died, std::bad_alloc.
+// For objects that one place at a time holds. From now on that place holds the object, which is of
+// the calling thread's place. Throws dead_place: that place has died; std::bad_alloc.
 TULLE_API void hold_object(std::uint64_t object, int place);
-// Ends. Throws std::logic_error: that place does not hold it, nor has one died that did.
+// That place does not hold it any more. Throws std::logic_error: it does not hold it, nor has a
+// place died that did.
 TULLE_API void let_object_go(std::uint64_t object, int place);
-// Throws dead_place: who held it has died.
+// Throws dead_place: the place that held it has died.
 TULLE_API void check_object(std::uint64_t object);
 
 // call_at with a request of that number in it, and a limit that is watched meanwhile.
@@ -81,7 +82,8 @@ TULLE_API remote_result call_within(int place, remote_code code, wire_writer& ar
 // Where an object is, as its home takes it.
 template <class T> class location {
 public:
-    location(std::uint64_t at, bool global) noexcept : is_global(global ? 1 : 0), m_address(~at) {}
+    location(std::uint64_t address, bool global) noexcept
+        : is_global(global ? 1 : 0), m_address(~address) {}
     // 1; 0: of private memory. A word, so that nothing lies between the two
     std::uint64_t is_global;
 
@@ -95,24 +97,24 @@ public:
     }
 
 private:
-    // Its complement: the option `check` looks for addresses that travel by mistake.
+    // Its complement: the option `check` searches for addresses that travel by mistake.
     std::uint64_t m_address;
 };
 
 // The first of A is the location of the object there. F is a class of static functions:
-//   R run(home_request const& by, limit until, A&...)  where !R means that the limit was reached;
-//   it throws what it throws void undo(R& done, A&...)                          nobody will learn
-//   that it was done bool k_is_held                                     the object may be held by
-//   another place
+//   R run(home_request const& by, limit until, A&...)  performs the operation. !R: the limit was
+//                                                      reached. The call throws what this throws.
+//   void undo(R& done, A&...)                          nobody will learn that it was done
+//   bool k_is_held                                     the object may be held by another place
 template <class F, class... A> struct home_call {
     using result =
         decltype(F::run(std::declval<home_request const&>(), limit(), std::declval<A&>()...));
 
-    static void run(wire_reader& from, wire_writer& to) {
-        auto const by = from.get<home_request>();
-        std::tuple<A...> arguments{from.get<A>()...}; // braces: one after the other
+    static void run(wire_reader& in, wire_writer& out) {
+        auto const by = in.get<home_request>();
+        std::tuple<A...> arguments{in.get<A>()...}; // braces: one after the other
         result done = std::apply([&](A&... each) { return serve(by, {}, each...); }, arguments);
-        TULLE_TRY { to.put(done); }
+        TULLE_TRY { out.put(done); }
         TULLE_CATCH(...) {
             std::apply([&](A&... each) { take_back(done, each...); }, arguments);
             TULLE_RETHROW;

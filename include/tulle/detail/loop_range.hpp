@@ -2,8 +2,8 @@
 // The owner's side of a range of iterations: what a loop touches for each one while nobody steals.
 // No locked instruction, no fence.
 // The other side, the invariants and the reasons: src/loop/loop_range.hpp, src/loop/README.md.
-//   take   C1 store position; compiler barrier; C2 load border     against a thief   (D1 border,
-//          membarrier, D2 position)
+//   owner  C1 store position; compiler barrier; C2 load border
+//   thief  D1 store border; membarrier; D2 load position
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -21,7 +21,7 @@ template <class Machine> struct alignas(64) basic_loop_front {
     // The owner begins what is below without asking; written under the range's lock.
     atomic<std::uint64_t> border{0};
 
-    // By the owner, who has begun all below `first`: begins [first, first + count). False: not all
+    // The owner, which has begun all below `first`, begins [first, first + count). False: not all
     // of that is its own; ask loop_range::take_cold.
     // relaxed, both: iterations carry no data; what they read was published with the loop.
     [[nodiscard]] TULLE_INLINE bool take(std::uint64_t first, std::uint64_t count) noexcept {

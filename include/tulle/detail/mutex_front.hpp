@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a mutex that lock and unlock touch when nobody waits: one exchange to lock, one plain
 // store and plain loads to unlock.
-//   unlock  A1 store free = 1; compiler barrier; A2 load contended  |  waiter  B1 store contended =
-//           1; heavy fence; B2 exchange free
-// Either the unlocker sees `contended` at A2 and looks for waiters, or the waiter takes the lock at
-// B2. As long as `contended` is set, unlock goes through the queue's lock. The waiter's side:
+//   unlock  A1 store free = 1; compiler barrier; A2 load contended
+//   waiter  B1 store contended = 1; heavy fence; B2 exchange free
+// Either the unlocker sees `contended` at A2 and checks for waiters, or the waiter takes the lock
+// at B2. As long as `contended` is set, unlock goes through the queue's lock. The waiter's side:
 // src/sync/mutex_core.hpp.
 // A new mutex is all zero: it looks held, and the first to lock it inherits it in the cold path. A
 // deterministic run keeps it so, which brings every lock to the cold path.
@@ -31,8 +31,8 @@ template <class Machine> struct basic_mutex_front {
     [[nodiscard]] TULLE_INLINE bool try_lock() noexcept {
         return free.exchange(0, std::memory_order_acquire) != 0;
     }
-    // For those who spin: does not take the cache line away from the holder in vain. relaxed: only
-    // a hint.
+    // For threads that spin: does not take the cache line away from the holder in vain. relaxed:
+    // only a hint.
     [[nodiscard]] TULLE_INLINE bool try_lock_if_free() noexcept {
         return free.load(std::memory_order_relaxed) != 0 && try_lock();
     }

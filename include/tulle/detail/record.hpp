@@ -27,7 +27,8 @@ struct alignas(k_record_size) record {
     void (*run)(record*) noexcept; // runs the body, leaves its result or exception here
     // k_running, k_done, or the thread that waits (sched/join_word.hpp)
     std::atomic<std::uintptr_t> state;
-    std::exception_ptr exception;           // set by who runs it, taken by the parent after k_done
+    std::exception_ptr
+        exception; // set by the thread that runs it, taken by the parent after k_done
     alignas(8) std::byte body[k_body_size]; // captures, then the result
 };
 static_assert(sizeof(record) == k_record_size);

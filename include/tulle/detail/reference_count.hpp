@@ -17,8 +17,8 @@ template <class Count> [[nodiscard]] bool drop_reference(Count& count) noexcept 
     return count.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
-// True for the first who comes. relaxed: it decides only who; what that one needs comes by another
-// way.
+// True for the first caller. relaxed: it decides only which one is first; what that one needs comes
+// by another way.
 template <class Flag> [[nodiscard]] bool claim(Flag& claimed) noexcept {
     return !claimed.exchange(true, std::memory_order_relaxed);
 }

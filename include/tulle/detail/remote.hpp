@@ -55,25 +55,25 @@ template <class F, class... A> struct remote_call {
     static_assert(!is_view<std::remove_cv_t<result>>,
                   "a view is gone when the call has returned: return a container");
 
-    static void put(wire_writer& to, F const& f, A const&... arguments) {
-        to.put(f);
-        (to.put(arguments), ...);
+    static void put(wire_writer& out, F const& f, A const&... arguments) {
+        out.put(f);
+        (out.put(arguments), ...);
     }
-    static void run(wire_reader& from, wire_writer& to) {
-        F f = from.get<F>();
-        std::tuple<A...> arguments{from.get<A>()...};
+    static void run(wire_reader& in, wire_writer& out) {
+        F f = in.get<F>();
+        std::tuple<A...> arguments{in.get<A>()...};
         auto const call = [&f](A&... each) -> result {
             return detail::invoke(f, std::move(each)...);
         };
         if constexpr (std::is_void_v<result>)
             std::apply(call, arguments);
         else
-            to.put(std::apply(call, arguments));
+            out.put(std::apply(call, arguments));
     }
     // Reads and destroys what was sent.
-    static void skip(wire_reader& from) {
-        static_cast<void>(from.get<F>());
-        [[maybe_unused]] std::tuple<A...> const arguments{from.get<A>()...};
+    static void skip(wire_reader& in) {
+        static_cast<void>(in.get<F>());
+        [[maybe_unused]] std::tuple<A...> const arguments{in.get<A>()...};
     }
 };
 
@@ -102,9 +102,9 @@ struct finish_scope;
 
 // Where the calling thread is, and which finish scope it belongs to; in its frame
 // (src/finish/finish_scope.hpp).
-struct standing_frame {
+struct context_frame {
     void* at;
-    finish_scope* of;
+    finish_scope* scope;
     void* outer;
 };
 
@@ -125,46 +125,47 @@ public:
 
 private:
     finish_scope* m_scope;
-    standing_frame m_standing;
+    context_frame m_context;
 };
 
 // What the finish scope's activities see at its place; null: they cannot be cancelled.
-[[nodiscard]] TULLE_API cancellation* stop_of(finish_scope const& of) noexcept;
+[[nodiscard]] TULLE_API cancellation* stop_of(finish_scope const& scope) noexcept;
 // Cancels them all. False: they are already. Throws std::bad_alloc, std::logic_error: they cannot
 // be.
-TULLE_API bool request_stop(finish_scope& of);
+TULLE_API bool request_stop(finish_scope& scope);
 
 // Starts an activity at another place. Throws std::bad_alloc.
-TULLE_API void start_at(finish_scope& of, int place, remote_code code, wire_writer& arguments);
+TULLE_API void start_at(finish_scope& scope, int place, remote_code code, wire_writer& arguments);
 
-// One here: begin_local, start a thread, and in it run the body while a local_activity exists. If
-// the thread cannot be started: cancel_local.
-TULLE_API void begin_local(finish_scope& of) noexcept;
-TULLE_API void cancel_local(finish_scope& of) noexcept;
+// Starts an activity here: begin_local, start a thread, and in it run the body while a
+// local_activity exists. If the thread cannot be started: cancel_local.
+TULLE_API void begin_local(finish_scope& scope) noexcept;
+TULLE_API void cancel_local(finish_scope& scope) noexcept;
 
 // An activity that has not begun and may begin at any place.
 struct any_activity {
-    any_activity(finish_scope& its_scope, remote_code what) noexcept : of(&its_scope), code(what) {}
+    any_activity(finish_scope& its_scope, remote_code its_code) noexcept
+        : scope(&its_scope), code(its_code) {}
 
     any_activity* older = nullptr; // in the bag of its place (balance/activity_bag.hpp)
     any_activity* younger = nullptr;
-    finish_scope* of;
+    finish_scope* scope;
     remote_code code;
     wire_writer arguments;
 };
 // std::invalid_argument: it holds an address, and is checked
-TULLE_API void start_anywhere(std::unique_ptr<any_activity> what);
+TULLE_API void start_anywhere(std::unique_ptr<any_activity> activity);
 
 class local_activity {
 public:
-    TULLE_API explicit local_activity(finish_scope& of) noexcept;
+    TULLE_API explicit local_activity(finish_scope& scope) noexcept;
     local_activity(local_activity const&) = delete;
     local_activity& operator=(local_activity const&) = delete;
     TULLE_API ~local_activity();
     TULLE_API void add_exception(std::exception_ptr const& e) noexcept; // of the body
 
 private:
-    standing_frame m_standing;
+    context_frame m_context;
 };
 
 } // namespace tulle::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other interfaces upon this library ask about the stack that the caller stands on. Contexts:
+// What other interfaces upon this library ask about the stack that the caller runs on. Contexts:
 // any thread of the process.
 #pragma once
 
@@ -12,12 +12,14 @@ namespace tulle::detail {
 struct thread_core;
 
 // Pointers that go with the stack, also over waits, one for each interface; null at first, and
-// where the OS thread is unknown to Tulle. Who sets one puts back what was there: a stack is used
-// for one thread after the other, and one within the other. set_attachment does nothing on an
+// where the OS thread is unknown to Tulle. Code that sets one puts back what was there: a stack is
+// used for one thread after the other, and one within the other. set_attachment does nothing on an
 // unknown OS thread.
 enum class attachment_of : unsigned char { qthread, activity, global_deque };
 [[nodiscard]] TULLE_API void* attachment(attachment_of which) noexcept;
 TULLE_API void set_attachment(attachment_of which, void* pointer) noexcept;
+// Sets it; what was there before.
+TULLE_API void* exchange_attachment(attachment_of which, void* pointer) noexcept;
 
 // The innermost thread with a record that runs on this stack: one of spawn, but not one that was
 // detached from the start. Null: there is none.

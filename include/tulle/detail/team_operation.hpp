@@ -30,8 +30,8 @@ public:
 namespace detail {
 
 // A message begins with whether it is the value or why there is none. A message that is waited for
-// is always sent: who has failed goes on and sends that in all that are left, and throws at the
-// end.
+// is always sent: a member that has failed goes on and sends that in all that are left, and throws
+// at the end.
 class team_operation {
 public:
     using step_number = std::uint64_t; // tells messages of one member to another from each other
@@ -98,7 +98,8 @@ public:
 
     // --- parts of operations; all members call them ----------------------------------------------
 
-    // A binomial tree: who has the value hands it on, over half of the distance each time.
+    // A binomial tree: a member that has the value hands it on, over half of the distance each
+    // time.
     template <class T> void spread(T& value, int root, step_number step) {
         int const mine = before(root); // as if the root had number 0
         int distance = mine != 0 ? mine & -mine
@@ -110,8 +111,8 @@ public:
         for (distance /= 2; distance != 0; distance /= 2)
             if (mine + distance < size()) send(after(distance), step, value);
     }
-    // A binomial tree towards rank 0, in which whoever receives has all ranks below those of who
-    // sends.
+    // A binomial tree towards rank 0, in which a receiver has the values of all ranks below those
+    // of the sender.
     template <class T, class Op> void combine_at_zero(T& value, Op& op) {
         for (int distance = 1; distance < size(); distance *= 2) {
             if ((m_mine & distance) != 0)

@@ -56,18 +56,32 @@ struct thread_core {
 // A record, not started; its site is where the caller is returned to, so what calls this is inlined
 // up to the user's function. Throws std::system_error: the attributes are wrong (EINVAL), or no
 // memory (ENOMEM).
-TULLE_API thread_core* new_thread(attributes const& how);
+TULLE_API thread_core* new_thread(attributes const& chosen);
 // Of new_thread, when the closure could not be built.
 TULLE_API void discard_thread(thread_core* t) noexcept;
 TULLE_API void start_thread(thread_core* t, bool detached, bool child_first) noexcept;
 // Returns when it has run, perhaps by running it.
 TULLE_API void wait_thread(thread_core* t) noexcept;
+// If nobody has begun it, and it may run here, and the caller is not placed on a shepherd: as a
+// function call of the caller's. False: nothing was done.
+TULLE_API bool try_run_thread(thread_core* t) noexcept;
+// A yield to this thread, if nobody has begun it, and it and the caller may run here: it begins at
+// once, and the caller comes next on its worker.
+// not_now: others have waited for long; gone: it runs elsewhere, or has run.
+enum class yielded : unsigned char { to_it, not_now, gone };
+[[nodiscard]] TULLE_API yielded yield_to_thread(thread_core* t) noexcept;
 TULLE_API bool wait_thread_until(thread_core* t, limit until) noexcept; // false: not finished
 TULLE_API bool thread_is_done(thread_core const* t) noexcept;
 TULLE_API void release_thread(thread_core* t) noexcept; // drops the handle
 // A detached thread's body has been moved out: its record is free.
 TULLE_API void retire_thread(thread_core* t) noexcept;
 TULLE_API TULLE_COLD void rethrow_thread(thread_core* t);
+
+// Memory of k_block_size bytes from where records come from, for what goes with a thread; aligned
+// like malloc's. Null: there is none.
+inline constexpr std::size_t k_block_size = 128;
+[[nodiscard]] TULLE_API void* allocate_block() noexcept;
+TULLE_API void free_block(void* block) noexcept; // on any OS thread
 
 } // namespace detail
 } // namespace tulle

@@ -8,8 +8,8 @@
 // compiler keeps only what is live. A suspended context is one word, the stack pointer:
 //
 //     sp + 0    resume address         sp + 16   FPCR
-//     sp + 8    x29                    the interrupted function's own stack pointer is sp + 32;
-//               there is no red zone
+//     sp + 8    x29
+//     the interrupted function's own stack pointer is sp + 32; there is no red zone
 //
 // In code made for pointer authentication (-mbranch-protection=pac-ret or standard) the resume
 // address on the stack is signed with the address that it lies at, like any return address; it

@@ -41,7 +41,7 @@ struct first_frame {
     std::uint16_t x87_control;
     std::uint16_t padding;
     void (*entry)(void*);
-    // /< at the call in the trampoline the stack pointer is its address, which the ABI wants
+    /// At the call in the trampoline the stack pointer is its address, which the ABI wants
     // aligned
     void* argument;
     void* end[3];

@@ -7,9 +7,9 @@
 // why). What a called function would save (s1 to s11, fs0 to fs11) is declared clobbered, so the
 // compiler keeps only what is live. A suspended context is one word, the stack pointer:
 //
-//     sp + 0    resume address         sp + 16   fcsr (rounding mode and flags, 4 bytes) sp + 8
-//               s0, the frame pointer  the interrupted function's own stack pointer is sp + 32;
-//               there is no red zone
+//     sp + 0    resume address         sp + 16   fcsr (rounding mode and flags, 4 bytes)
+//     sp + 8    s0, the frame pointer
+//     the interrupted function's own stack pointer is sp + 32; there is no red zone
 //
 // gp and tp, the thread pointer, are left alone. A debugger unwinds a suspended context from {pc =
 // [sp], s0 = [sp + 8], sp + 32}; all else is dead there.

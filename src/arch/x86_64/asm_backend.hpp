@@ -9,8 +9,8 @@
 //
 //     sp + 0    resume address         sp + 16   MXCSR (4 bytes)
 //     sp + 8    rbp                    sp + 20   x87 control word (2 bytes)
-//     sp + 24   128 bytes, the red zone of the interrupted function; its own stack pointer is sp +
-//               152
+//     sp + 24   128 bytes, the red zone of the interrupted function
+//     the interrupted function's own stack pointer is sp + 152
 //
 // A debugger unwinds a suspended context from {pc = [sp], rbp = [sp + 8], rsp = sp + 152}; all else
 // is dead there. A context that has not run yet resumes at tulle_context_entry, where rsp = sp + 8

@@ -13,7 +13,7 @@
 namespace tulle::arch {
 
 inline constexpr bool k_can_unwind = true;
-// /< rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, return address
+/// Rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, return address
 inline constexpr std::size_t k_register_count = 17;
 inline constexpr std::size_t k_frame_pointer = 6;
 inline constexpr std::size_t k_stack_pointer = 7;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Code made with -fstack-clash-protection touches each page of a large frame before it uses it.
-// Both compilers keep the place where the stack pointer is going in r11 and touch `(%rsp)` on the
-// way: gcc by `orq $0`, clang by `movq $0`.
+// Both compilers keep the address to which the stack pointer is going in r11 and touch `(%rsp)` on
+// the way: gcc by `orq $0`, clang by `movq $0`.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All pairs, in tiles of neighbouring units of both arrays that fit into a cache, by a loop of
 // Tulle.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/segments.hpp"
 
 #include <qthread/allpairs.h>
@@ -56,7 +57,7 @@ void visit_tile(qarray const& a, qarray const& b, unit_blocks const& as, std::si
 }
 
 template <class F> void all_pairs(qarray const* a, qarray const* b, F const& f) {
-    if (a == nullptr || b == nullptr) return;
+    if (!compat::is_object(a) || !compat::is_object(b)) return;
     unit_blocks const as(*a), bs(*b);
     std::size_t const across = bs.count();
     parallel_for(std::size_t{0}, as.count() * across,
@@ -73,7 +74,7 @@ void qt_allpairs(qarray const* array1, qarray const* array2, dist_f distfunc) {
 
 void qt_allpairs_output(qarray const* array1, qarray const* array2, dist_out_f distfunc,
                         void* restrict* restrict output, size_t outsize) {
-    if (distfunc == nullptr) return;
+    if (distfunc == nullptr || !compat::is_object_or_null(output)) return;
     all_pairs(array1, array2, [=](std::size_t i, void const* a, std::size_t j, void const* b) {
         distfunc(a, b, output != nullptr ? static_cast<char*>(output[i]) + j * outsize : nullptr);
     });

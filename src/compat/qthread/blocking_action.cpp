@@ -13,8 +13,8 @@
 #include <tulle/this_thread.hpp>
 
 #include <cstddef>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <vector>
 
 namespace tulle::compat {
@@ -92,8 +92,8 @@ void qt_begin_blocking_action() {
     if (worker < 0) return;
     try {
         begin(worker);
-    } catch (std::system_error const&) {
-        return; // no more OS threads: others wait until the action is over
+    } catch (std::exception const&) {
+        return; // no more OS threads, no memory: others wait until the action is over
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hash table in segments with a mutex each (dictionary_segment.hpp). Entries that are deleted are
 // kept while there are iterators.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/dictionary_segment.hpp"
 
 #include <qthread/dictionary.h>
@@ -18,6 +19,7 @@ namespace {
 
 using tulle::compat::dictionary_entry;
 using tulle::compat::dictionary_segment;
+using tulle::compat::is_object;
 
 constexpr std::size_t k_segments = 64;
 
@@ -97,7 +99,7 @@ namespace {
 enum class if_present { keep, replace };
 
 void* put(qt_dictionary* d, void* key, void* value, if_present then) try {
-    if (d == nullptr) return nullptr;
+    if (!is_object(d)) return nullptr;
     std::uint64_t const mixed = d->mixed_hash(key);
     dictionary_segment& s = d->segment_of(mixed);
     std::lock_guard const held(s.lock);
@@ -125,7 +127,7 @@ qt_dictionary* qt_dictionary_create(qt_dict_key_equals_f eq, qt_dict_hash_f hash
 }
 
 void qt_dictionary_destroy(qt_dictionary* d) {
-    if (d == nullptr) return;
+    if (!is_object(d)) return;
     for (dictionary_segment& s : d->segments) {
         for (list_entry* e = s.first_from(0); e != nullptr;) {
             list_entry* const next = s.after(*e);
@@ -146,7 +148,7 @@ void* qt_dictionary_put_if_absent(qt_dictionary* dict, void* key, void* value) {
 }
 
 void* qt_dictionary_get(qt_dictionary* dict, void* key) {
-    if (dict == nullptr) return nullptr;
+    if (!is_object(dict)) return nullptr;
     std::uint64_t const mixed = dict->mixed_hash(key);
     dictionary_segment& s = dict->segment_of(mixed);
     std::lock_guard const held(s.lock);
@@ -155,7 +157,7 @@ void* qt_dictionary_get(qt_dictionary* dict, void* key) {
 }
 
 void* qt_dictionary_delete(qt_dictionary* dict, void* key) {
-    if (dict == nullptr) return nullptr;
+    if (!is_object(dict)) return nullptr;
     std::uint64_t const mixed = dict->mixed_hash(key);
     dictionary_segment& s = dict->segment_of(mixed);
     std::unique_lock held(s.lock);
@@ -175,36 +177,36 @@ void* qt_dictionary_delete(qt_dictionary* dict, void* key) {
 }
 
 qt_dictionary_iterator* qt_dictionary_iterator_create(qt_dictionary* dict) {
-    auto* const it = dict != nullptr
+    auto* const it = is_object(dict)
                          ? new (std::nothrow)
                                qt_dictionary_iterator(dict, qt_dictionary_iterator::state::fresh)
                          : nullptr;
     return it != nullptr ? it : error<qt_dictionary_iterator>();
 }
 void qt_dictionary_iterator_destroy(qt_dictionary_iterator* it) {
-    if (it != ERROR) delete it;
+    if (is_object(it)) delete it;
 }
 list_entry* qt_dictionary_iterator_next(qt_dictionary_iterator* it) {
-    return it != nullptr && it != ERROR ? it->advance() : error<list_entry>();
+    return is_object(it) ? it->advance() : error<list_entry>();
 }
 list_entry* qt_dictionary_iterator_get(qt_dictionary_iterator const* it) {
-    return it != nullptr && it != ERROR ? it->current : error<list_entry>();
+    return is_object(it) ? it->current : error<list_entry>();
 }
 qt_dictionary_iterator* qt_dictionary_end(qt_dictionary* dict) {
-    return dict != nullptr ? new (std::nothrow)
+    return is_object(dict) ? new (std::nothrow)
                                  qt_dictionary_iterator(dict, qt_dictionary_iterator::state::end)
                            : nullptr;
 }
 int qt_dictionary_iterator_equals(qt_dictionary_iterator* a, qt_dictionary_iterator* b) {
-    if (a == nullptr || b == nullptr) return a == b ? 1 : 0;
+    if (!is_object(a) || !is_object(b)) return a == b ? 1 : 0;
     return a->dict == b->dict && a->where == b->where && a->current == b->current ? 1 : 0;
 }
 qt_dictionary_iterator* qt_dictionary_iterator_copy(qt_dictionary_iterator* b) {
-    return b != nullptr && b != ERROR ? new (std::nothrow) qt_dictionary_iterator(*b) : nullptr;
+    return is_object(b) ? new (std::nothrow) qt_dictionary_iterator(*b) : nullptr;
 }
 
 void qt_dictionary_printbuckets(qt_dictionary* dict) {
-    if (dict == nullptr) return;
+    if (!is_object(dict)) return;
     std::size_t buckets = 0;
     std::size_t entries = 0;
     for (dictionary_segment& s : dict->segments) {

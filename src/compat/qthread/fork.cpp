@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways to fork a qthread. Reports name the callers as the places where the qthreads come from.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/task.hpp"
 
 #include <cstdarg>
@@ -10,33 +11,25 @@ namespace tulle::compat {
 
 namespace {
 
-// An array of the number and the addresses, which the task frees; null: there are none. A negative
-// number: the next argument is an array.
-struct preconditions {
-    aligned_t** list = nullptr;
-    bool is_complete = true; // else there was no memory
-};
-
-preconditions collect(int count, va_list& arguments) noexcept {
-    if (count == 0) return {};
+// Makes an array of the number and the addresses, which the task frees. A negative number: the next
+// argument is an array.
+int collect(int count, va_list& arguments, aligned_t**& list) noexcept {
     auto const size = static_cast<std::size_t>(count < 0 ? -static_cast<long>(count) : count);
-    auto** const list = static_cast<aligned_t**>(std::malloc((size + 1) * sizeof(aligned_t*)));
-    if (list == nullptr) return {nullptr, false};
+    aligned_t* const* const given = count < 0 ? va_arg(arguments, aligned_t**) : nullptr;
+    if (count < 0 && !is_array(given, size)) return QTHREAD_BADARGS;
+    list = static_cast<aligned_t**>(std::malloc((size + 1) * sizeof(aligned_t*)));
+    if (list == nullptr) return QTHREAD_MALLOC_ERROR;
     list[0] = reinterpret_cast<aligned_t*>(size);
-    if (count < 0) {
-        std::memcpy(list + 1, va_arg(arguments, aligned_t**), size * sizeof(aligned_t*));
-    } else {
-        for (std::size_t k = 1; k <= size; ++k) list[k] = va_arg(arguments, aligned_t*);
-    }
-    return {list, true};
+    for (std::size_t k = 0; k != size; ++k)
+        list[k + 1] = given != nullptr ? given[k] : va_arg(arguments, aligned_t*);
+    return QTHREAD_SUCCESS;
 }
 
 int fork_when(fork_request wanted, int count, va_list& arguments, void const* site) noexcept {
-    preconditions const found = collect(count, arguments);
-    if (!found.is_complete) return QTHREAD_MALLOC_ERROR;
-    wanted.preconditions = found.list;
-    int const error = fork(wanted, site);
-    if (error != QTHREAD_SUCCESS) std::free(found.list);
+    int error = count == 0 ? QTHREAD_SUCCESS : collect(count, arguments, wanted.preconditions);
+    if (error != QTHREAD_SUCCESS) return error;
+    error = fork(wanted, site);
+    if (error != QTHREAD_SUCCESS) std::free(wanted.preconditions);
     return error;
 }
 
@@ -51,6 +44,9 @@ using namespace tulle::compat;
 int qthread_spawn(qthread_f f, void const* arg, size_t arg_size, void* ret, size_t npreconds,
                   void* preconds, qthread_shepherd_id_t target_shep, unsigned int feature_flag) {
     auto** const list = npreconds != 0 ? static_cast<aligned_t**>(preconds) : nullptr;
+    if (npreconds != 0 &&
+        (!is_object(list) || reinterpret_cast<std::uintptr_t>(list[0]) != npreconds))
+        return QTHREAD_BADARGS;
     return tulle::compat::fork({f, arg, arg_size, ret, list, target_shep, feature_flag},
                                TULLE_SITE);
 }
@@ -128,5 +124,5 @@ int qthread_fork_copyargs_precond(qthread_f f, void const* arg, size_t arg_size,
 }
 
 void qthread_call_method(qthread_f f, void* arg, void* ret, uint16_t flags) {
-    deliver(ret, flags, f(arg));
+    if (f != nullptr) deliver(ret, flags, f(arg));
 }

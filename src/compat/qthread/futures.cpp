@@ -3,13 +3,13 @@
 // place.
 #include "compat/qthread/futures.hpp"
 
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
 #include "compat/qthread/task.hpp"
 
 #include <qthread/futurelib.h>
 
-#include <tulle/detail/standing.hpp>
 #include <tulle/spawn_group.hpp>
 
 #include <atomic>
@@ -28,44 +28,22 @@ std::shared_ptr<spawn_group> futures() {
     return s_futures;
 }
 
-// As a qthread, in its frame.
-void run(task* t) noexcept {
-    void* const outer = tulle::detail::attachment(tulle::detail::attachment_of::qthread);
-    tulle::detail::set_attachment(tulle::detail::attachment_of::qthread, t);
-    aligned_t const value = t->function(t->argument);
-    void* const result = t->result;
-    tulle::detail::set_attachment(tulle::detail::attachment_of::qthread, outer);
-    free_task(t);
-    deliver(result, 0, value);
-    the().live_tasks.fetch_sub(1, std::memory_order_release); // pairs with qthread_finalize
-}
-
-int start(spawn_group& group, task* t, int shepherd) {
-    // relaxed: who finalises knows of it otherwise
-    the().live_tasks.fetch_add(1, std::memory_order_relaxed);
-    int const error = guarded([&] { group.spawn_at(shepherd, [t] { run(t); }); });
-    if (error != QTHREAD_SUCCESS) {
-        the().live_tasks.fetch_sub(1, std::memory_order_relaxed); // relaxed: it never was
-        free_task(t);
-    }
+int start(spawn_group& group, birth const& b, int shepherd) {
+    the().live_tasks.begin();
+    int const error = guarded([&] { group.spawn_at(shepherd, b); });
+    if (error != QTHREAD_SUCCESS) the().live_tasks.end();
     return error;
 }
 
 int fork_future(qthread_f function, void* argument, aligned_t* result, int shepherd) {
-    if (function == nullptr) return QTHREAD_BADARGS;
+    if (function == nullptr || !is_object_or_null(result)) return QTHREAD_BADARGS;
     auto const group = futures();
     if (group == nullptr)
         return qthread_fork_to(function, argument, result,
                                shepherd < 0 ? NO_SHEPHERD
                                             : static_cast<qthread_shepherd_id_t>(shepherd));
-    task* const t = make_task(function, argument, 0);
-    if (t == nullptr) return QTHREAD_MALLOC_ERROR;
-    t->result = result;
-    if (result != nullptr && qthread_empty(result) != QTHREAD_SUCCESS) {
-        free_task(t);
-        return QTHREAD_MALLOC_ERROR;
-    }
-    return start(*group, t, shepherd);
+    if (result != nullptr && qthread_empty(result) != QTHREAD_SUCCESS) return QTHREAD_MALLOC_ERROR;
+    return start(*group, {function, argument, result, 0}, shepherd);
 }
 
 } // namespace
@@ -73,9 +51,8 @@ int fork_future(qthread_f function, void* argument, aligned_t* result, int sheph
 void end_futures() noexcept {
     std::shared_ptr<spawn_group> ended; // its end joins, without the lock
     std::lock_guard const held(s_lock);
-    // Not if some wait for ever: then it stays, and is found again. acquire pairs with the end of a
-    // task.
-    if (the().live_tasks.load(std::memory_order_acquire) == 0) ended.swap(s_futures);
+    // Not if some wait for ever: then it stays, and is found again.
+    if (the().live_tasks.now() == 0) ended.swap(s_futures);
 }
 
 } // namespace tulle::compat

@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <new>
 #include <vector>
 
 namespace tulle::compat {
@@ -40,7 +41,7 @@ template <class Machine> class basic_hazard_record {
     using domain = basic_hazard_domain<Machine>;
 
 public:
-    static constexpr std::size_t k_hazards = 2;
+    static constexpr std::size_t k_hazards = 1;
 
     // In use from the start. Looks for announcements whenever so many nodes have been retired.
     // Errors: std::bad_alloc.
@@ -72,11 +73,12 @@ public:
     void clear() noexcept {
         for (auto& hazard : m_hazards) hazard.store(nullptr, std::memory_order_release);
     }
-    // Frees the node by `free` when nobody announces it; it has been taken out (B1).
-    void retire(void* node, void (*free)(void*)) {
+    // Frees the node by `free` when nobody announces it; it has been taken out (B1). Without memory
+    // to remember it, it is never freed.
+    void retire(void* node, void (*free)(void*)) noexcept try {
         m_retired.push_back({node, free});
         if (m_retired.size() >= m_retired_before_look) free_unannounced();
-    }
+    } catch (std::bad_alloc const&) {}
     // To whoever takes it over.
     void leave() noexcept {
         clear();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who calls, and where. An OS thread that is no worker has no shepherd and no worker.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/places.hpp"
 #include "compat/qthread/task.hpp"
@@ -32,13 +33,14 @@ bool has_place() noexcept {
 
 template <class F> qthread_worker_id_t worker_as(qthread_shepherd_id_t* s, F number) noexcept {
     if (!has_place()) return NO_WORKER;
-    if (s != nullptr) *s = qthread_shep();
+    if (is_object<qthread_shepherd_id_t>(s)) *s = qthread_shep();
     return static_cast<qthread_worker_id_t>(number());
 }
 
-// relaxed, both: a snapshot.
+// A snapshot.
 std::size_t live() noexcept {
-    std::size_t const all = the().live_tasks.load(std::memory_order_relaxed);
+    std::size_t const all = the().live_tasks.now();
+    // relaxed: for people
     return all - std::min(all, the().waiting_tasks.load(std::memory_order_relaxed));
 }
 

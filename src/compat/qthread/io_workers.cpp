@@ -2,6 +2,8 @@
 // OS threads that make system calls for qthreads: started when all are busy, at most
 // MAX_IO_WORKERS; they end when they have had nothing to do for IO_TIMEOUT seconds. Callers that
 // are no qthreads make their calls themselves.
+#include "base/intrusive_list.hpp"
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/blocking.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/task.hpp"
@@ -35,8 +37,7 @@ public:
         std::lock_guard const held(m_lock);
         if (m_idle <= m_queued && m_running < the().most_io_workers) static_cast<void>(start_one());
         if (m_running == 0) return false;
-        *m_last = &job;
-        m_last = &job.next;
+        m_jobs.push_back(job);
         ++m_queued;
         m_change.notify_one();
         return true;
@@ -85,20 +86,16 @@ private:
     io_job* take(std::unique_lock<std::mutex>& held) {
         auto const timeout = std::chrono::seconds(the().io_timeout_s);
         ++m_idle;
-        m_change.wait_for(held, timeout, [this] { return m_ends || m_first != nullptr; });
+        m_change.wait_for(held, timeout, [this] { return m_ends || !m_jobs.empty(); });
         --m_idle;
-        io_job* const job = m_first;
-        if (job == nullptr) return nullptr;
-        m_first = job->next;
-        if (m_first == nullptr) m_last = &m_first;
-        --m_queued;
+        io_job* const job = m_jobs.pop_front();
+        if (job != nullptr) --m_queued;
         return job;
     }
 
     std::mutex m_lock; // guards the rest
     std::condition_variable m_change, m_ended;
-    io_job* m_first = nullptr;
-    io_job** m_last = &m_first;
+    base::intrusive_queue<&io_job::next> m_jobs;
     // A job that is queued has an idle OS thread, unless there are as many as may be.
     std::size_t m_running = 0, m_idle = 0, m_queued = 0;
     bool m_ends = false;
@@ -141,6 +138,7 @@ void end_io_workers() noexcept { io_workers::instance().end(); }
 
 } // namespace tulle::compat
 
+using tulle::compat::is_object_or_null;
 using tulle::compat::perform;
 
 int qt_accept(int socket, struct sockaddr* restrict address, socklen_t* restrict address_len) {
@@ -163,6 +161,11 @@ ssize_t qt_read(int filedes, void* buf, size_t nbyte) {
 }
 int qt_select(int nfds, fd_set* restrict readfds, fd_set* restrict writefds,
               fd_set* restrict errorfds, struct timeval* restrict timeout) {
+    // The C library reads it itself.
+    if (!is_object_or_null<struct timeval>(timeout)) {
+        errno = EFAULT;
+        return -1;
+    }
     return perform([=] { return ::select(nfds, readfds, writefds, errorfds, timeout); });
 }
 int qt_system(char const* command) {

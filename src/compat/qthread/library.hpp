@@ -2,6 +2,8 @@
 // What all parts of the face share: how it was initialised, and counts.
 #pragma once
 
+#include "compat/qthread/live_count.hpp"
+
 #include <qthread/qthread.h>
 
 #include <atomic>
@@ -20,7 +22,7 @@ struct library {
     std::size_t io_timeout_s = 0;
     std::atomic<unsigned> next_task_id{1};
     std::atomic<unsigned> next_team_id{QTHREAD_DEFAULT_TEAM_ID + 1};
-    std::atomic<std::size_t> live_tasks{0};    // forked, and not at their end
+    live_count live_tasks;
     std::atomic<std::size_t> waiting_tasks{0}; // of these, in queues and for syncvars
 
     // Pairs with qthread_initialize.

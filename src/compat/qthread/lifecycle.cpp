@@ -100,10 +100,10 @@ void start() {
         (static_cast<std::size_t>(worker_count()) + the().shepherds - 1) / the().shepherds;
     the().next_task_id.store(1, std::memory_order_relaxed); // relaxed, both: published by `running`
     the().next_team_id.store(QTHREAD_DEFAULT_TEAM_ID + 1, std::memory_order_relaxed);
-    s_main = make_task(nullptr, nullptr, 0);
-    if (s_main == nullptr) throw std::bad_alloc();
+    s_main = new task;
     s_main->is_main = true;
-    detail::set_attachment(detail::attachment_of::qthread, s_main);
+    s_main->local_size = static_cast<unsigned>(the().tasklocal_size);
+    set_self(s_main);
 }
 
 void tell() {
@@ -117,9 +117,8 @@ void tell() {
 void wait_for_tasks() noexcept {
     auto const until = std::chrono::steady_clock::now() + k_patience;
     // Looked at again and again, so that the end of a task, millions of times, need not ask whether
-    // somebody waits for the last. acquire pairs with it.
-    while (the().live_tasks.load(std::memory_order_acquire) != 0 &&
-           std::chrono::steady_clock::now() < until)
+    // somebody waits for the last.
+    while (the().live_tasks.now() != 0 && std::chrono::steady_clock::now() < until)
         this_thread::sleep_for(100us);
 }
 
@@ -153,8 +152,9 @@ int qthread_initialize() {
 }
 
 int qthread_init(qthread_shepherd_id_t nshepherds) {
-    if (::setenv("QT_NUM_SHEPHERDS", std::to_string(nshepherds).c_str(), 1) != 0)
-        return QTHREAD_MALLOC_ERROR;
+    char number[8]; // of five digits at most
+    static_cast<void>(std::snprintf(number, sizeof number, "%hu", nshepherds));
+    if (::setenv("QT_NUM_SHEPHERDS", number, 1) != 0) return QTHREAD_MALLOC_ERROR;
     if (nshepherds != 0 && ::setenv("QT_NUM_WORKERS_PER_SHEPHERD", "1", 1) != 0)
         return QTHREAD_MALLOC_ERROR;
     return qthread_initialize();
@@ -166,12 +166,12 @@ void qthread_finalize() {
     wait_for_tasks();
     end_io_workers();
     end_futures();
-    detail::set_attachment(detail::attachment_of::qthread, nullptr);
+    set_self(nullptr);
     end_tulle();
     forget_places();
     forget_blocking();
     forget_locks();
-    free_task(s_main);
+    delete s_main;
     s_main = nullptr;
     the().running.store(false, std::memory_order_release); // pairs with is_running
 }

@@ -2,6 +2,7 @@
 // Locks by address: the native ones, but where qthread_lock_init() has made a lock for the address.
 #include "compat/qthread/locks.hpp"
 
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/result.hpp"
 
 #include <tulle/address_lock.hpp>
@@ -60,7 +61,7 @@ void forget_locks() noexcept {
 using namespace tulle::compat;
 
 int qthread_lock(aligned_t const* a) {
-    if (a == nullptr) return QTHREAD_BADARGS;
+    if (!is_bytes(a, 1)) return QTHREAD_BADARGS;
     return guarded([a] {
         auto const made = find(a);
         made != nullptr ? made->lock() : tulle::address_lock(a).lock();
@@ -68,7 +69,7 @@ int qthread_lock(aligned_t const* a) {
 }
 
 int qthread_trylock(aligned_t const* a) {
-    if (a == nullptr) return QTHREAD_BADARGS;
+    if (!is_bytes(a, 1)) return QTHREAD_BADARGS;
     bool done = false;
     int const error = guarded([a, &done] {
         auto const made = find(a);
@@ -78,7 +79,7 @@ int qthread_trylock(aligned_t const* a) {
 }
 
 int qthread_unlock(aligned_t const* a) {
-    if (a == nullptr) return QTHREAD_BADARGS;
+    if (!is_bytes(a, 1)) return QTHREAD_BADARGS;
     return guarded([a] {
         auto const made = find(a);
         made != nullptr ? made->unlock() : tulle::address_lock(a).unlock();
@@ -86,7 +87,7 @@ int qthread_unlock(aligned_t const* a) {
 }
 
 int qthread_lock_init(aligned_t const* a, bool const is_recursive) {
-    if (a == nullptr) return QTHREAD_BADARGS;
+    if (!is_bytes(a, 1)) return QTHREAD_BADARGS;
     bool is_new = false;
     int const error = guarded([&] {
         std::lock_guard const held(s_lock);
@@ -97,6 +98,7 @@ int qthread_lock_init(aligned_t const* a, bool const is_recursive) {
 }
 
 int qthread_lock_destroy(aligned_t* a) {
+    if (!is_bytes(a, 1)) return QTHREAD_BADARGS;
     std::lock_guard const held(s_lock);
     table().erase(a);
     s_count.store(table().size(), std::memory_order_relaxed); // relaxed: as in find

@@ -2,6 +2,8 @@
 // Loops whose workers fetch iterations (qt_loop_queue_*). Iterations are counted in steps from 0;
 // how many are fetched at a time depends on the first one only (factoring: Hummel, Schonberg and
 // Flynn 1992, doi:10.1145/135226.135232), and for timed loops on the clock.
+#include "compat/qthread/arguments.hpp"
+
 #include <qthread/qloop.h>
 #include <qthread/qtimer.h>
 
@@ -31,6 +33,7 @@ struct qqloop_handle_s {
 namespace {
 
 using loop = qqloop_handle_s;
+using tulle::compat::is_object;
 
 constexpr double k_timed_chunk = 20e-6; // seconds that a chunk of a timed loop is to take
 
@@ -164,11 +167,11 @@ qqloop_step_handle_t* qt_loop_step_queue_create(qt_loop_queue_type const type, s
 }
 
 void qt_loop_queue_setchunk(qqloop_handle_t* l, size_t chunk) {
-    if (l != nullptr) l->chunk = std::max<std::size_t>(chunk, 1);
+    if (is_object(l)) l->chunk = std::max<std::size_t>(chunk, 1);
 }
 
 void qt_loop_queue_run(qqloop_handle_t* l) {
-    if (l == nullptr) return;
+    if (!is_object(l)) return;
     std::unique_ptr<loop> const owner(l);
     auto const shepherds = std::max<std::size_t>(qthread_num_shepherds(), 1);
     for (std::size_t k = 0; k != std::min(l->workers, l->count); ++k) add_worker(*l, k % shepherds);
@@ -176,7 +179,7 @@ void qt_loop_queue_run(qqloop_handle_t* l) {
 }
 
 void qt_loop_queue_run_there(qqloop_handle_t* l, qthread_shepherd_id_t shep) {
-    if (l == nullptr || shep >= qthread_num_shepherds()) return;
+    if (!is_object(l) || shep >= qthread_num_shepherds()) return;
     std::unique_ptr<loop> const owner(l);
     l->workers = 1;
     add_worker(*l, shep);
@@ -184,5 +187,5 @@ void qt_loop_queue_run_there(qqloop_handle_t* l, qthread_shepherd_id_t shep) {
 }
 
 void qt_loop_queue_addworker(qqloop_handle_t* l, qthread_shepherd_id_t const shep) {
-    if (l != nullptr && shep < qthread_num_shepherds()) add_worker(*l, shep);
+    if (is_object(l) && shep < qthread_num_shepherds()) add_worker(*l, shep);
 }

@@ -2,6 +2,7 @@
 // Shepherds and their neighbours. A shepherd or a worker is disabled here, and by the native calls.
 #include "compat/qthread/places.hpp"
 
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/blocking.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace tulle::compat {
@@ -34,11 +36,14 @@ shepherd_list make_neighbours(std::size_t from) {
     return made;
 }
 
-qthread_shepherd_id_t const* neighbours_of(std::size_t from) {
+// Null: no memory.
+qthread_shepherd_id_t const* neighbours_of(std::size_t from) noexcept try {
     std::lock_guard const held(s_lock);
     s_neighbours.resize(the().shepherds);
     if (s_neighbours[from].empty()) s_neighbours[from] = make_neighbours(from);
     return s_neighbours[from].data();
+} catch (std::bad_alloc const&) {
+    return nullptr;
 }
 
 std::size_t count_disabled(std::vector<bool> const& flags) {
@@ -112,7 +117,8 @@ namespace {
 
 void step(qthread_shepherd_id_t* shep, std::size_t by) {
     std::size_t const count = the().shepherds;
-    if (count != 0) *shep = static_cast<qthread_shepherd_id_t>((*shep + by) % count);
+    if (count != 0 && is_object<qthread_shepherd_id_t>(shep))
+        *shep = static_cast<qthread_shepherd_id_t>((*shep + by) % count);
 }
 
 } // namespace
@@ -129,7 +135,8 @@ void qthread_shep_next_local(qthread_shepherd_id_t* shep) { step(shep, 1); }
 void qthread_shep_prev_local(qthread_shepherd_id_t* shep) { step(shep, the().shepherds - 1); }
 
 int qthread_distance(qthread_shepherd_id_t const src, qthread_shepherd_id_t const dest) {
-    if (src >= the().shepherds || dest >= the().shepherds) return QTHREAD_BADARGS;
+    if (!the().is_running() || src >= the().shepherds || dest >= the().shepherds)
+        return QTHREAD_BADARGS;
     return tulle::shepherd_distance(src, dest);
 }
 
@@ -137,7 +144,7 @@ qthread_shepherd_id_t const* qthread_sorted_sheps() {
     return self() == nullptr ? nullptr : qthread_sorted_sheps_remote(qthread_shep());
 }
 qthread_shepherd_id_t const* qthread_sorted_sheps_remote(qthread_shepherd_id_t const src) {
-    return src >= the().shepherds ? nullptr : neighbours_of(src);
+    return !the().is_running() || src >= the().shepherds ? nullptr : neighbours_of(src);
 }
 
 int qthread_disable_shepherd(qthread_shepherd_id_t shep) {
@@ -163,5 +170,9 @@ int qthread_migrate_to(qthread_shepherd_id_t const shepherd) {
 }
 
 void qthread_reset_target_shep() {}
+void qthread_chpl_reset_spawn_order() {}
 void qthread_flushsc() {}
-void qthread_yield_(int /*near*/) { tulle::this_thread::yield(); }
+void qthread_yield_(int /*near*/) {
+    task* const me = self();
+    if (me == nullptr || !me->pending.yield()) tulle::this_thread::yield();
+}

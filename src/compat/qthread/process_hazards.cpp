@@ -7,7 +7,7 @@ namespace tulle::compat {
 
 namespace {
 
-constexpr std::size_t k_retired_before_look = 128;
+constexpr std::size_t k_retired_before_look = 32;
 
 constinit basic_hazard_domain<base::machine> s_domain;
 

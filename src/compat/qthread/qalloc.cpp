@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which heaps are open, and the functions on them.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/heap.hpp"
 
 #include <qthread/qalloc.h>
@@ -102,13 +103,15 @@ void qalloc_cleanup() {
 }
 
 void* qalloc_malloc(void* map, size_t size) {
-    return map != nullptr ? as_heap(map)->allocate(size) : nullptr;
+    if (is_object(map)) return as_heap(map)->allocate(size);
+    errno = EINVAL;
+    return nullptr;
 }
 void* qalloc_statmalloc(mapinfo_t* map) { return qalloc_malloc(map, 0); }
 void* qalloc_dynmalloc(dynmapinfo_t* map, size_t size) { return qalloc_malloc(map, size); }
 
 void qalloc_free(void* block, void* map) {
-    if (block != nullptr && map != nullptr) as_heap(map)->free(block);
+    if (is_object(block) && is_object(map)) as_heap(map)->free(block);
 }
 void qalloc_statfree(void* block, mapinfo_t* map) { qalloc_free(block, map); }
 void qalloc_dynfree(void* block, dynmapinfo_t* map) { qalloc_free(block, map); }

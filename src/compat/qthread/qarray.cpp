@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making arrays, and to whom their segments belong (segments.hpp). Pages are of the system's, so
 // memory is where it is first used.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/segments.hpp"
 
 #include <qthread/qarray.h>
@@ -78,30 +79,30 @@ qarray* qarray_create_configured(size_t const count, size_t const unit_size, dis
     a->unit_size = tight != 0 ? unit_size : (unit_size + k_word - 1) / k_word * k_word;
     a->dist_type = kind_of(d);
     if (!choose_sizes(*a, seg_pages)) return nullptr;
+    if (!map_memory(*a)) return nullptr; // first: for how many segments owners are chosen
     a->choose_owners(d);
-    if (!map_memory(*a)) return nullptr;
     return a.release();
 } catch (std::bad_alloc const&) {
     return nullptr;
 }
 
 void qarray_destroy(qarray* a) {
-    if (a != nullptr) delete &as_segmented(a);
+    if (is_object(a)) delete &as_segmented(a);
 }
 
 qthread_shepherd_id_t qarray_shepof(qarray const* a, size_t const index) {
-    if (a == nullptr || index >= a->count) return NO_SHEPHERD;
+    if (!is_object(a) || index >= a->count) return NO_SHEPHERD;
     return as_segmented(a).owner(as_segmented(a).segment_of(index));
 }
 
 void qarray_set_shepof(qarray* a, size_t const i, qthread_shepherd_id_t shep) {
-    if (a == nullptr || i >= a->count || shep >= qthread_num_shepherds()) return;
+    if (!is_object(a) || i >= a->count || shep >= qthread_num_shepherds()) return;
     if (a->dist_type == DIST) as_segmented(a).give(as_segmented(a).segment_of(i), shep);
     if (a->dist_type == ALL_SAME) as_segmented(a).give_all(shep);
 }
 
 void qarray_dist_like(qarray const* ref, qarray* mod) {
-    if (ref == nullptr || mod == nullptr) return;
+    if (!is_object(ref) || !is_object(mod)) return;
     if (mod->dist_type == ALL_SAME) return qarray_set_shepof(mod, 0, qarray_shepof(ref, 0));
     if (mod->dist_type != DIST) return;
     for (std::size_t i = 0; i < mod->count && i < ref->count; i += mod->segment_size)
@@ -109,6 +110,7 @@ void qarray_dist_like(qarray const* ref, qarray* mod) {
 }
 
 void* qarray_elem_migrate(qarray const* a, size_t const index) {
+    if (!is_object(a)) return nullptr;
     void* const unit = qarray_elem_nomigrate(a, index);
     if (unit == nullptr) return nullptr;
     qthread_shepherd_id_t const there = qarray_shepof(a, index);

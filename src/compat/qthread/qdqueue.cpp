@@ -2,8 +2,13 @@
 // A qlfqueue for each shepherd. That all are empty is known when they were found empty one after
 // the other and nothing was put in meanwhile:
 // each part counts what has been put in, after the fact.
+#include "compat/qthread/arguments.hpp"
+
 #include <qthread/qdqueue.h>
 #include <qthread/qlfqueue.h>
+
+#include <tulle/detail/attributes.hpp>
+#include <tulle/this_thread.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +17,8 @@
 #include <memory>
 #include <new>
 #include <vector>
+
+using tulle::compat::is_object;
 
 namespace {
 
@@ -33,8 +40,9 @@ struct qdqueue_s {
         }
     }
     [[nodiscard]] part& mine() noexcept {
-        qthread_shepherd_id_t const here = qthread_shep();
-        return parts[here == NO_SHEPHERD ? 0 : here % parts.size()];
+        auto const here =
+            static_cast<std::size_t>(std::max(tulle::this_thread::shepherd_index(), 0));
+        return parts[here < parts.size() ? here : here % parts.size()];
     }
     [[nodiscard]] std::uint64_t put_in() const noexcept {
         std::uint64_t sum = 0;
@@ -42,15 +50,19 @@ struct qdqueue_s {
         for (part const& p : parts) sum += p.put_in.load(std::memory_order_seq_cst);
         return sum;
     }
-    // The first part, in the caller's order, for which found(part) holds; or at some moment during
-    // the call all were empty.
+    // Whether found(part) holds for one, which are asked in the caller's order; if not, at some
+    // moment during the call all were empty.
     template <class Found> [[nodiscard]] bool visit(Found const& found) {
-        auto const& order = mine().order;
+        part& own = mine();
+        return found(own) || visit_all(own.order, found);
+    }
+    template <class Found>
+    [[nodiscard]] TULLE_NOINLINE bool visit_all(std::vector<std::size_t> const& order,
+                                                Found const& found) {
         auto const any = [&] {
             return std::any_of(order.begin(), order.end(),
                                [&](std::size_t k) { return found(parts[k]); });
         };
-        if (any()) return true;
         for (std::uint64_t before = put_in();;) {
             if (any()) return true;
             std::uint64_t const after = put_in();
@@ -88,23 +100,23 @@ qdqueue_t* qdqueue_create() try {
 }
 
 int qdqueue_destroy(qdqueue_t* q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     delete q;
     return QTHREAD_SUCCESS;
 }
 
 int qdqueue_enqueue(qdqueue_t* q, void* elem) {
-    if (q == nullptr || elem == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q) || elem == nullptr) return QTHREAD_BADARGS;
     return q->put(q->mine(), elem);
 }
 
 int qdqueue_enqueue_there(qdqueue_t* q, void* elem, qthread_shepherd_id_t there) {
-    if (q == nullptr || elem == nullptr || there >= q->parts.size()) return QTHREAD_BADARGS;
+    if (!is_object(q) || elem == nullptr || there >= q->parts.size()) return QTHREAD_BADARGS;
     return q->put(q->parts[there], elem);
 }
 
 void* qdqueue_dequeue(qdqueue_t* q) {
-    if (q == nullptr) return nullptr;
+    if (!is_object(q)) return nullptr;
     void* elem = nullptr;
     bool const found =
         q->visit([&elem](part& p) { return (elem = qlfqueue_dequeue(p.queue.get())) != nullptr; });
@@ -112,6 +124,6 @@ void* qdqueue_dequeue(qdqueue_t* q) {
 }
 
 int qdqueue_empty(qdqueue_t* q) {
-    if (q == nullptr) return 0;
+    if (!is_object(q)) return 0;
     return q->visit([](part& p) { return qlfqueue_empty(p.queue.get()) == 0; }) ? 0 : 1;
 }

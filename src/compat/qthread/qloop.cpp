@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of <qthread/qloop.h> that have a qthread for each iteration or each worker.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/loop_threads.hpp"
 
 #include <qthread/qloop.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <memory>
-#include <vector>
+#include <new>
 
 namespace {
 
@@ -46,35 +48,46 @@ void balance_me(std::size_t start, std::size_t stop, qt_loop_me_f func, void* ar
 // The results of the parts but the first, on cache lines of their own.
 class results {
 public:
-    results(std::size_t parts, std::size_t size)
-        : m_stride((std::max<std::size_t>(size, 1) + k_line - 1) / k_line * k_line),
-          m_bytes((parts + 1) * m_stride) {
-        void* begin = m_bytes.data();
-        std::size_t room = m_bytes.size();
+    results(std::size_t parts, std::size_t size) noexcept
+        : m_stride((std::max<std::size_t>(size, 1) + k_line - 1) / k_line * k_line) {
+        if (size > k_most / (parts + 1)) return;
+        m_bytes.reset(new (std::nothrow) std::byte[(parts + 1) * m_stride]{});
+        if (m_bytes == nullptr) return;
+        void* begin = m_bytes.get();
+        std::size_t room = (parts + 1) * m_stride;
         m_begin = static_cast<std::byte*>(std::align(k_line, parts * m_stride, begin, room));
     }
+    // Else there was no memory for them.
+    [[nodiscard]] bool are_there() const noexcept { return m_begin != nullptr; }
     [[nodiscard]] void* operator[](std::size_t part) const noexcept {
         return m_begin + part * m_stride;
     }
 
 private:
     static constexpr std::size_t k_line = 64;
+    static constexpr std::size_t k_most = std::size_t{1} << k_address_bits;
     std::size_t m_stride;
-    std::vector<std::byte> m_bytes;
-    std::byte* m_begin;
+    std::unique_ptr<std::byte[]> m_bytes;
+    std::byte* m_begin = nullptr;
 };
 
 enum class accumulation { first_replaces, with_what_is_there };
 
-// func(first, last, result) for each part; combine(out, result) in order.
+// func(first, last, result) for each part; combine(out, result) in order. Without memory for the
+// results the caller runs all in one part.
 template <class Func, class Combine>
 void accumulate(std::size_t start, std::size_t stop, std::size_t size, void* out, thread_kind kind,
                 accumulation how, Func const& func, Combine const& combine) {
-    if (start >= stop || out == nullptr) return;
+    if (start >= stop || out == nullptr || !is_bytes(out, size)) return;
     std::size_t const parts = worker_parts(start, stop);
     // Parts whose result goes to `out`.
     std::size_t const kept = how == accumulation::first_replaces ? 1 : 0;
     results const values(parts, size);
+    if (!values.are_there()) {
+        if (kept == 1) return func(start, stop, out);
+        errno = ENOMEM;
+        return;
+    }
     run_parts(start, stop, parts, kind, [&](std::size_t part, std::size_t first, std::size_t last) {
         func(first, last, part < kept ? out : values[part]);
     });

@@ -6,6 +6,7 @@
 // would be made.
 // Source: the pools of a shepherd in Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), section 4.
 #include "base/spin_lock.hpp"
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/os_thread_number.hpp"
 
 #include <qthread/qpool.h>
@@ -18,6 +19,8 @@
 #include <mutex>
 #include <new>
 #include <utility>
+
+using tulle::compat::is_object;
 
 namespace {
 
@@ -133,7 +136,7 @@ free_piece* split_bundle(free_list& from) noexcept {
 } // namespace
 
 void* qpool_alloc(qpool* pool) {
-    if (pool == nullptr) return nullptr;
+    if (!is_object(pool)) return nullptr;
     std::size_t const shepherd = shepherd_now();
     free_list& list = list_in(pool->shepherds[shepherd]);
     std::lock_guard const held(list.lock);
@@ -148,7 +151,7 @@ void* qpool_alloc(qpool* pool) {
 }
 
 void qpool_free(qpool* pool, void* mem) {
-    if (pool == nullptr || mem == nullptr) return;
+    if (!is_object(pool) || !is_object<std::max_align_t>(mem)) return;
     shepherd_pool& here = pool->shepherds[shepherd_now()];
     free_list& list = list_in(here);
     free_piece* surplus = nullptr;
@@ -165,8 +168,11 @@ qpool* qpool_create(size_t const item_size) { return qpool_create_aligned(item_s
 qpool* qpool_create_aligned(size_t const item_size, size_t const alignment) {
     constexpr std::size_t k_most = std::size_t{1} << 40U;
     std::size_t const align = std::max(alignment, k_usual_alignment);
-    if (!std::has_single_bit(align) || item_size > k_most || align > k_most) return nullptr;
+    bool const is_power = alignment == 0 || std::has_single_bit(alignment);
+    if (!is_power || item_size > k_most || align > k_most) return nullptr;
     return new (std::nothrow) qt_mpool_s(item_size, align);
 }
 
-void qpool_destroy(qpool* pool) { delete pool; }
+void qpool_destroy(qpool* pool) {
+    if (is_object(pool)) delete pool;
+}

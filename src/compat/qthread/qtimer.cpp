@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system's monotonic clock.
+// The system's monotonic clock. What is no timer is left alone, and says 0.
+#include "compat/qthread/arguments.hpp"
+
 #include <qthread/hash.h>
 #include <qthread/qtimer.h>
 
@@ -10,6 +12,8 @@
 struct qtimer_s {
     double start = 0, stop = 0;
 };
+
+using tulle::compat::is_object;
 
 namespace {
 
@@ -42,7 +46,13 @@ double qtimer_res() {
 }
 
 qtimer_t qtimer_create() { return new (std::nothrow) qtimer_s; }
-void qtimer_destroy(qtimer_t timer) { delete timer; }
-void qtimer_start(qtimer_t timer) { timer->start = qtimer_wtime(); }
-void qtimer_stop(qtimer_t timer) { timer->stop = qtimer_wtime(); }
-double qtimer_secs(qtimer_t timer) { return timer->stop - timer->start; }
+void qtimer_destroy(qtimer_t timer) {
+    if (is_object(timer)) delete timer;
+}
+void qtimer_start(qtimer_t timer) {
+    if (is_object(timer)) timer->start = qtimer_wtime();
+}
+void qtimer_stop(qtimer_t timer) {
+    if (is_object(timer)) timer->stop = qtimer_wtime();
+}
+double qtimer_secs(qtimer_t timer) { return is_object(timer) ? timer->stop - timer->start : 0; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues that qthreads wait in until another one releases them, in the order of their coming. A
 // waiter is a frame of its thread; who releases it notifies its signal, as the last access.
+#include "base/intrusive_list.hpp"
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/result.hpp"
 
@@ -30,19 +32,8 @@ struct qthread_queue_s {
     bool const tells_length;
     aligned_t const most;
     tulle::mutex lock; // guards the rest
-    tulle::compat::waiter* first = nullptr;
-    tulle::compat::waiter** last = &first;
+    tulle::base::intrusive_queue<&tulle::compat::waiter::next> waiters;
     aligned_t length = 0;
-
-    // Null: nobody waits.
-    tulle::compat::waiter* pop() {
-        auto* const w = first;
-        if (w == nullptr) return nullptr;
-        first = w->next;
-        if (first == nullptr) last = &first;
-        --length;
-        return w;
-    }
 };
 
 using namespace tulle::compat;
@@ -55,14 +46,13 @@ qthread_queue_t qthread_queue_create(uint8_t flags, aligned_t length) {
 }
 
 int qthread_queue_join(qthread_queue_t q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     waiter self;
     waiting_mark const mark;
     {
         std::lock_guard const held(q->lock);
         if (q->length == q->most) return QTHREAD_OPFAIL;
-        *q->last = &self;
-        q->last = &self.next;
+        q->waiters.push_back(self);
         ++q->length;
     }
     self.released.wait();
@@ -70,15 +60,16 @@ int qthread_queue_join(qthread_queue_t q) {
 }
 
 aligned_t qthread_queue_length(qthread_queue_t q) {
-    if (q == nullptr || !q->tells_length) return 0;
+    if (!is_object(q) || !q->tells_length) return 0;
     std::lock_guard const held(q->lock);
     return q->length;
 }
 
 int qthread_queue_release_one(qthread_queue_t q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     std::unique_lock held(q->lock);
-    waiter* const w = q->pop();
+    waiter* const w = q->waiters.pop_front();
+    if (w != nullptr) --q->length;
     held.unlock();
     if (w == nullptr) return QTHREAD_OPFAIL;
     w->released.notify();
@@ -87,23 +78,17 @@ int qthread_queue_release_one(qthread_queue_t q) {
 
 // Those that wait now.
 int qthread_queue_release_all(qthread_queue_t q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     std::unique_lock held(q->lock);
-    waiter* all = q->first;
-    q->first = nullptr;
-    q->last = &q->first;
+    auto all = q->waiters.take_all();
     q->length = 0;
     held.unlock();
-    while (all != nullptr) {
-        waiter* const next = all->next;
-        all->released.notify();
-        all = next;
-    }
+    while (waiter* const w = all.pop_front()) w->released.notify();
     return QTHREAD_SUCCESS;
 }
 
 int qthread_queue_destroy(qthread_queue_t q) {
-    if (q == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(q)) return QTHREAD_BADARGS;
     delete q;
     return QTHREAD_SUCCESS;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums, products, extremes: parallel_reduce() in its fixed order. Integers wrap around.
+#include "compat/qthread/arguments.hpp"
+
 #include <qthread/qloop.h>
 #include <qthread/qutil.h>
 
@@ -35,7 +37,7 @@ template <class T> T wait_until_full(T const* element) {
 
 // Element 0 is the value to begin with.
 template <class Combine, class T> T reduce(T const* array, std::size_t length, int checkfeb) {
-    if (array == nullptr || length == 0) return Combine::template of_none<T>;
+    if (length == 0 || !tulle::compat::is_array(array, length)) return Combine::template of_none<T>;
     if (checkfeb == 0) {
         return tulle::parallel_reduce(
             std::size_t{1}, length, array[0], [array](std::size_t i) { return array[i]; },

@@ -59,9 +59,8 @@ qthread_shepherd_id_t row_owner(std::size_t segment, std::size_t each,
 } // namespace
 
 segmented_array::~segmented_array() {
-    if (base_ptr == nullptr) return;
-    count_all(std::size_t{0} - 1);
-    ::munmap(base_ptr, bytes());
+    if (is_counted) count_all(std::size_t{0} - 1);
+    if (base_ptr != nullptr) ::munmap(base_ptr, bytes());
 }
 
 qthread_shepherd_id_t segmented_array::owner(std::size_t segment) const noexcept {
@@ -100,9 +99,13 @@ void segmented_array::choose_owners(distribution_t how) {
         case FIXED_FIELDS:
             dist_specific.stripes = {segments / shepherds, segments % shepherds};
             break;
-        default: return choose_each(how);
+        default:
+            choose_each(how);
+            is_counted = true;
+            return;
     }
     count_all(1);
+    is_counted = true;
 }
 
 // Each is counted at once, so that the next one sees it.

@@ -16,6 +16,7 @@ struct segmented_array : qarray {
     // At the creation: who owns what does not change when some are disabled.
     std::size_t shepherds = 1;
     std::unique_ptr<std::atomic<qthread_shepherd_id_t>[]> owners; // DIST only
+    bool is_counted = false; // among the segments that each shepherd has
 
     segmented_array() : qarray{} {}
     segmented_array(segmented_array const&) = delete;

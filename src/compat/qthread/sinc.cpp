@@ -2,6 +2,7 @@
 // A sinc: a count, and a word that is full when the count is zero. Values are kept for each worker,
 // which works on its own without a lock; other OS threads share one place, under a lock. What lies
 // in a qt_sinc_t without values needs no memory and no end.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/library.hpp"
 
 #include <qthread/sinc.h>
@@ -77,11 +78,31 @@ struct sinc {
 };
 static_assert(sizeof(sinc) <= sizeof(qt_sinc_t) && alignof(sinc) <= alignof(qt_sinc_t));
 
+bool is_sinc(qt_sinc_t const* s) noexcept { return is_object<qt_sinc_t>(s); }
 sinc& of(qt_sinc_t* s) noexcept { return *reinterpret_cast<sinc*>(s->opaque_data); }
 
 void set_count(sinc& s, std::size_t count) {
     s.outstanding.store(count, std::memory_order_relaxed); // relaxed: nobody uses it yet
     count == 0 ? feb::fill(s.ready) : feb::empty(s.ready);
+}
+
+// Null: there is no memory for so much, or nothing to begin or to combine with.
+values* make_values(std::size_t size, void const* initial, qt_sinc_op_f op) noexcept try {
+    auto const workers = static_cast<std::size_t>(worker_slot_count());
+    constexpr std::size_t k_most = std::size_t{1} << k_address_bits;
+    if (op == nullptr || !is_bytes(initial, size) || size > k_most / (workers + 1)) return nullptr;
+    return new values(size, initial, op, workers);
+} catch (std::bad_alloc const&) {
+    return nullptr;
+}
+
+// False: it counts, but has no values.
+bool initialise(qt_sinc_t* where, std::size_t size, void const* initial, qt_sinc_op_f op,
+                std::size_t expect) noexcept {
+    auto* const s = ::new (static_cast<void*>(where->opaque_data)) sinc{{0}, 0, nullptr};
+    if (size != 0) s->reduced = make_values(size, initial, op);
+    set_count(*s, expect);
+    return size == 0 || s->reduced != nullptr;
 }
 
 } // namespace
@@ -93,28 +114,27 @@ namespace feb = tulle::feb;
 
 void qt_sinc_init(qt_sinc_t* restrict where, size_t sizeof_value,
                   void const* restrict initial_value, qt_sinc_op_f op, size_t expect) {
-    auto* const s = ::new (static_cast<void*>(where->opaque_data)) sinc{{0}, 0, nullptr};
-    if (sizeof_value != 0) {
-        auto const workers = static_cast<std::size_t>(tulle::worker_slot_count());
-        s->reduced = new values(sizeof_value, initial_value, op, workers);
-    }
-    set_count(*s, expect);
+    if (is_sinc(where))
+        static_cast<void>(initialise(where, sizeof_value, initial_value, op, expect));
 }
 
 qt_sinc_t* qt_sinc_create(size_t sizeof_value, void const* initial_value, qt_sinc_op_f op,
                           size_t expect) {
     auto* const made = static_cast<qt_sinc_t*>(std::malloc(sizeof(qt_sinc_t)));
-    if (made != nullptr) qt_sinc_init(made, sizeof_value, initial_value, op, expect);
-    return made;
+    if (made == nullptr || initialise(made, sizeof_value, initial_value, op, expect)) return made;
+    qt_sinc_destroy(made);
+    return nullptr;
 }
 
 void qt_sinc_reset(qt_sinc_t* where, size_t expect) {
+    if (!is_sinc(where)) return;
     sinc& s = of(where);
     if (s.reduced != nullptr) s.reduced->reset();
     set_count(s, expect);
 }
 
 void qt_sinc_fini(qt_sinc_t* where) {
+    if (!is_sinc(where)) return;
     sinc& s = of(where);
     delete s.reduced;
     s.reduced = nullptr;
@@ -122,23 +142,30 @@ void qt_sinc_fini(qt_sinc_t* where) {
 }
 
 void qt_sinc_destroy(qt_sinc_t* where) {
+    if (!is_sinc(where)) return;
     qt_sinc_fini(where);
     std::free(where);
 }
 
 void qt_sinc_expect(qt_sinc_t* where, size_t count) {
+    if (!is_sinc(where)) return;
     sinc& s = of(where);
     // acq_rel: as in submit
     if (count != 0 && s.outstanding.fetch_add(count, std::memory_order_acq_rel) == 0)
         feb::empty(s.ready);
 }
 
+// A sinc for which nothing is outstanding is one to which more may be added.
+void qt_sinc_resize(qt_sinc_t* where, size_t const diff) { qt_sinc_expect(where, diff); }
+
 void* qt_sinc_tmpdata(qt_sinc_t* where) {
+    if (!is_sinc(where)) return nullptr;
     sinc& s = of(where);
     return s.reduced == nullptr ? nullptr : s.reduced->own();
 }
 
 void qt_sinc_submit(qt_sinc_t* restrict where, void const* restrict value) {
+    if (!is_sinc(where)) return;
     sinc& s = of(where);
     if (value != nullptr && s.reduced != nullptr) s.reduced->add(value);
     // acq_rel: the last one sees the values of all
@@ -148,6 +175,7 @@ void qt_sinc_submit(qt_sinc_t* restrict where, void const* restrict value) {
 }
 
 void qt_sinc_wait(qt_sinc_t* restrict where, void* restrict target) {
+    if (!is_sinc(where)) return;
     sinc& s = of(where);
     static_cast<void>(feb::read_ff(s.ready));
     if (target != nullptr && s.reduced != nullptr) s.reduced->copy_result(target);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ticket locks in the program's memory. Who waits lets other qthreads run now and then: the holder
 // may be one of them.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/result.hpp"
 
 #include <tulle/detail/cpu_pause.hpp>
@@ -56,7 +57,7 @@ void give(qt_spin_trylock_t& l) noexcept {
 }
 
 int initialise(qthread_spinlock_t* l, bool recursive) {
-    if (l == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(l)) return QTHREAD_BADARGS;
     *l = recursive ? qthread_spinlock_t QTHREAD_RECURSIVE_MUTEX_INITIALIZER
                    : qthread_spinlock_t QTHREAD_MUTEX_INITIALIZER;
     return QTHREAD_SUCCESS;
@@ -75,12 +76,12 @@ int qthread_spinlocks_init(qthread_spinlock_t* a, bool const is_recursive) {
     return initialise(a, is_recursive);
 }
 int qthread_spinlock_destroy(qthread_spinlock_t* a) {
-    return a == nullptr ? QTHREAD_BADARGS : QTHREAD_SUCCESS;
+    return is_object(a) ? QTHREAD_SUCCESS : QTHREAD_BADARGS;
 }
 int qthread_spinlocks_destroy(qthread_spinlock_t* a) { return qthread_spinlock_destroy(a); }
 
 int qthread_spinlock_lock(qthread_spinlock_t* a) {
-    if (a == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(a)) return QTHREAD_BADARGS;
     if (!is_recursive(*a)) {
         take_ticket(a->lock);
         return QTHREAD_SUCCESS;
@@ -96,7 +97,7 @@ int qthread_spinlock_lock(qthread_spinlock_t* a) {
 }
 
 int qthread_spinlock_trylock(qthread_spinlock_t* a) {
-    if (a == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(a)) return QTHREAD_BADARGS;
     if (!is_recursive(*a)) return try_ticket(a->lock) ? QTHREAD_SUCCESS : QTHREAD_OPFAIL;
     int64_t const me = caller();
     if (is_held_by(*a, me)) {
@@ -109,7 +110,7 @@ int qthread_spinlock_trylock(qthread_spinlock_t* a) {
 }
 
 int qthread_spinlock_unlock(qthread_spinlock_t* a) {
-    if (a == nullptr) return QTHREAD_BADARGS;
+    if (!is_object(a)) return QTHREAD_BADARGS;
     if (is_recursive(*a)) {
         if (!is_held_by(*a, caller())) return QTHREAD_OPFAIL;
         if (--a->state.count != 0) return QTHREAD_SUCCESS;

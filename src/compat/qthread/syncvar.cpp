@@ -8,8 +8,11 @@
 //          the shard then, and in no other state
 // The bit `lock` is always 0. A waiter is a frame of its thread; who serves it makes its word
 // `done` full, as the last access.
+#include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/library.hpp"
+#include "compat/qthread/pending_results.hpp"
 #include "compat/qthread/result.hpp"
 
 #include <qthread/hash.h>
@@ -17,6 +20,7 @@
 #include <tulle/full_empty.hpp>
 #include <tulle/schedule_point.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <mutex>
@@ -67,25 +71,15 @@ struct waiter {
     operation what;
     bits value;
     waiter* next = nullptr;
+    waiter* previous = nullptr;
     full_empty<bits> done{}; // empty
 };
 
 struct alignas(64) shard {
     base::spin_lock lock; // guards the list
-    waiter* first = nullptr;
-    waiter** last = &first;
-
-    void push(waiter& w) noexcept {
-        *last = &w;
-        last = &w.next;
-    }
-    void unlink(waiter** link) noexcept {
-        waiter* const w = *link;
-        *link = w->next;
-        if (last == &w->next) last = link;
-        w->next = nullptr;
-    }
+    base::intrusive_list<&waiter::next, &waiter::previous> waiters;
 };
+using served_waiters = base::intrusive_stack<&waiter::next>;
 
 shard& shard_of(syncvar_t const* v) noexcept {
     static constinit std::array<shard, 64> s_shards{};
@@ -102,42 +96,36 @@ bool change(syncvar_t* v, bits& before, bits after) noexcept {
 
 // The next one that may go: readers first, as they change nothing, then the oldest. Null: nobody.
 // Under the lock.
-waiter** pick(shard& s, syncvar_t const* v, bits word) noexcept {
-    waiter** chosen = nullptr;
-    for (waiter** link = &s.first; *link != nullptr; link = &(*link)->next) {
-        waiter const& w = **link;
+waiter* pick(shard const& s, syncvar_t const* v, bits word) noexcept {
+    waiter* chosen = nullptr;
+    for (waiter& w : s.waiters) {
         if (w.of != v || !may_go(w.what, word)) continue;
-        if (w.what == operation::read_ff) return link;
-        if (chosen == nullptr) chosen = link;
+        if (w.what == operation::read_ff) return &w;
+        if (chosen == nullptr) chosen = &w;
     }
     return chosen;
 }
 
 bool is_waited_for(shard const& s, syncvar_t const* v) noexcept {
-    for (waiter const* w = s.first; w != nullptr; w = w->next)
-        if (w->of == v) return true;
-    return false;
+    return std::any_of(s.waiters.begin(), s.waiters.end(),
+                       [v](waiter const& w) { return w.of == v; });
 }
 
 // Goes on with all that may go; they are moved to `served`. Whether somebody is left. Under the
 // lock.
-bool serve(shard& s, syncvar_t const* v, bits& word, waiter*& served) noexcept {
-    while (waiter** const link = pick(s, v, word)) {
-        waiter& w = **link;
-        word = apply(w.what, word, w.value);
-        s.unlink(link);
-        w.next = served;
-        served = &w;
+bool serve(shard& s, syncvar_t const* v, bits& word, served_waiters& served) noexcept {
+    while (waiter* const w = pick(s, v, word)) {
+        word = apply(w->what, word, w->value);
+        s.waiters.remove(*w);
+        served.push(*w);
     }
     return is_waited_for(s, v);
 }
 
-void wake(waiter* served) noexcept {
-    while (served != nullptr) {
-        waiter& w = *served;
-        served = w.next;
-        bits const value = w.value;
-        w.done.write_ef(value);
+void wake(served_waiters served) noexcept {
+    while (waiter* const w = served.pop()) {
+        bits const value = w->value;
+        w->done.write_ef(value);
     }
 }
 
@@ -146,13 +134,13 @@ enum class outcome { done, refused, queued };
 // Under the lock. `self` null: never waits. Another thread may change the word as long as nobody
 // waits for it.
 outcome perform(shard& s, syncvar_t* v, operation what, bits& value, waiter* self,
-                waiter*& served) noexcept {
+                served_waiters& served) noexcept {
     bits before = load(v);
     for (;;) {
         if (!may_go(what, before)) {
             if (self == nullptr) return outcome::refused;
             if (!is_waited(before) && !change(v, before, before | (k_waited << 1U))) continue;
-            s.push(*self);
+            s.waiters.push_back(*self);
             return outcome::queued;
         }
         bits found = value;
@@ -169,7 +157,7 @@ outcome perform(shard& s, syncvar_t* v, operation what, bits& value, waiter* sel
 bool run_slowly(syncvar_t* v, operation what, bits& value, bool waits) noexcept {
     waiter self{v, what, value};
     shard& s = shard_of(v);
-    waiter* served = nullptr;
+    served_waiters served;
     outcome result = outcome::refused;
     {
         std::lock_guard const held(s.lock);
@@ -198,8 +186,9 @@ bool run(syncvar_t* v, operation what, bits& value, bool waits) noexcept {
 }
 
 int read(uint64_t* dest, syncvar_t* src, operation what, bool waits = true) noexcept {
-    if (src == nullptr) return QTHREAD_BADARGS;
+    if (!is_object<syncvar_t>(src) || !is_object_or_null(dest)) return QTHREAD_BADARGS;
     bits value = 0;
+    if (waits && is_empty(load(src))) run_pending_result(src);
     if (!run(src, what, value, waits)) return QTHREAD_OPFAIL;
     if (dest != nullptr) *dest = value;
     return QTHREAD_SUCCESS;
@@ -207,9 +196,12 @@ int read(uint64_t* dest, syncvar_t* src, operation what, bool waits = true) noex
 
 // A value of more than 60 bits does not fit.
 int write(syncvar_t* dest, bits value, operation what, bool waits = true) noexcept {
-    if (dest == nullptr) return QTHREAD_BADARGS;
+    if (!is_object<syncvar_t>(dest)) return QTHREAD_BADARGS;
     if (INT64TOINT60(value) != value) return QTHREAD_OVERFLOW;
     return run(dest, what, value, waits) ? QTHREAD_SUCCESS : QTHREAD_OPFAIL;
+}
+int write_from(syncvar_t* dest, uint64_t const* src, operation what, bool waits = true) noexcept {
+    return is_object(src) ? write(dest, *src, what, waits) : QTHREAD_BADARGS;
 }
 
 } // namespace
@@ -219,25 +211,25 @@ int write(syncvar_t* dest, bits value, operation what, bool waits = true) noexce
 using namespace tulle::compat;
 
 int qthread_syncvar_status(syncvar_t* const v) {
-    return v != nullptr && !is_empty(load(v)) ? 1 : 0;
+    return is_object<syncvar_t>(v) && !is_empty(load(v)) ? 1 : 0;
 }
 int qthread_syncvar_empty(syncvar_t* restrict dest) { return write(dest, 0, operation::empty); }
 int qthread_syncvar_fill(syncvar_t* restrict dest) { return write(dest, 0, operation::fill); }
 
 int qthread_syncvar_writeEF(syncvar_t* restrict dest, uint64_t const* restrict src) {
-    return write(dest, *src, operation::write_ef);
+    return write_from(dest, src, operation::write_ef);
 }
 int qthread_syncvar_writeEF_const(syncvar_t* restrict dest, uint64_t src) {
     return write(dest, src, operation::write_ef);
 }
 int qthread_syncvar_writeEF_nb(syncvar_t* restrict dest, uint64_t const* restrict src) {
-    return write(dest, *src, operation::write_ef, false);
+    return write_from(dest, src, operation::write_ef, false);
 }
 int qthread_syncvar_writeEF_const_nb(syncvar_t* restrict dest, uint64_t src) {
     return write(dest, src, operation::write_ef, false);
 }
 int qthread_syncvar_writeF(syncvar_t* restrict dest, uint64_t const* restrict src) {
-    return write(dest, *src, operation::write_f);
+    return write_from(dest, src, operation::write_f);
 }
 int qthread_syncvar_writeF_const(syncvar_t* restrict dest, uint64_t src) {
     return write(dest, src, operation::write_f);
@@ -257,6 +249,7 @@ int qthread_syncvar_readFE_nb(uint64_t* restrict dest, syncvar_t* restrict src) 
 }
 
 uint64_t qthread_syncvar_incrF(syncvar_t* restrict operand, uint64_t inc) {
+    if (!is_object<syncvar_t>(operand)) return 0;
     bits value = inc;
     static_cast<void>(run(operand, operation::increment, value, true));
     return value;

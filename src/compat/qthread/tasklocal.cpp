@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of each qthread, and values by key.
+#include "compat/qthread/arguments.hpp"
 #include "compat/qthread/result.hpp"
 #include "compat/qthread/task.hpp"
 
@@ -7,6 +8,7 @@
 
 #include <tulle.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,10 +17,11 @@ using namespace tulle::compat;
 void* qthread_get_tasklocal(unsigned int size) {
     task* const me = self();
     if (me == nullptr) return nullptr;
-    if (size <= me->local_size) return me->local;
+    if (size <= me->local_size && me->local != nullptr) return me->local;
+    size = std::max(size, me->local_size);
     void* const larger = std::calloc(1, size);
     if (larger == nullptr) return nullptr;
-    std::memcpy(larger, me->local, me->local_size);
+    if (me->local != nullptr) std::memcpy(larger, me->local, me->local_size);
     std::free(me->grown);
     me->grown = me->local = larger;
     me->local_size = size;
@@ -31,6 +34,7 @@ unsigned qthread_size_tasklocal() {
 }
 
 int qthread_key_create(qthread_key_t* key, void (*destructor)(void*)) {
+    if (!is_object(key)) return QTHREAD_BADARGS;
     tulle_key made = 0;
     int const error = tulle_key_create(&made, destructor);
     if (error != 0) return result_of(-error);

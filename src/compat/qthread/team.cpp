@@ -2,10 +2,13 @@
 #include "compat/qthread/team.hpp"
 
 #include "compat/qthread/library.hpp"
+#include "compat/qthread/task.hpp"
 
 #include <tulle/mutex.hpp>
 #include <tulle/signal.hpp>
+#include <tulle/this_thread.hpp>
 
+#include <atomic>
 #include <mutex>
 #include <new>
 
@@ -23,6 +26,7 @@ struct team {
 namespace {
 
 tulle::mutex s_critical;
+std::atomic<thread_id> s_inside{0}; // of the critical section; 0: nobody
 
 unsigned draw_id() noexcept {
     unsigned id = 0;
@@ -32,7 +36,7 @@ unsigned draw_id() noexcept {
     return id;
 }
 
-bool make_team(task& t, team* parent, bool is_subteam) noexcept {
+bool make_team(membership& m, team* parent, bool is_subteam) noexcept {
     auto* const made = new (std::nothrow) team;
     if (made == nullptr) return false;
     made->id = draw_id();
@@ -42,38 +46,36 @@ bool make_team(task& t, team* parent, bool is_subteam) noexcept {
             parent != nullptr ? parent->id : static_cast<unsigned>(QTHREAD_DEFAULT_TEAM_ID);
         if (parent != nullptr) parent->outstanding.add_signalers(1);
     }
-    t.of = made;
-    t.leads = true;
+    m = {made, true};
     return true;
 }
 
 } // namespace
 
-int enter_team(task& t, unsigned flags) noexcept {
-    task* const parent = self();
-    team* const current = parent != nullptr ? parent->of : nullptr;
+int enter_team(membership& m, task const* parent, unsigned flags) noexcept {
+    team* const current = parent != nullptr ? parent->team.of : nullptr;
     bool const is_subteam = (flags & QTHREAD_SPAWN_NEW_SUBTEAM) != 0;
     if (is_subteam || (flags & QTHREAD_SPAWN_NEW_TEAM) != 0)
-        return make_team(t, current, is_subteam) ? QTHREAD_SUCCESS : QTHREAD_MALLOC_ERROR;
+        return make_team(m, current, is_subteam) ? QTHREAD_SUCCESS : QTHREAD_MALLOC_ERROR;
     if (current != nullptr) current->outstanding.add_signalers(1);
-    t.of = current;
+    m.of = current;
     return QTHREAD_SUCCESS;
 }
 
-void abandon_team(task& t) noexcept {
-    if (t.of == nullptr) return;
-    if (!t.leads) return t.of->outstanding.notify();
-    if (t.of->parent != nullptr) t.of->parent->outstanding.notify();
-    delete t.of;
+void abandon_team(membership& m) noexcept {
+    if (m.of == nullptr) return;
+    if (!m.leads) return m.of->outstanding.notify();
+    if (m.of->parent != nullptr) m.of->parent->outstanding.notify();
+    delete m.of;
 }
 
-void leave_team(task& t) noexcept {
-    t.of->outstanding.notify();
-    if (!t.leads) return;
-    t.of->outstanding.wait();
-    if (t.of->parent != nullptr) t.of->parent->outstanding.notify();
-    delete t.of;
-    t.of = nullptr;
+void leave_team(membership& m) noexcept {
+    m.of->outstanding.notify();
+    if (!m.leads) return;
+    m.of->outstanding.wait();
+    if (m.of->parent != nullptr) m.of->parent->outstanding.notify();
+    delete m.of;
+    m.of = nullptr;
 }
 
 } // namespace tulle::compat
@@ -83,15 +85,23 @@ using namespace tulle::compat;
 unsigned int qt_team_id() {
     task const* const me = self();
     if (me == nullptr) return QTHREAD_NON_TEAM_ID;
-    return me->of != nullptr ? me->of->id : static_cast<unsigned>(QTHREAD_DEFAULT_TEAM_ID);
+    return me->team.of != nullptr ? me->team.of->id
+                                  : static_cast<unsigned>(QTHREAD_DEFAULT_TEAM_ID);
 }
 
 unsigned int qt_team_parent_id() {
     task const* const me = self();
-    return me != nullptr && me->of != nullptr ? me->of->parent_id
-                                              : static_cast<unsigned>(QTHREAD_NON_TEAM_ID);
+    return me != nullptr && me->team.of != nullptr ? me->team.of->parent_id
+                                                   : static_cast<unsigned>(QTHREAD_NON_TEAM_ID);
 }
 
 void qt_team_critical_section(qt_team_critical_section_t boundary) {
-    boundary == BEGIN ? s_critical.lock() : s_critical.unlock();
+    tulle::thread_id const me = tulle::this_thread::get_id();
+    if (boundary == BEGIN) {
+        s_critical.lock();
+        s_inside.store(me, std::memory_order_relaxed); // relaxed, all: only who is inside says so
+    } else if (boundary == END && s_inside.load(std::memory_order_relaxed) == me) {
+        s_inside.store(0, std::memory_order_relaxed);
+        s_critical.unlock();
+    }
 }

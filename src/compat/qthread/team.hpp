@@ -4,15 +4,21 @@
 // that asks for none is of its parent's team.
 #pragma once
 
-#include "compat/qthread/task.hpp"
-
 namespace tulle::compat {
 
-// Before the task starts; by its parent.
-[[nodiscard]] int enter_team(task& t, unsigned flags) noexcept;
+struct team;
+struct task;
+
+struct membership {
+    team* of = nullptr; // null: the default team
+    bool leads = false;
+};
+
+// Before the thread starts, by its parent (null: it has no task): what its membership will be.
+[[nodiscard]] int enter_team(membership& m, task const* parent, unsigned flags) noexcept;
 // It could not be started.
-void abandon_team(task& t) noexcept;
-// By the task, at its end; a leader waits for the others.
-void leave_team(task& t) noexcept;
+void abandon_team(membership& m) noexcept;
+// By the thread, at its end; a leader waits for the others.
+void leave_team(membership& m) noexcept;
 
 } // namespace tulle::compat

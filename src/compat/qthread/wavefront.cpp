@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rectangle in square blocks. Those on one diagonal need only values of the diagonal before: a
 // loop over the blocks of each. Of a block only the values at its upper and right edge are kept.
+#include "compat/qthread/arguments.hpp"
+
 #include <qthread/wavefront.h>
 
 #include <tulle/parallel_for.hpp>
@@ -12,6 +14,8 @@
 #include <memory>
 #include <new>
 #include <vector>
+
+using tulle::compat::is_object;
 
 namespace {
 
@@ -125,7 +129,7 @@ void print_line(values const& line, std::size_t count) {
 
 qt_wavefront_lattice* qt_wavefront(qarray* restrict const left, qarray* restrict const below,
                                    wave_comp_f func) try {
-    if (left == nullptr || below == nullptr || func == nullptr) return nullptr;
+    if (!is_object(left) || !is_object(below) || func == nullptr) return nullptr;
     if (below->count < 2 || left->unit_size != below->unit_size) return nullptr;
     auto l = std::make_unique<lattice>(*left, *below);
     for (std::size_t d = 0; d != l->blocks_up() + l->blocks_across() - 1; ++d)
@@ -136,7 +140,7 @@ qt_wavefront_lattice* qt_wavefront(qarray* restrict const left, qarray* restrict
 }
 
 void qt_wavefront_print_lattice(qt_wavefront_lattice const* const L) {
-    if (L == nullptr || L->unit != sizeof(double)) return;
+    if (!is_object(L) || L->unit != sizeof(double)) return;
     for (std::size_t r = L->row_lines.size(); r-- != 0;) {
         std::printf("row line %zu: ", r);
         print_line(L->row_lines[r], L->columns + 1);
@@ -147,10 +151,12 @@ void qt_wavefront_print_lattice(qt_wavefront_lattice const* const L) {
     }
 }
 
-void qt_wavefront_destroy_lattice(qt_wavefront_lattice* const L) { delete L; }
+void qt_wavefront_destroy_lattice(qt_wavefront_lattice* const L) {
+    if (is_object(L)) delete L;
+}
 
 void qt_basic_wavefront(int* restrict const* const R, size_t cols, size_t rows, wave_comp_f func) {
-    if (R == nullptr || func == nullptr) return;
+    if (!is_object(R) || func == nullptr) return;
     for (std::size_t c = 1; c < cols; ++c)
         for (std::size_t r = 1; r < rows; ++r)
             func(&R[c - 1][r], &R[c - 1][r - 1], &R[c][r - 1], &R[c][r]);

@@ -74,8 +74,7 @@ void deterministic_run::step() noexcept {
     // The thread that starts this run may have an older number, from an earlier use of the library.
     // It counts as the first.
     thread_id const id = this_thread::get_id();
-    m_trace = (m_trace ^ (id < m_first_id ? 1 : id - m_first_id + 1)) * 0x9E3779B97F4A7C15U;
-    m_trace ^= m_trace >> 29U;
+    m_trace = base::mix(m_trace, id < m_first_id ? 1 : id - m_first_id + 1);
     ++m_steps;
 }
 

@@ -125,4 +125,9 @@ fiber& this_fiber() noexcept {
     return TULLE_LIKELY(is_attached(w)) ? *w->current : attach_caller_or_end();
 }
 
+scheduler& running_scheduler() noexcept {
+    static_cast<void>(this_fiber());
+    return scheduler::instance();
+}
+
 } // namespace tulle::sched

@@ -21,9 +21,9 @@ bool guest_list::leave_work() const noexcept {
     return std::any_of(begin(), end(), [](guest const& g) { return g.looks_stealable(); });
 }
 
-void guest_list::alarm_all() const noexcept {
+void guest_list::set_wake_flags() const noexcept {
     for (guest& g : *this) {
-        if (record_deque* const deque = g.remote().visible.get()) deque->alarm();
+        if (record_deque* const deque = g.remote().visible.get()) deque->set_wake_flag();
     }
 }
 
@@ -37,8 +37,6 @@ std::int64_t guest_list::live_threads() const noexcept {
     return live;
 }
 
-guest* guest_list::take_free() noexcept { return std::exchange(m_free, m_free->next_free); }
-
 guest* guest_list::make(scheduler& owner, bool asymmetric) noexcept {
     auto* const g = new (std::nothrow) guest(owner, asymmetric);
     if (g == nullptr) return nullptr;
@@ -50,12 +48,11 @@ guest* guest_list::make(scheduler& owner, bool asymmetric) noexcept {
 
 void guest_list::release(guest& left) noexcept {
     std::lock_guard const held(m_lock);
-    left.next_free = m_free;
-    m_free = &left;
+    m_free.push(left);
 }
 
 void guest_list::forget_all_but(worker_remote const* caller) noexcept {
-    m_free = nullptr;
+    m_free.clear();
     for (guest& g : *this) {
         worker& w = g.as_worker;
         // relaxed, both: there is one OS thread.
@@ -68,8 +65,7 @@ void guest_list::forget_all_but(worker_remote const* caller) noexcept {
         w.free_records = {}; // perhaps half changed
         w.free_record_count = 0;
         ::new (static_cast<void*>(&g.stack)) fiber(fiber_kind::guest);
-        g.next_free = m_free;
-        m_free = &g;
+        m_free.push(g);
     }
 }
 

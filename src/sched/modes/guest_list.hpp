@@ -5,12 +5,11 @@
 #pragma once
 
 #include "base/debug_access.hpp"
+#include "base/intrusive_list.hpp"
 #include "sched/worker.hpp"
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <mutex>
 
 namespace tulle::sched {
@@ -36,33 +35,7 @@ struct guest {
 
 class guest_list {
 public:
-    class iterator {
-    public:
-        using value_type = guest;
-        using difference_type = std::ptrdiff_t;
-        using pointer = guest*;
-        using reference = guest&;
-        using iterator_category = std::forward_iterator_tag;
-
-        explicit iterator(guest* at = nullptr) noexcept : m_at(at) {}
-        [[nodiscard]] guest& operator*() const noexcept { return *m_at; }
-        [[nodiscard]] guest* operator->() const noexcept { return m_at; }
-        iterator& operator++() noexcept {
-            m_at = m_at->next;
-            return *this;
-        }
-        iterator operator++(int) noexcept {
-            iterator const before = *this;
-            m_at = m_at->next;
-            return before;
-        }
-        [[nodiscard]] friend bool operator==(iterator a, iterator b) noexcept {
-            return a.m_at == b.m_at;
-        }
-
-    private:
-        guest* m_at;
-    };
+    using iterator = base::list_iterator<&guest::next>;
 
     guest_list() = default;
     ~guest_list();
@@ -79,7 +52,7 @@ public:
     // One of them has records that others may take. A hint.
     [[nodiscard]] bool leave_work() const noexcept;
     // The next fork of each wakes a sleeper.
-    void alarm_all() const noexcept;
+    void set_wake_flags() const noexcept;
     // Made by them and not ended by them: a snapshot.
     [[nodiscard]] std::int64_t live_threads() const noexcept;
 
@@ -89,7 +62,7 @@ public:
     template <class Prepare>
     [[nodiscard]] bool acquire(scheduler& owner, bool asymmetric, Prepare prepare) noexcept {
         std::lock_guard const held(m_lock);
-        guest* const g = m_free != nullptr ? take_free() : make(owner, asymmetric);
+        guest* const g = m_free.empty() ? make(owner, asymmetric) : m_free.pop();
         if (g == nullptr) return false;
         prepare(*g);
         return true;
@@ -104,12 +77,11 @@ public:
 
 private:
     friend struct base::debug_access;
-    [[nodiscard]] guest* take_free() noexcept;
     [[nodiscard]] guest* make(scheduler& owner, bool asymmetric) noexcept;
 
     std::atomic<guest*> m_first{nullptr};
     std::mutex m_lock; // guards the list of those that no OS thread uses
-    guest* m_free = nullptr;
+    base::intrusive_stack<&guest::next_free> m_free;
 };
 
 } // namespace tulle::sched

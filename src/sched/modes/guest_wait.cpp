@@ -33,7 +33,7 @@ struct wait_mark {
 bool sleep_beside_token(worker& w, fiber& self, std::uint64_t until) noexcept {
     detail::cancellation* const token = w.own_token;
     if (token == nullptr) return self.wake.sleep(until);
-    self.wake.begin_look();
+    self.wake.begin_reading();
     std::uint64_t const cancelled_at = token->first_deadline();
     if (self.wake.sleep_watching(std::min(until, cancelled_at))) return true;
     if (cancelled_at > until) return false;

@@ -63,7 +63,7 @@ void calls() {
     fault::require(is_refused || fault::is_lasting(), "an exception is lost");
 }
 
-// Staged by who sends, read where it is.
+// Staged by the sender, read where it is.
 void payloads() {
     std::vector<int> const sent(50'000, 7);
     std::vector<int> back;

@@ -199,7 +199,7 @@ bool execution::is_eligible(thread_index t, unsigned runnable_now) const noexcep
     return (runnable_now >> t & 1U) != 0 && (m_threads[t].gives_way_to & runnable_now) == 0;
 }
 
-// Whoever gave way to this thread may go on.
+// A thread that gave way to this one may go on.
 void execution::made_progress() noexcept {
     for (std::size_t i = 1; i < m_count; ++i) m_threads[i].gives_way_to &= ~(1U << m_running);
 }

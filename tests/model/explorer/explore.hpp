@@ -33,6 +33,20 @@ struct options {
     std::string replay;
 };
 
+/// The two searches that most tests choose from.
+[[nodiscard]] inline options random(std::size_t executions) {
+    options o;
+    o.executions = executions;
+    return o;
+}
+[[nodiscard]] inline options exhaustive(unsigned preemptions, std::size_t executions) {
+    options o;
+    o.how = search::exhaustive;
+    o.preemptions = preemptions;
+    o.executions = executions;
+    return o;
+}
+
 /// For code that needs no heavy fence, or does without it on kernels that have none.
 [[nodiscard]] inline options without_heavy_fence(options o) {
     o.limit.has_heavy_fence = false;

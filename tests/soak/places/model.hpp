@@ -32,7 +32,7 @@ private:
             case act::lock: m_result.counters[s.draw(1, k_mutexes)] += s.number; return value;
             case act::call: return mix(value, evaluate(s.children[0]));
             case act::later: left.push_back(evaluate(s.children[0])); return value;
-            case act::take: return take(s, value, left);
+            case act::take: return take_outcome(s, value, left);
             case act::activity: s.children[0].end = evaluate(s.children[0]); return value;
             case act::finish:
                 for (body const& b : s.children) b.end = evaluate(b);
@@ -40,42 +40,24 @@ private:
             default: return mix(value, of_group(s));
         }
     }
-    static std::uint64_t take(step const& s, std::uint64_t value, std::vector<outcome>& left) {
-        if (left.empty()) return value;
-        auto const chosen = left.begin() + static_cast<std::ptrdiff_t>(s.draw(1, left.size()));
-        value = mix(value, *chosen);
-        left.erase(chosen);
-        return value;
-    }
     [[nodiscard]] std::uint64_t of_group(step const& s) const {
         switch (s.what) {
             case act::memory: return of_memory(s);
-            case act::words: return of_words(s);
+            case act::words: return sum_of_shares(s, queue_size(s));
             case act::tree: return of_trees(s);
-            case act::ilets: return sum(s, helpers(s), 0) + objects(s);
+            case act::ilets: return sum_of_shares(s, helpers(s)) + objects(s);
             case act::team: return of_team(s);
-            case act::phases: return of_phases(s);
+            case act::phases: return sum_of_phases(s, helpers(s), phases(s));
             case act::local:
-                return sum(s, helpers(s), 0) + static_cast<std::uint64_t>(m_places) * s.number;
+                return sum_of_shares(s, helpers(s)) +
+                       static_cast<std::uint64_t>(m_places) * s.number;
             default: return of_turns(s);
         }
-    }
-    static std::uint64_t sum(step const& s, std::uint64_t count, std::uint64_t phase) {
-        std::uint64_t total = 0;
-        for (std::uint64_t who = 0; who < count; ++who) total += share(s, who, phase);
-        return total;
     }
     static std::uint64_t of_memory(step const& s) {
         std::uint64_t value = 0;
         for (std::uint64_t k = 0; k < objects(s); ++k) value = mix(value, share(s, k) + helpers(s));
         return value;
-    }
-    static std::uint64_t of_words(step const& s) {
-        queue_size const size(s);
-        std::uint64_t total = 0;
-        for (std::uint64_t item = 0; item < size.items; ++item)
-            total += sum(s, size.producers, item);
-        return total;
     }
     static std::uint64_t of_trees(step const& s) {
         std::uint64_t total = 0;
@@ -85,12 +67,6 @@ private:
     static std::uint64_t of_tree(node n) {
         std::uint64_t total = n.value();
         for (std::uint64_t k = 0; k < n.children(); ++k) total += of_tree(n.child(k));
-        return total;
-    }
-    static std::uint64_t of_phases(step const& s) {
-        std::uint64_t total = 0;
-        for (std::uint64_t phase = 0; phase < phases(s); ++phase)
-            total += helpers(s) * mix(sum(s, helpers(s), phase), phase);
         return total;
     }
     static std::uint64_t of_turns(step const& s) {
@@ -109,12 +85,12 @@ private:
     }
     static std::uint64_t of_round(step const& s, std::uint64_t size, std::uint64_t round) {
         switch (s.draw(20 + round, 7)) {
-            case 0: return size * sum(s, size, round);
+            case 0: return size * sum_of_shares(s, size, round);
             case 1: return size * mix(share(s, root(s, size, round), round), 1);
             case 2: return size * product(s, size, round).hash();
             case 3: return product(s, size, round).hash();
             case 4: return size * in_order(s, size, round);
-            case 5: return sum(s, size, round); // of a scatter: each has its own
+            case 5: return sum_of_shares(s, size, round); // of a scatter: each has its own
             default: return exchanged(s, size, round);
         }
     }

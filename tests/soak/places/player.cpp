@@ -173,7 +173,7 @@ tulle::future<outcome> player::begin(step const& s) {
 
 std::uint64_t player::take(step const& s, std::uint64_t value, futures& left) {
     if (left.empty()) return value;
-    auto const chosen = left.begin() + static_cast<std::ptrdiff_t>(s.draw(1, left.size()));
+    auto const chosen = chosen_of(s, left);
     value = mix(value, chosen->get());
     left.erase(chosen);
     return value;

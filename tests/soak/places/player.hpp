@@ -77,8 +77,8 @@ private:
 // none of them.
 template <class F> [[nodiscard]] auto async_here(F f) {
     return tulle::async([f, at = tulle::messenger::endpoint_of_caller()] {
-        tulle::messenger::standing where{at, nullptr};
-        tulle::messenger::stand const here(where);
+        tulle::messenger::place_context context{at, nullptr};
+        tulle::messenger::scoped_context const here(context);
         return f();
     });
 }

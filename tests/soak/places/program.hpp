@@ -6,7 +6,7 @@
 // not.
 #pragma once
 
-#include "../program.hpp"
+#include "../choices.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -47,18 +47,10 @@ struct body {
     std::uint64_t number = 0;
     mutable outcome end; // as an activity
 };
-struct step {
+struct step : choices {
     act what = act::yield;
-    std::uint64_t number = 0; // random bits: sizes, values, places
     std::vector<body> children;
 
-    // A small number, different for each salt.
-    [[nodiscard]] std::uint64_t draw(std::uint64_t salt, std::uint64_t below) const {
-        return tulle::base::rng(number + salt * 0x51ED27U).next() % below;
-    }
-    [[nodiscard]] bool one_in(std::uint64_t salt, std::uint64_t chances) const {
-        return draw(salt, chances) == 0;
-    }
     // Where its k-th body runs.
     [[nodiscard]] int place(std::uint64_t k, int places) const {
         return static_cast<int>(draw(1000 + k, static_cast<std::uint64_t>(places)));
@@ -166,23 +158,6 @@ using bytes = std::vector<std::uint8_t>;
     return all;
 }
 
-// The value that the k-th of a step contributes in `phase`.
-[[nodiscard]] inline std::uint64_t share(step const& s, std::uint64_t who,
-                                         std::uint64_t phase = 0) {
-    return mix(s.number, who * 64 + phase);
-}
-
-// Sizes and places of the steps that are made of several activities.
-struct queue_size {
-    explicit queue_size(step const& s)
-        : producers(1 + s.draw(1, 3)), consumers(1 + s.draw(2, 3)), items(s.draw(3, 8)) {}
-    [[nodiscard]] std::uint64_t taken_by(std::uint64_t consumer) const {
-        std::uint64_t const all = producers * items;
-        return all / consumers + (consumer < all % consumers ? 1 : 0);
-    }
-    std::uint64_t producers, consumers, items; // items of each producer
-};
-[[nodiscard]] inline std::uint64_t helpers(step const& s) { return 1 + s.draw(1, 5); }
 [[nodiscard]] inline std::uint64_t phases(step const& s) { return 1 + s.draw(2, 4); }
 [[nodiscard]] inline std::uint64_t objects(step const& s) {
     return 1 + s.draw(3, s.one_in(4, 4) ? 4000 : 60);

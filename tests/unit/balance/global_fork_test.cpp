@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Work that may run at any place, over a virtual network: the workers of this process take work for
-// all places in turn, from shelves that all reach or by messages, in order and out of order.
+// all places in turn, from steal areas that all reach or by messages, in order and out of order.
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 #include "worker_of_all_places.hpp"
 
 #include <tulle/finish.hpp>
@@ -25,17 +26,9 @@
 
 namespace {
 
-using tulle::net::loopback_options;
-
-struct balance_world {
-    char const* name;
-    loopback_options options;
-};
-void PrintTo(balance_world const& w, std::ostream* to) { *to << w.name; }
-
 class global_work_test : looks_for_all_places,
                          started,
-                         public testing::TestWithParam<balance_world> {
+                         public testing::TestWithParam<named_network> {
 protected:
     global_work_test() { begin_looking(m_places); }
     ~global_work_test() override { end_looking(); }
@@ -44,13 +37,13 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(
     networks, global_work_test,
-    testing::Values(balance_world{"shelves", {}},
-                    balance_world{"shelves_out_of_order", {.seed = 7}},
-                    balance_world{"apart", {.shares_segments = false}},
-                    balance_world{"apart_out_of_order",
+    testing::Values(named_network{"steal_areas", {}},
+                    named_network{"steal_areas_out_of_order", {.seed = 7}},
+                    named_network{"apart", {.shares_segments = false}},
+                    named_network{"apart_out_of_order",
                                   {.seed = 3, .most_bytes = 512, .shares_segments = false}},
-                    balance_world{"apart_narrow", {.most_waiting = 3, .shares_segments = false}}),
-    [](auto const& which) { return std::string(which.param.name); });
+                    named_network{"apart_narrow", {.most_waiting = 3, .shares_segments = false}}),
+    network_name);
 
 constexpr int k_depth =
     tulle::base::k_thread_sanitizer || tulle::base::k_address_sanitizer ? 9 : 12;

@@ -5,6 +5,7 @@
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 #include "worker_of_all_places.hpp"
 
 #include <tulle/finish.hpp>
@@ -17,20 +18,12 @@
 #include <atomic>
 #include <csignal>
 #include <optional>
-#include <ostream>
-#include <string>
 
 namespace {
 
-struct mortal_balance_world {
-    char const* name;
-    tulle::net::loopback_options options;
-};
-void PrintTo(mortal_balance_world const& w, std::ostream* to) { *to << w.name; }
-
 class global_work_death : looks_for_all_places,
                           started,
-                          public testing::TestWithParam<mortal_balance_world> {
+                          public testing::TestWithParam<named_network> {
 protected:
     global_work_death() { begin_looking(m_places); }
     ~global_work_death() override { end_looking(); }
@@ -48,11 +41,11 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(
     networks, global_work_death,
-    testing::Values(mortal_balance_world{"shelves", {}},
-                    mortal_balance_world{"shelves_out_of_order", {.seed = 7}},
-                    mortal_balance_world{"apart_out_of_order",
-                                         {.seed = 3, .most_bytes = 512, .shares_segments = false}}),
-    [](auto const& which) { return std::string(which.param.name); });
+    testing::Values(named_network{"steal_areas", {}},
+                    named_network{"steal_areas_out_of_order", {.seed = 7}},
+                    named_network{"apart_out_of_order",
+                                  {.seed = 3, .most_bytes = 512, .shares_segments = false}}),
+    network_name);
 
 std::atomic<int> taken_by{-1};
 std::atomic<bool> may_go_on{false};

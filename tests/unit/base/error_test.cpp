@@ -3,6 +3,8 @@
 
 #include <cerrno>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include <gtest/gtest.h>
 
@@ -30,6 +32,18 @@ TEST(error_death_test, assert_is_for_debug_builds) {
 #else
     EXPECT_DEATH(TULLE_ASSERT(++evaluated < 0, "evaluated"), "tulle: evaluated");
 #endif
+}
+
+TEST(error, errno_value_is_thrown_with_its_context) {
+    check_error(0, "nothing has failed");
+    try {
+        check_error(EAGAIN, "seven stacks");
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (std::system_error const& e) {
+        EXPECT_EQ(e.code(), std::errc::resource_unavailable_try_again);
+        EXPECT_EQ(std::string_view(e.what()).find("seven stacks"), 0U);
+    }
+    EXPECT_THROW(throw_error(EINVAL, "always"), std::system_error);
 }
 
 TEST(error, warn_returns_and_keeps_errno) {

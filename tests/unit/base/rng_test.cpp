@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/rng.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 
 #include <gtest/gtest.h>
 
@@ -30,6 +33,30 @@ TEST(rng, below_stays_below_and_reaches_all) {
     }
     EXPECT_EQ(random.below(1), 0U);
     EXPECT_EQ(random.below(0), 0U);
+}
+
+// Words that differ in few of their lower bits spread over a table, whether it is indexed by high
+// bits or by low ones.
+TEST(mix, similar_words_spread) {
+    constexpr std::size_t k_words = 4096, k_slots = 64;
+    constexpr int k_most = 2 * k_words / k_slots;
+    for (unsigned const shift : {0U, 8U, 16U}) {
+        std::array<int, k_slots> low{}, high{};
+        for (std::uint64_t k = 0; k < k_words; ++k) {
+            std::uint64_t const hash = tulle::base::mix(0, k << shift);
+            ++low[hash % k_slots];
+            ++high[hash >> 58U];
+        }
+        EXPECT_LT(*std::max_element(low.begin(), low.end()), k_most);
+        EXPECT_LT(*std::max_element(high.begin(), high.end()), k_most);
+    }
+}
+
+TEST(mix, each_word_counts_and_their_order_does) {
+    using tulle::base::mix;
+    EXPECT_NE(mix(mix(0, 1), 2), mix(mix(0, 2), 1));
+    EXPECT_NE(mix(mix(0, 1), 2), mix(mix(0, 1), 3));
+    EXPECT_NE(mix(1, 5), mix(2, 5));
 }
 
 } // namespace

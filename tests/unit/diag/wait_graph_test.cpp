@@ -12,7 +12,7 @@ void add(wait_graph& graph, thread_id id, thread_id holder, thread_id outer = 0)
     sched::thread_view seen;
     seen.id = id;
     if (outer != 0) seen.outer[seen.outer_count++] = outer;
-    graph.add(seen, {id, {wait::wait_kind::spawned_thread, nullptr}, holder, nullptr});
+    graph.add(seen, {id, {wait::wait_kind::spawned_thread, nullptr}, {holder}, nullptr});
 }
 
 TEST(wait_graph, a_chain_is_no_circle) {
@@ -47,15 +47,32 @@ TEST(wait_graph, who_is_run_in_anothers_place_makes_that_one_wait) {
     EXPECT_EQ(graph.circles(8).size(), 1U);
 }
 
+TEST(wait_graph, holders_are_known_by_their_stacks) {
+    wait_graph graph(*std::pmr::get_default_resource());
+    int stacks[3] = {};
+    for (std::size_t k = 0; k < 2; ++k) {
+        sched::thread_view seen; // a forked thread without a number
+        seen.stands_on = &stacks[k];
+        graph.add(seen, {0, {wait::wait_kind::owned_mutex, nullptr}, {0, &stacks[1 - k]}, nullptr});
+    }
+    sched::thread_view beside;
+    beside.id = 5;
+    beside.stands_on = &stacks[2];
+    graph.add(beside, {5, {wait::wait_kind::owned_mutex, nullptr}, {0, &stacks[0]}, nullptr});
+    auto const circles = graph.circles(8);
+    ASSERT_EQ(circles.size(), 1U);
+    EXPECT_EQ(circles[0].size(), 2U);
+}
+
 TEST(wait_graph, forked_threads_are_known_by_their_records) {
     wait_graph graph(*std::pmr::get_default_resource());
     detail::record slot{};
     sched::thread_view child;
     child.stolen = &slot;
-    graph.add(child, {0, {wait::wait_kind::mutex, nullptr}, 7, nullptr});
+    graph.add(child, {0, {wait::wait_kind::mutex, nullptr}, {7}, nullptr});
     sched::thread_view parent;
     parent.id = 7;
-    graph.add(parent, {7, {wait::wait_kind::stolen_child, &slot.state}, 0, &slot.state});
+    graph.add(parent, {7, {wait::wait_kind::stolen_child, &slot.state}, {}, &slot.state});
     ASSERT_EQ(graph.circles(8).size(), 1U);
 }
 

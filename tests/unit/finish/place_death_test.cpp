@@ -6,6 +6,7 @@
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 
 #include <tulle/c/place.h>
 #include <tulle/clock.hpp>
@@ -30,15 +31,6 @@
 #include <vector>
 
 namespace {
-
-using tulle::net::loopback_options;
-
-struct mortal_world {
-    char const* name;
-    loopback_options options;
-};
-
-void PrintTo(mortal_world const& w, std::ostream* to) { *to << w.name; }
 
 void wait_for(auto condition) {
     while (!condition()) tulle::this_thread::yield();
@@ -75,7 +67,7 @@ void reach_and_wait() {
     wait_for([] { return may_end.load(); });
 }
 
-class place_death : started, public testing::TestWithParam<mortal_world> {
+class place_death : started, public testing::TestWithParam<named_network> {
 protected:
     place_death() {
         reached = 0;
@@ -93,8 +85,8 @@ protected:
     // f(arguments...) by a thread of place 0.
     template <class F, class... A> auto start(F f, A... arguments) {
         return tulle::spawn([this, f, arguments...]() mutable {
-            tulle::messenger::standing where{&m_places.endpoint(0), nullptr};
-            tulle::messenger::stand const here(where);
+            tulle::messenger::place_context context{&m_places.endpoint(0), nullptr};
+            tulle::messenger::scoped_context const here(context);
             return f(arguments...);
         });
     }
@@ -107,17 +99,7 @@ protected:
     loopback_places m_places{5, GetParam().options, {.survives = true}};
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    networks, place_death,
-    testing::Values(
-        mortal_world{"in_order", {}}, mortal_world{"out_of_order", {.seed = 7}},
-        mortal_world{"narrow", {.most_waiting = 3}},
-        mortal_world{"staged",
-                     {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
-        mortal_world{
-            "unreadable",
-            {.seed = 5, .most_bytes = 600, .allows_read = false, .shares_segments = false}}),
-    [](auto const& which) { return std::string(which.param.name); });
+INSTANTIATE_TEST_SUITE_P(networks, place_death, unlike_networks(), network_name);
 
 TEST_P(place_death, calls_and_starts_at_the_dead_throw) {
     bury(2);

@@ -5,6 +5,7 @@
 // and begin again, and while places die. What hangs was missed by the cancellation.
 #include "base/rng.hpp"
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 
 #include <tulle/clock.hpp>
 #include <tulle/finish.hpp>
@@ -30,12 +31,6 @@ using tulle::place;
 using tulle::wait_limit;
 namespace self = tulle::this_activity;
 
-struct stop_world {
-    char const* name;
-    tulle::net::loopback_options options;
-};
-void PrintTo(stop_world const& w, std::ostream* to) { *to << w.name; }
-
 std::atomic<int> waiting{0};
 std::atomic<int> begun{0};
 
@@ -48,7 +43,8 @@ void pass_until(auto condition) {
 }
 void note() { ++begun; }
 
-template <int Survives> class stopped_places : started, public testing::TestWithParam<stop_world> {
+template <int Survives>
+class stopped_places : started, public testing::TestWithParam<named_network> {
 protected:
     stopped_places() { waiting = begun = 0; }
     loopback_places m_places{4, GetParam().options, {.survives = Survives != 0}};
@@ -56,20 +52,8 @@ protected:
 using finish_stop = stopped_places<0>;
 using finish_stop_and_deaths = stopped_places<1>;
 
-auto stop_worlds() {
-    return testing::Values(
-        stop_world{"in_order", {}}, stop_world{"out_of_order", {.seed = 7}},
-        stop_world{"narrow", {.most_waiting = 3}},
-        stop_world{"staged",
-                   {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
-        stop_world{"unreadable",
-                   {.seed = 5, .most_bytes = 600, .allows_read = false, .shares_segments = false}});
-}
-std::string name_of_stop_world(testing::TestParamInfo<stop_world> const& which) {
-    return which.param.name;
-}
-INSTANTIATE_TEST_SUITE_P(networks, finish_stop, stop_worlds(), name_of_stop_world);
-INSTANTIATE_TEST_SUITE_P(networks, finish_stop_and_deaths, stop_worlds(), name_of_stop_world);
+INSTANTIATE_TEST_SUITE_P(networks, finish_stop, unlike_networks(), network_name);
+INSTANTIATE_TEST_SUITE_P(networks, finish_stop_and_deaths, unlike_networks(), network_name);
 
 TEST_P(finish_stop, of_the_body_ends_waits_at_all_places) {
     EXPECT_FALSE(tulle::finish(tulle::cancellation_token(), [](activities& all) {

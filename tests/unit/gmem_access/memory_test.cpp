@@ -4,6 +4,7 @@
 // by messages that come late and out of order.
 #include "base/rng.hpp"
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 
 #include <tulle/global_memory.hpp>
 #include <tulle/runtime.hpp>
@@ -33,9 +34,7 @@ using tulle::net::loopback_options;
 
 constexpr std::size_t k_each = 1U << 20U; // bytes of a segment
 
-struct memory_world {
-    char const* name;
-    loopback_options network;
+struct memory_network : named_network {
     tulle::net::rank group = 0;
     algorithm how = algorithm::first_fit;
     refusals refused{};
@@ -43,21 +42,19 @@ struct memory_world {
     [[nodiscard]] memory_settings settings() const { return {4 * k_each, group, how, false}; }
 };
 
-void PrintTo(memory_world const& w, std::ostream* to) { *to << w.name; }
-
-class global_memory_test : public testing::TestWithParam<memory_world> {
+class global_memory_test : public testing::TestWithParam<memory_network> {
 protected:
     void SetUp() override {
         tulle::initialize({.workers = 2});
         m_places.emplace(
-            4, GetParam().network,
+            4, GetParam().options,
             loopback_settings{.memory = GetParam().settings(), .refused = GetParam().refused});
     }
     void TearDown() override {
         m_places.reset();
         tulle::finalize();
     }
-    [[nodiscard]] static bool is_direct() { return GetParam().network.shares_segments; }
+    [[nodiscard]] static bool is_direct() { return GetParam().options.shares_segments; }
     [[nodiscard]] static tulle::net::rank group() {
         return GetParam().group == 0 ? 4 : GetParam().group;
     }
@@ -66,27 +63,23 @@ protected:
 };
 
 INSTANTIATE_TEST_SUITE_P(
-    worlds, global_memory_test,
-    testing::Values(memory_world{"direct", {}},
-                    memory_world{"direct_groups", {}, 2, algorithm::round_robin},
-                    memory_world{"messages", {.shares_segments = false}},
-                    memory_world{
-                        "late", {.seed = 7, .shares_segments = false}, 2, algorithm::best_fit},
-                    memory_world{"very_late",
-                                 {.seed = 11, .most_delay = 100, .shares_segments = false},
-                                 1,
-                                 algorithm::buddy},
-                    memory_world{"small",
-                                 {.seed = 3, .most_bytes = 512, .shares_segments = false},
-                                 3,
-                                 algorithm::round_robin},
-                    memory_world{"narrow", {.most_waiting = 3, .shares_segments = false}},
-                    memory_world{"refusing",
-                                 {.seed = 5, .shares_segments = false},
-                                 2,
-                                 algorithm::first_fit,
-                                 {.seed = 1, .sends = 30}}),
-    [](auto const& which) { return std::string(which.param.name); });
+    networks, global_memory_test,
+    testing::Values(
+        memory_network{{"direct"}}, memory_network{{"direct_groups"}, 2, algorithm::round_robin},
+        memory_network{{"messages", {.shares_segments = false}}},
+        memory_network{{"late", {.seed = 7, .shares_segments = false}}, 2, algorithm::best_fit},
+        memory_network{{"very_late", {.seed = 11, .most_delay = 100, .shares_segments = false}},
+                       1,
+                       algorithm::buddy},
+        memory_network{{"small", {.seed = 3, .most_bytes = 512, .shares_segments = false}},
+                       3,
+                       algorithm::round_robin},
+        memory_network{{"narrow", {.most_waiting = 3, .shares_segments = false}}},
+        memory_network{{"refusing", {.seed = 5, .shares_segments = false}},
+                       2,
+                       algorithm::first_fit,
+                       {.seed = 1, .sends = 30}}),
+    network_name);
 
 template <class T> std::vector<T> pattern(std::size_t n, T first = T{1}) {
     std::vector<T> all(n);
@@ -373,8 +366,8 @@ TEST_P(global_memory_test, is_served_while_the_other_place_computes) {
     // the service thread.
     std::thread adder([&] {
         static_cast<void>(tulle::here()); // becomes a guest
-        tulle::messenger::standing here{&m_places->endpoint(0), nullptr};
-        tulle::messenger::stand const for_this_thread(here);
+        tulle::messenger::place_context here{&m_places->endpoint(0), nullptr};
+        tulle::messenger::scoped_context const for_this_thread(here);
         while (tulle::fetch_add(word, 0) < 2) std::this_thread::yield();
         for (int k = 0; k < 3; ++k) tulle::fetch_add(word, 1);
     });

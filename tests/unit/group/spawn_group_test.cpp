@@ -3,6 +3,7 @@
 // Each policy with each of the three models of Wheeler, Murphy and Thain (2008), with memory for
 // few threads; then what each one promises.
 #include "runtime_fixture.hpp"
+#include "uneven_tree.hpp"
 
 #include <algorithm>
 #include <array>
@@ -71,21 +72,6 @@ protected:
     }
 };
 INSTANTIATE_TEST_SUITE_P(policies, spawn_group_models, ::testing::ValuesIn(all_setups()), name_of);
-
-std::uint64_t next_of(std::uint64_t node, unsigned k) {
-    return (node ^ (k * 0x9E3779B97F4A7C15U)) * 0xD1342543DE82EF95U + 1;
-}
-constexpr int k_deepest = 40; // the stack of a thread is small, above all with AddressSanitizer
-unsigned children_of(std::uint64_t node, int depth) {
-    if (depth < 3) return 4;
-    return depth < k_deepest ? static_cast<unsigned>((node >> 60U) % 3) : 0;
-}
-long count_serially(std::uint64_t node, int depth) {
-    long nodes = 1;
-    for (unsigned k = 0; k < children_of(node, depth); ++k)
-        nodes += count_serially(next_of(node, k), depth + 1);
-    return nodes;
-}
 
 // Depth and breadth unknown; every node waits for its children while it holds its place in the one
 // group of all.

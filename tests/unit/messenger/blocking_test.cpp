@@ -5,6 +5,7 @@
 // polls, without a thread.
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 #include "sched/census.hpp"
 
 #include <tulle/tulle.hpp>
@@ -39,25 +40,18 @@ struct waiting_threads {
     }
 };
 
-struct way {
-    char const* name;
-    tulle::net::loopback_options network;
-    std::size_t size; // of argument and result
-};
-
-void PrintTo(way const& w, std::ostream* to) { *to << w.name; }
-
-class blocking_call : started, public testing::TestWithParam<way> {
+class blocking_call : started, public testing::TestWithParam<loaded_network> {
 protected:
-    loopback_places m_places{2, GetParam().network};
+    loopback_places m_places{2, GetParam().options};
 };
 
 INSTANTIATE_TEST_SUITE_P(
-    ways, blocking_call,
-    testing::Values(way{"in_the_message", {}, 16}, way{"read", {}, 50'000},
-                    way{"staged", {.allows_read = false, .staging_bytes = 262'144}, 50'000},
-                    way{"in_pieces", {.allows_read = false}, 50'000}),
-    [](auto const& which) { return std::string(which.param.name); });
+    networks, blocking_call,
+    testing::Values(loaded_network{{"in_the_message"}, 16}, loaded_network{{"read"}, 50'000},
+                    loaded_network{{"staged", {.allows_read = false, .staging_bytes = 262'144}},
+                                   50'000},
+                    loaded_network{{"in_pieces", {.allows_read = false}}, 50'000}),
+    network_name);
 
 // The body waits until this thread, which is none of Tulle's workers, has counted.
 TEST_P(blocking_call, two_threads_wait_at_most) {
@@ -67,9 +61,9 @@ TEST_P(blocking_call, two_threads_wait_at_most) {
     tulle::latch counted(1);
     s_counted = &counted;
     auto* const from = &m_places.endpoint(0);
-    auto caller = tulle::spawn([from, size = GetParam().size] {
-        tulle::messenger::standing here{from, nullptr};
-        tulle::messenger::stand const stands(here);
+    auto caller = tulle::spawn([from, size = GetParam().load] {
+        tulle::messenger::place_context here{from, nullptr};
+        tulle::messenger::scoped_context const stands(here);
         auto const echo = [](std::vector<std::uint8_t> bytes) {
             s_counted->wait();
             return bytes;
@@ -84,7 +78,7 @@ TEST_P(blocking_call, two_threads_wait_at_most) {
     }
     EXPECT_EQ(seen.elsewhere, 1); // the caller
     counted.count_down();
-    EXPECT_EQ(caller.join(), GetParam().size);
+    EXPECT_EQ(caller.join(), GetParam().load);
 }
 
 } // namespace

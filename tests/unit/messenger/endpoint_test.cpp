@@ -6,6 +6,7 @@
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 
 #include <tulle/finish.hpp>
 #include <tulle/place.hpp>
@@ -43,18 +44,12 @@ template <> struct tulle::wire<larger_than_memory> {
 
 namespace {
 
-using tulle::net::loopback_options;
-
-struct world {
-    char const* name;
-    loopback_options options;
+struct refusing_network : named_network {
     refusals refused{};
     int reserved_cpu = -1;
 };
 
-void PrintTo(world const& w, std::ostream* to) { *to << w.name; }
-
-class remote_test : started, public testing::TestWithParam<world> {
+class remote_test : started, public testing::TestWithParam<refusing_network> {
 protected:
     loopback_places m_places{
         4,
@@ -65,17 +60,18 @@ protected:
 INSTANTIATE_TEST_SUITE_P(
     networks, remote_test,
     testing::Values(
-        world{"in_order", {}}, world{"out_of_order", {.seed = 7}},
-        world{"polled_always", {.seed = 13}, {}, 0},
-        world{"very_late", {.seed = 11, .most_delay = 100}},
-        world{"small", {.seed = 3, .most_bytes = 512}}, world{"narrow", {.most_waiting = 3}},
-        world{"staged",
-              {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
-        world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false}},
-        world{"refusing",
-              {.seed = 13, .most_bytes = 512, .staging_bytes = 65536},
-              {.seed = 1, .sends = 30, .reads = 50, .stages = 50}}),
-    [](auto const& which) { return std::string(which.param.name); });
+        refusing_network{{"in_order"}}, refusing_network{{"out_of_order", {.seed = 7}}},
+        refusing_network{{"polled_always", {.seed = 13}}, {}, 0},
+        refusing_network{{"very_late", {.seed = 11, .most_delay = 100}}},
+        refusing_network{{"small", {.seed = 3, .most_bytes = 512}}},
+        refusing_network{{"narrow", {.most_waiting = 3}}},
+        refusing_network{
+            {"staged",
+             {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}}},
+        refusing_network{{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false}}},
+        refusing_network{{"refusing", {.seed = 13, .most_bytes = 512, .staging_bytes = 65536}},
+                         {.seed = 1, .sends = 30, .reads = 50, .stages = 50}}),
+    network_name);
 
 TEST_P(remote_test, the_caller_is_at_place_0_of_4) {
     EXPECT_EQ(tulle::place_count(), 4);

@@ -3,6 +3,7 @@
 // What places send each other when it is hard: values that cannot be written or read, very much at
 // once, global memory that cannot be mapped.
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 
 #include <tulle.h>
 #include <tulle/global_memory.hpp>
@@ -49,15 +50,7 @@ template <> struct tulle::wire<stubborn> {
 
 namespace {
 
-struct hard_world {
-    char const* name;
-    tulle::net::loopback_options network;
-    std::size_t load;
-};
-
-void PrintTo(hard_world const& w, std::ostream* to) { *to << w.name; }
-
-class values_that_do_not_travel : started, public testing::TestWithParam<hard_world> {
+class values_that_do_not_travel : started, public testing::TestWithParam<loaded_network> {
 protected:
     template <class F> std::uint64_t count(F action) {
         std::uint64_t const before = m_places.network().sent();
@@ -68,15 +61,16 @@ protected:
         return {when, std::vector<std::uint8_t>(GetParam().load, 7)};
     }
 
-    loopback_places m_places{3, GetParam().network};
+    loopback_places m_places{3, GetParam().options};
 };
 
 INSTANTIATE_TEST_SUITE_P(
     networks, values_that_do_not_travel,
-    testing::Values(hard_world{"small", {}, 10}, hard_world{"read", {}, 20'000},
-                    hard_world{"staged", {.allows_read = false, .staging_bytes = 65536}, 20'000},
-                    hard_world{"in_pieces", {.seed = 3, .allows_read = false}, 20'000}),
-    [](auto const& which) { return std::string(which.param.name); });
+    testing::Values(loaded_network{{"small"}, 10}, loaded_network{{"read"}, 20'000},
+                    loaded_network{{"staged", {.allows_read = false, .staging_bytes = 65536}},
+                                   20'000},
+                    loaded_network{{"in_pieces", {.seed = 3, .allows_read = false}}, 20'000}),
+    network_name);
 
 TEST_P(values_that_do_not_travel, an_argument_of_a_call) {
     auto const call = [](fails when) {
@@ -171,21 +165,21 @@ TEST_P(values_that_do_not_travel, what_objects_of_places_are_made_of) {
 
 constexpr std::size_t k_much = std::size_t{64} << 20U;
 
-class much_at_once : started, public testing::TestWithParam<hard_world> {
+class much_at_once : started, public testing::TestWithParam<named_network> {
 protected:
     static std::vector<std::uint8_t> made() {
         std::vector<std::uint8_t> all(k_much, 1);
         for (std::size_t k = 0; k < k_much; k += 4001) all[k] = static_cast<std::uint8_t>(k / 4001);
         return all;
     }
-    loopback_places m_places{2, GetParam().network, {.memory = {.bytes = 4 * k_much}}};
+    loopback_places m_places{2, GetParam().options, {.memory = {.bytes = 4 * k_much}}};
 };
 
 INSTANTIATE_TEST_SUITE_P(
     networks, much_at_once,
-    testing::Values(hard_world{"read", {}, 0},
-                    hard_world{"in_pieces", {.allows_read = false, .shares_segments = false}, 0}),
-    [](auto const& which) { return std::string(which.param.name); });
+    testing::Values(named_network{"read"},
+                    named_network{"in_pieces", {.allows_read = false, .shares_segments = false}}),
+    network_name);
 
 TEST_P(much_at_once, there_and_back) {
     auto const sent = made();

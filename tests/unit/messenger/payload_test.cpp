@@ -3,6 +3,7 @@
 // reads them, views of them there.
 #include "loopback_places.hpp"
 #include "messenger/payload_store.hpp"
+#include "named_network.hpp"
 
 #include <tulle.h>
 #include <tulle/finish.hpp>
@@ -16,7 +17,6 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
-#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -85,14 +85,7 @@ TEST(payload_store, what_is_small_or_huge_is_left_to_the_heap) {
 
 // --- views ---------------------------------------------------------------------------------------
 
-struct view_world {
-    char const* name;
-    tulle::net::loopback_options options;
-};
-
-void PrintTo(view_world const& w, std::ostream* to) { *to << w.name; }
-
-class payloads : started, public testing::TestWithParam<view_world> {
+class payloads : started, public testing::TestWithParam<named_network> {
 protected:
     // None is on its way any more. A payload that nobody gives back: for ever.
     void wait_until_all_are_given_back() const {
@@ -106,11 +99,12 @@ protected:
 INSTANTIATE_TEST_SUITE_P(
     networks, payloads,
     testing::Values(
-        view_world{"readable", {}},
-        view_world{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false}},
-        view_world{"staged",
-                   {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 1 << 20}}),
-    [](auto const& which) { return std::string(which.param.name); });
+        named_network{"readable", {}},
+        named_network{"unreadable", {.seed = 5, .most_bytes = 600, .allows_read = false}},
+        named_network{
+            "staged",
+            {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 1 << 20}}),
+    network_name);
 
 struct sum_and_place {
     double sum;

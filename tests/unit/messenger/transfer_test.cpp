@@ -3,6 +3,7 @@
 // The C interface of places: i-lets, signals of other places, push and pull, over virtual networks
 // of this process.
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 
 #include <tulle.h>
 #include <tulle/runtime.hpp>
@@ -16,17 +17,11 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace {
 
-struct network {
-    char const* name;
-    tulle::net::loopback_options options;
-};
-
-class transfer_test : public testing::TestWithParam<network> {
+class transfer_test : public testing::TestWithParam<named_network> {
 protected:
     void SetUp() override {
         tulle::initialize({.workers = 2});
@@ -41,9 +36,10 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(
     networks, transfer_test,
-    testing::Values(network{"in_order", {}}, network{"out_of_order", {.seed = 9}},
-                    network{"unreadable", {.seed = 4, .most_bytes = 512, .allows_read = false}}),
-    [](auto const& which) { return std::string(which.param.name); });
+    testing::Values(named_network{"in_order"}, named_network{"out_of_order", {.seed = 9}},
+                    named_network{"unreadable",
+                                  {.seed = 4, .most_bytes = 512, .allows_read = false}}),
+    network_name);
 
 std::uint64_t word_of(void const* p) { return reinterpret_cast<std::uintptr_t>(p); }
 template <class T> T& object_of(std::uint64_t word) {

@@ -176,11 +176,11 @@ public:
     host_watch b{7};
 
 private:
-    // The wire carries no connections, so nobody answers a knock.
+    // The wire carries no connections, so nobody answers a probe.
     static host_contact through(std::uint16_t port, host_watch const& to) {
         host_contact contact = at_loopback(to.contact());
         contact.datagram_port = port;
-        contact.knock_port = 0;
+        contact.probe_port = 0;
         return contact;
     }
     wire m_between;
@@ -326,12 +326,12 @@ TEST(host_contact, is_the_same_as_text) {
     host_contact sent = contact_of_this_host();
     sent.job = 0xFFFFFFFFFFFFFFFFU;
     sent.datagram_port = 65535;
-    sent.knock_port = 1;
+    sent.probe_port = 1;
     auto const got = parse_contact(text_of(sent));
     ASSERT_TRUE(got.has_value());
     EXPECT_EQ(got->job, sent.job);
     EXPECT_EQ(got->datagram_port, sent.datagram_port);
-    EXPECT_EQ(got->knock_port, sent.knock_port);
+    EXPECT_EQ(got->probe_port, sent.probe_port);
     EXPECT_EQ(got->address_count, sent.address_count);
     EXPECT_EQ(std::memcmp(got->addresses.data(), sent.addresses.data(), sizeof sent.addresses), 0);
     EXPECT_STREQ(got->name.data(), sent.name.data());

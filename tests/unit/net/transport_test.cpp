@@ -5,9 +5,9 @@
 #include "emulated.hpp"
 #include "fake_mpi.hpp"
 #include "net/host_transport.hpp"
-#include "net/looks.hpp"
 #include "net/loopback_transport.hpp"
 #include "net/mpi_transport.hpp"
+#include "net/poll_pauses.hpp"
 #include "net/shm_transport.hpp"
 #include "os/clock.hpp"
 #include "transport_contract.hpp"
@@ -221,17 +221,17 @@ TEST(mpi_transport, messages_that_go_back_make_room) {
 }
 
 // Who waits for it would wait for the look, too.
-TEST(mpi_transport, nobody_looks_behind_a_message_that_comes_alone) {
+TEST(mpi_transport, nobody_probes_behind_a_message_that_comes_alone) {
     fleet const f = call_mpi(2);
     for (std::uint64_t k = 0; k < 3; ++k) {
         ASSERT_TRUE(send(f.at(1), 0, k));
-        std::size_t const before = f.mpi->vain_looks();
+        std::size_t const before = f.mpi->vain_probes();
         collector c;
         EXPECT_TRUE(f.at(0).poll(c));
         EXPECT_EQ(c.messages.size(), 1U);
-        EXPECT_EQ(f.mpi->vain_looks(), before);
+        EXPECT_EQ(f.mpi->vain_probes(), before);
         EXPECT_FALSE(f.at(0).poll(c));
-        EXPECT_EQ(f.mpi->vain_looks(), before + 1);
+        EXPECT_EQ(f.mpi->vain_probes(), before + 1);
     }
 }
 
@@ -292,8 +292,8 @@ public:
     void deliver(packet const& /*head*/, std::byte const* /*payload*/) noexcept override {
         ADD_FAILURE() << "a message";
     }
-    void moved(rank peer, std::uint64_t what, bool was_sent) noexcept override {
-        (was_sent ? sent : received).insert({what, peer});
+    void moved(rank peer, std::uint64_t cookie, bool was_sent) noexcept override {
+        (was_sent ? sent : received).insert({cookie, peer});
         ++count;
     }
     std::map<std::uint64_t, rank> sent, received; // peers
@@ -377,32 +377,32 @@ TEST(mpi_streams, one_that_begins_ends_a_sleep) {
     }
 }
 
-TEST(looks, are_close_at_first_and_grow_rare) {
+TEST(poll_pauses, are_close_at_first_and_grow_rare) {
     std::uint64_t now = 1'000'000'000;
-    looks when(now);
-    EXPECT_LE(when.next(now, 0), now);
-    now += looks::k_spin_ns;
+    poll_pauses pauses(now);
+    EXPECT_LE(pauses.next(now, 0), now);
+    now += poll_pauses::k_spin_ns;
     std::uint64_t last = 0;
     for (int k = 0; k < 20; ++k) {
-        std::uint64_t const pause = when.next(now, 1000) - now;
+        std::uint64_t const pause = pauses.next(now, 1000) - now;
         EXPECT_GE(pause, last);
         now += pause;
         last = pause;
     }
-    EXPECT_EQ(last, looks::k_last_ns);
+    EXPECT_EQ(last, poll_pauses::k_last_ns);
 }
 
-TEST(looks, stay_close_while_the_process_computes) {
+TEST(poll_pauses, stay_close_while_the_process_computes) {
     std::uint64_t now = 1'000'000'000;
-    looks when(now);
-    now += looks::k_spin_ns;
+    poll_pauses pauses(now);
+    now += poll_pauses::k_spin_ns;
     for (int k = 0; k < 100; ++k) {
-        std::uint64_t const pause = when.next(now, now) - now; // one processor all the time
-        EXPECT_LE(pause, looks::k_computing_ns);
+        std::uint64_t const pause = pauses.next(now, now) - now; // one processor all the time
+        EXPECT_LE(pause, poll_pauses::k_computing_ns);
         now += pause;
     }
-    now = when.next(now, now);
-    EXPECT_GT(when.next(now, 1) - now, 0U);
+    now = pauses.next(now, now);
+    EXPECT_GT(pauses.next(now, 1) - now, 0U);
 }
 
 // -- the virtual network

@@ -67,7 +67,7 @@ TEST(task_state, of_a_thread_that_reads_and_then_computes) {
     };
     auto const reading = await(kind::in_kernel);
     EXPECT_EQ(reading.state, kind::in_kernel);
-    // Some kernels tell the state only; the call is one of the system below an emulator.
+    // Some kernels tell the state only; the call is one of the system under an emulator.
     if (reading.call >= 0 && !is_emulated()) {
         EXPECT_EQ(reading.call, SYS_read);
         EXPECT_EQ(name_of_call(reading.call), std::string_view("read"));

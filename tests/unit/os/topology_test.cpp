@@ -122,7 +122,7 @@ TEST(topology, looks_again_at_the_mask_of_the_first_thread) {
         CPU_ZERO(&one);
         CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
         ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0); // of this thread
-        found = look_again(group.files());
+        found = read_allowance(group.files());
     }).join();
     EXPECT_EQ(static_cast<int>(found.cpus.size()), CPU_COUNT(&set));
     EXPECT_EQ(found.quota_cpus, 1.5);

@@ -291,7 +291,7 @@ int follow(faked_cgroup& group, char const* cpu_max) {
 TEST_F(worker_count_test, follows_a_quota_that_changes) {
     start(1);
     faked_cgroup group("max");
-    int const allowed = static_cast<int>(os::look_again().cpus.size());
+    int const allowed = static_cast<int>(os::read_allowance().cpus.size());
     EXPECT_EQ(follow(group, "50000"), 1);
     EXPECT_EQ(follow(group, "150000"), std::min(2, allowed));
     EXPECT_EQ(follow(group, "max"), std::min(allowed, k_most));

@@ -77,6 +77,16 @@ TEST(lifecycle, first_use_from_another_thread_than_main_starts_it) {
     finalize();
 }
 
+TEST(lifecycle, forking_of_a_guest_that_has_outlived_it_starts_it) {
+    std::thread(&use_everything).join();
+    use_everything(); // main is a guest
+    finalize();
+    EXPECT_EQ(fib(10), 55);
+    EXPECT_TRUE(is_initialized());
+    EXPECT_EQ(this_thread::worker_index(), 0);
+    finalize();
+}
+
 TEST(lifecycle, many_threads_use_it_first_at_the_same_time) {
     for (int round = 0; round < 20; ++round) {
         std::vector<std::thread> threads;

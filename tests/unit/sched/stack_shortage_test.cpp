@@ -5,6 +5,7 @@
 #include "emulated.hpp"
 #include "os/memory.hpp"
 #include "runtime_fixture.hpp"
+#include "uneven_tree.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -43,22 +44,6 @@ protected:
 INSTANTIATE_TEST_SUITE_P(workers_stacks, shortage_test,
                          ::testing::Combine(::testing::Values(1, 2, 4), ::testing::Values(1, 16)));
 
-// A tree whose depth only its own numbers tell.
-std::uint64_t next_of(std::uint64_t node, unsigned k) {
-    return (node ^ (k * 0x9E3779B97F4A7C15U)) * 0xD1342543DE82EF95U + 1;
-}
-constexpr int k_deepest = 40; // the stack of a thread is small, above all with AddressSanitizer
-unsigned children_of(std::uint64_t node, int depth) {
-    if (depth < 3) return 4;
-    return depth < k_deepest ? static_cast<unsigned>((node >> 60U) % 3) : 0;
-}
-
-long count_serially(std::uint64_t node, int depth) {
-    long nodes = 1;
-    for (unsigned k = 0; k < children_of(node, depth); ++k)
-        nodes += count_serially(next_of(node, k), depth + 1);
-    return nodes;
-}
 long count_by_scope(std::uint64_t node, int depth) {
     std::array<long, 4> parts{};
     scope s;

@@ -36,6 +36,15 @@ TEST(steal_pace, a_steal_that_did_not_pay_is_followed_by_a_rest) {
     EXPECT_TRUE(pace.is_due(until));
 }
 
+TEST(steal_pace, a_single_thread_has_to_take_longer_than_its_steal) {
+    steal_pace pace;
+    pace.stole(1000, 1);
+    EXPECT_FALSE(pace.is_due(1000 + steal_pace::k_cost_ns - 1));
+    std::uint64_t const now = pace.rests_until();
+    pace.stole(now, 1);
+    EXPECT_TRUE(pace.is_due(now + steal_pace::k_cost_ns));
+}
+
 TEST(steal_pace, rests_double_up_to_the_longest) {
     steal_pace pace;
     std::uint64_t now = 1000;

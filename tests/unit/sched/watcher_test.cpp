@@ -204,6 +204,29 @@ TEST_P(watcher_test, substitutes_go_when_nobody_needs_them) {
     EXPECT_EQ(worker_count(), GetParam());
 }
 
+// They found work all the time, and so took processors from the workers for ever.
+TEST_P(watcher_test, substitutes_go_while_there_is_work_enough_for_all) {
+    {
+        full_stop stop;
+        occupy([&stop] { stop.block(); });
+        spawn(attributes{.stack_size = 64 * 1024}, [&stop] { stop.release(); }).join();
+        join_busy();
+    }
+    auto& s = sched::scheduler::instance();
+    EXPECT_GT(s.watching().view().substituted, 0U);
+    auto const give_up = clock::now() + 20s;
+    std::atomic<bool> is_over{false};
+    std::vector<thread<void>> workload;
+    for (int k = 0; k < 64; ++k)
+        workload.push_back(spawn([&is_over] {
+            while (!is_over) this_thread::yield();
+        }));
+    while (s.watching().view().substitutes != 0 && clock::now() < give_up) this_thread::yield();
+    EXPECT_EQ(s.watching().view().substitutes, 0);
+    is_over = true;
+    for (auto& t : workload) t.join();
+}
+
 TEST_P(watcher_test, thousands_of_blocking_calls) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
@@ -350,7 +373,7 @@ public:
     void begin_watch() noexcept override {}
     void end_watch(bool) noexcept override {}
     bool take_work(bool) noexcept override { return false; }
-    void alarm() noexcept override {}
+    void set_wake_flags() noexcept override {}
     [[nodiscard]] bool has_work() const noexcept override { return false; }
     [[nodiscard]] bool needs_watcher() const noexcept override { return true; }
     [[nodiscard]] int polls() const { return m_polls.load(); }

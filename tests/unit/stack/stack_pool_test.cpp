@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <functional>
 #include <set>
 #include <thread>
 #include <vector>
@@ -142,6 +144,32 @@ TEST(stack_pool, threads_share_it) {
     trimmer.join();
     EXPECT_FALSE(clash);
     EXPECT_EQ(pool.stats().in_use, 0U);
+}
+
+// It held the lock nearly all the time until all pages of a large pool had been given back.
+TEST(stack_pool, trim_ends_when_a_stack_is_wanted) {
+    static std::atomic<int> s_discards{0};
+    static std::function<void()> s_while_discarding;
+    s_discards = 0;
+    tulle::os::memory_calls calls = tulle::os::system_memory();
+    calls.discard = [](void*, std::size_t) noexcept {
+        if (s_discards++ == 0) s_while_discarding();
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        return true;
+    };
+    settings chosen;
+    chosen.memory = &calls;
+    stack_pool pool(chosen);
+    constexpr int k_batches = 16;
+    give(pool, take(pool, k_small, k_batches * 512));
+    span wanted;
+    std::thread other;
+    s_while_discarding = [&] { other = std::thread([&] { wanted = pool.allocate(k_small); }); };
+    pool.trim();
+    other.join();
+    EXPECT_TRUE(wanted);
+    EXPECT_LT(s_discards, k_batches / 2);
+    pool.release(wanted);
 }
 
 TEST(stack_pool, trim_gives_pages_back_and_keeps_stacks) {

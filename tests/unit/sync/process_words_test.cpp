@@ -125,7 +125,7 @@ std::uint64_t& partner_of(std::uint64_t& w, std::byte* far_away) {
     auto const& table = tulle::sync::process_words();
     auto const wanted = reinterpret_cast<std::uintptr_t>(&w);
     auto at = reinterpret_cast<std::uintptr_t>(far_away) + wanted % 4096;
-    while (&table.place_of(at).slot != &table.place_of(wanted).slot) at += 4096;
+    while (&table.bucket_of(at).slot != &table.bucket_of(wanted).slot) at += 4096;
     return *reinterpret_cast<std::uint64_t*>(at);
 }
 
@@ -166,7 +166,7 @@ TEST(feb, a_dense_array_shares_no_slots) {
     std::vector<std::uint64_t> memory(k_words);
     std::vector<void const*> slots;
     for (auto& w : memory)
-        slots.push_back(&table.place_of(reinterpret_cast<std::uintptr_t>(&w)).slot);
+        slots.push_back(&table.bucket_of(reinterpret_cast<std::uintptr_t>(&w)).slot);
     std::sort(slots.begin(), slots.end());
     EXPECT_EQ(std::adjacent_find(slots.begin(), slots.end()), slots.end());
 }

@@ -5,6 +5,7 @@
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 
 #include <tulle/at_home.hpp>
 #include <tulle/c/global_sync.h>
@@ -31,30 +32,11 @@ using tulle::global_ptr;
 using tulle::place;
 namespace feb = tulle::feb;
 
-struct sync_world {
-    char const* name;
-    tulle::net::loopback_options options;
-};
-void PrintTo(sync_world const& w, std::ostream* to) { *to << w.name; }
-
-auto sync_worlds() {
-    return testing::Values(
-        sync_world{"in_order", {}}, sync_world{"out_of_order", {.seed = 7}},
-        sync_world{"narrow", {.most_waiting = 3}},
-        sync_world{"staged",
-                   {.seed = 9, .most_bytes = 512, .allows_read = false, .staging_bytes = 65536}},
-        sync_world{"unreadable",
-                   {.seed = 5, .most_bytes = 600, .allows_read = false, .shares_segments = false}});
-}
-std::string name_of_world(testing::TestParamInfo<sync_world> const& which) {
-    return which.param.name;
-}
-
 void yield_until(auto condition) {
     while (!condition()) tulle::this_thread::yield();
 }
 
-class sync_at_home : started, public testing::TestWithParam<sync_world> {
+class sync_at_home : started, public testing::TestWithParam<named_network> {
 protected:
     // Nothing stays behind at any place.
     void expect_idle() {
@@ -63,7 +45,7 @@ protected:
     }
     loopback_places m_places{3, GetParam().options};
 };
-INSTANTIATE_TEST_SUITE_P(networks, sync_at_home, sync_worlds(), name_of_world);
+INSTANTIATE_TEST_SUITE_P(networks, sync_at_home, unlike_networks(), network_name);
 
 // --- words ---------------------------------------------------------------------------------------
 
@@ -162,8 +144,8 @@ TEST_P(sync_at_home, a_wait_whose_limit_is_reached_has_done_nothing) {
     EXPECT_EQ(feb::read_fe(word, cancelled.get_token()), 1) << "what has been reached only tries";
     tulle::cancellation_source later;
     auto taken = tulle::spawn([&, at = &m_places.endpoint(2)] {
-        tulle::messenger::standing where{at, nullptr};
-        tulle::messenger::stand const here(where);
+        tulle::messenger::place_context context{at, nullptr};
+        tulle::messenger::scoped_context const here(context);
         return feb::read_fe(word, later.get_token());
     });
     tulle::this_thread::sleep_for(2ms);
@@ -186,14 +168,14 @@ TEST_P(sync_at_home, a_cancellation_races_with_what_is_waited_for) {
     for (int round = 0; round < k_rounds; ++round) {
         tulle::cancellation_source stop;
         auto waiter = tulle::spawn([&, at = &m_places.endpoint(2)] {
-            tulle::messenger::standing where{at, nullptr};
-            tulle::messenger::stand const here(where);
+            tulle::messenger::place_context context{at, nullptr};
+            tulle::messenger::scoped_context const here(context);
             return feb::read_fe(word, stop.get_token());
         });
         for (std::uint32_t k = random.below(20); k != 0; --k) tulle::this_thread::yield();
         auto writer = tulle::spawn([&, at = &m_places.endpoint(0)] {
-            tulle::messenger::standing where{at, nullptr};
-            tulle::messenger::stand const here(where);
+            tulle::messenger::place_context context{at, nullptr};
+            tulle::messenger::scoped_context const here(context);
             feb::write_ef(word, round);
         });
         for (std::uint32_t k = random.below(20); k != 0; --k) tulle::this_thread::yield();
@@ -410,7 +392,7 @@ TEST_P(sync_at_home, messages) {
 
 // --- deaths --------------------------------------------------------------------------------------
 
-class sync_and_deaths : started, public testing::TestWithParam<sync_world> {
+class sync_and_deaths : started, public testing::TestWithParam<named_network> {
 protected:
     void kill(int which) { m_places.network().kill(static_cast<tulle::net::rank>(which), SIGKILL); }
     void bury(int which) {
@@ -424,8 +406,8 @@ protected:
     // By a thread of that place.
     template <class F> auto start(int at, F f) {
         return tulle::spawn([this, at, f]() mutable {
-            tulle::messenger::standing where{&m_places.endpoint(at), nullptr};
-            tulle::messenger::stand const here(where);
+            tulle::messenger::place_context context{&m_places.endpoint(at), nullptr};
+            tulle::messenger::scoped_context const here(context);
             return f();
         });
     }
@@ -440,7 +422,7 @@ protected:
 
     loopback_places m_places{4, GetParam().options, {.survives = true}};
 };
-INSTANTIATE_TEST_SUITE_P(networks, sync_and_deaths, sync_worlds(), name_of_world);
+INSTANTIATE_TEST_SUITE_P(networks, sync_and_deaths, unlike_networks(), network_name);
 
 TEST_P(sync_and_deaths, of_the_home_is_told_to_all_that_wait) {
     auto const word = make_word(2);
@@ -492,7 +474,7 @@ TEST_P(sync_and_deaths, of_a_waiter_takes_nothing) {
     free_word(word);
 }
 
-// Takes the value when the death of who asked is known.
+// Takes the value when the death of the place that asked is known.
 struct taking {
     static constexpr bool k_is_held = false;
     static std::optional<long> run(tulle::detail::home_request const& by, tulle::detail::limit,

@@ -53,8 +53,8 @@ public:
             if (survives) m_places.back()->messages.survive_deaths();
         }
         for (auto const& one : m_places) one->messages.start();
-        m_standing.at = &m_places.front()->messages;
-        m_stand.emplace(m_standing);
+        m_context.at = &m_places.front()->messages;
+        m_scoped_context.emplace(m_context);
     }
     // On the only host.
     void kill(rank which) const { m_sessions.front().declare_dead(which, SIGKILL); }
@@ -83,8 +83,8 @@ private:
     std::vector<session> m_sessions;
     std::vector<message_counts> m_counts;
     std::vector<std::unique_ptr<tulle::membership::place_services>> m_places;
-    tulle::messenger::standing m_standing;
-    std::optional<tulle::messenger::stand> m_stand;
+    tulle::messenger::place_context m_context;
+    std::optional<tulle::messenger::scoped_context> m_scoped_context;
 };
 
 template <class F, class... A> void at_all_of_team(F f, A const&... arguments) {

@@ -33,13 +33,7 @@ namespace {
 
 class clock_over_places : started, public testing::TestWithParam<std::uint64_t> {
 protected:
-    clock_over_places() : m_places(3, options()) {}
-    static tulle::net::loopback_options options() {
-        tulle::net::loopback_options chosen;
-        chosen.seed = GetParam();
-        return chosen;
-    }
-    loopback_places m_places;
+    loopback_places m_places{3, {.seed = GetParam()}};
 };
 
 // Each in its phase; the places of this process share its memory.

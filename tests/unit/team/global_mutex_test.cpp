@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loopback_places.hpp"
+#include "named_network.hpp"
 
 #include <tulle/global_mutex.hpp>
 #include <tulle/tulle.hpp>
@@ -10,41 +11,31 @@
 #include <cstdint>
 #include <mutex>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 namespace {
 
 using lock_mode = tulle::global_mutex::mode;
 
-struct lock_world {
-    char const* name;
+struct lock_network : named_network {
     lock_mode mode;
-    std::uint64_t seed;
 };
 
-void PrintTo(lock_world const& w, std::ostream* to) { *to << w.name; }
-
-class global_mutex_test : started, public testing::TestWithParam<lock_world> {
+class global_mutex_test : started, public testing::TestWithParam<lock_network> {
 protected:
-    global_mutex_test() : m_places(3, options()) {}
-    static tulle::net::loopback_options options() {
-        tulle::net::loopback_options chosen;
-        chosen.seed = GetParam().seed;
-        return chosen;
-    }
-    loopback_places m_places;
+    loopback_places m_places{3, GetParam().options};
 };
 
 INSTANTIATE_TEST_SUITE_P(
     modes, global_mutex_test,
-    testing::Values(lock_world{"sensitive", lock_mode::contention_sensitive, 0},
-                    lock_world{"plain", lock_mode::plain, 0},
-                    lock_world{"hierarchical", lock_mode::hierarchical, 0},
-                    lock_world{"sensitive_out_of_order", lock_mode::contention_sensitive, 3},
-                    lock_world{"plain_out_of_order", lock_mode::plain, 4},
-                    lock_world{"hierarchical_out_of_order", lock_mode::hierarchical, 5}),
-    [](auto const& which) { return std::string(which.param.name); });
+    testing::Values(
+        lock_network{{"sensitive"}, lock_mode::contention_sensitive},
+        lock_network{{"plain"}, lock_mode::plain},
+        lock_network{{"hierarchical"}, lock_mode::hierarchical},
+        lock_network{{"sensitive_out_of_order", {.seed = 3}}, lock_mode::contention_sensitive},
+        lock_network{{"plain_out_of_order", {.seed = 4}}, lock_mode::plain},
+        lock_network{{"hierarchical_out_of_order", {.seed = 5}}, lock_mode::hierarchical}),
+    network_name);
 
 // The places of this process share its memory.
 struct guarded {

@@ -30,14 +30,9 @@ template <class F, class... A> void at_all(tulle::team const& members, F f, A co
 // Numbers of places, and networks that keep or change the order.
 class team_over_places : started, public testing::TestWithParam<std::tuple<int, std::uint64_t>> {
 protected:
-    team_over_places() : m_places(std::get<0>(GetParam()), options()) {}
-    static tulle::net::loopback_options options() {
-        tulle::net::loopback_options chosen;
-        chosen.seed = std::get<1>(GetParam());
-        chosen.most_bytes = 512; // so that strings below go by reference
-        return chosen;
-    }
-    loopback_places m_places;
+    // Messages are so small that the strings below go by reference.
+    loopback_places m_places{std::get<0>(GetParam()),
+                             {.seed = std::get<1>(GetParam()), .most_bytes = 512}};
 };
 
 std::string text_of(int rank) {

@@ -227,8 +227,16 @@ enum _qthread_features {
 int qthread_spawn(qthread_f f, void const* arg, size_t arg_size, void* ret, size_t npreconds,
                   void* preconds, qthread_shepherd_id_t target_shep, unsigned int feature_flag);
 
+/* `num_clones` + 1 qthreads of f(arg), each on a worker of its own of that shepherd as far as it
+ * has so many. The word at `ret`, if any, is full with what the last one returns when all have
+ * ended. Source: Qthreads as Kokkos used it. */
+int qthread_fork_clones_to_local_priority(qthread_f f, void const* arg, aligned_t* ret,
+                                          qthread_shepherd_id_t shepherd, unsigned int num_clones);
+
 int qthread_migrate_to(qthread_shepherd_id_t const shepherd);
 void qthread_reset_target_shep(void);
+/* The same, as Chapel's Qthreads calls it. */
+void qthread_chpl_reset_spawn_order(void);
 
 /* --- who and where ---------------------------------------------------------------------------- */
 

@@ -28,6 +28,8 @@ void qt_sinc_fini(qt_sinc_t* sinc);
 void qt_sinc_destroy(qt_sinc_t* sinc);
 /* That many more. While some are outstanding, or nobody waits yet. */
 void qt_sinc_expect(qt_sinc_t* sinc, size_t count);
+/* The same, for a sinc of which nothing is outstanding. */
+void qt_sinc_resize(qt_sinc_t* sinc, size_t const diff);
 /* Where the calling worker may keep a value to submit; null if the sinc has none. */
 void* qt_sinc_tmpdata(qt_sinc_t* sinc);
 void qt_sinc_submit(qt_sinc_t* restrict sinc, void const* restrict value);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places for threads, in columns: of each column at most so many are taken. A thread holds one from
-// when it is admitted until it ends. Who finds none waits; who holds one itself lends it to the
-// thread that it wants to start, and waits until it has one again.
-// A place that comes free goes
-//   1. back to who has lent it, if that one still waits for it: else all places could end up with
-//      parents whose children wait for a place
-//   2. to the first that waits for one of this column, be it a newcomer or one that has lent its
-//      own
-//   3. to whoever comes next
+// Permits for threads, in columns: of each column at most so many are taken. A thread holds one
+// from when it is admitted until it ends. A thread that finds none waits; one that holds a permit
+// itself lends it to the thread that it wants to start, and waits until it has one again.
+// A permit that comes free goes
+//   1. back to the lender, if it still waits for it: else all permits could end up with parents
+//   whose
+//      children wait for a permit
+//   2. to the first thread that waits for one of this column, be it a newcomer or a lender
+//   3. to the thread that comes next
 // A lender is served by 2 only when its child has begun, so that the child knows that it has no
 // lender any more.
-//   INV-1  taken <= most in each column; while somebody waits for a column, all its places are
+//   INV-1  taken <= most in each column; while somebody waits for a column, all its permits are
 //          taken
 #pragma once
 
 #include "wait/wait_list.hpp"
 
-#include <tulle/detail/place_holder.hpp>
+#include <tulle/detail/permit_holder.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,20 +27,20 @@ namespace tulle::group {
 
 inline constexpr std::size_t k_any_column = ~std::size_t{0};
 
-template <class Parking> class places {
+template <class Parking> class permits {
     using node = wait::waiter<Parking>;
 
 public:
-    using member = detail::place_holder;
+    using member = detail::permit_holder;
 
-    // Who waits for a place.
     struct lender;
+    // A thread that waits for a permit.
     struct request : node {
         std::size_t wanted = k_any_column;
         std::size_t got = 0;
         lender* lends = nullptr; // this is the request of a lender
     };
-    // Who has lent its place; it lies in the lender's frame until wait_back returns.
+    // A thread that has lent its permit. It lies in that thread's frame until wait_back returns.
     struct lender : request {
         explicit lender(std::size_t own) noexcept {
             this->wanted = own;
@@ -51,7 +51,7 @@ public:
         bool is_parked = false;
     };
 
-    places(std::size_t columns, std::size_t most) : m_columns(columns), m_most(most) {}
+    permits(std::size_t columns, std::size_t most) : m_columns(columns), m_most(most) {}
 
     [[nodiscard]] std::size_t columns() const noexcept { return m_columns.size(); }
     [[nodiscard]] std::size_t most() const noexcept { return m_most; }
@@ -62,8 +62,8 @@ public:
         return all;
     }
 
-    // The column of a free place, which is the caller's now, or k_any_column: none. `otherwise`
-    // then runs under the lock.
+    // Takes a free permit and returns its column. k_any_column: there is none; `otherwise` has run
+    // under the lock.
     template <class F>
     [[nodiscard]] std::size_t try_take(std::size_t wanted, F otherwise) noexcept {
         std::lock_guard const held(m_lock);
@@ -71,14 +71,14 @@ public:
         if (found == k_any_column) otherwise();
         return found;
     }
-    // Waits for one.
+    // Takes a permit, and waits for one if need be.
     [[nodiscard]] std::size_t take(std::size_t wanted) noexcept {
         request self;
         self.wanted = wanted;
         wait::park(reason(), self, m_lock, [this, &self] { return enter(self); });
         return self.got;
     }
-    // k_any_column: the limit was reached.
+    // Takes a permit, and waits for one until the limit. k_any_column: it was reached.
     [[nodiscard]] std::size_t take_until(std::size_t wanted, wait::limit<Parking> until) noexcept {
         wait::timed_waiter<Parking, request> self(until);
         self.wanted = wanted;
@@ -87,32 +87,33 @@ public:
         return served ? self.got : k_any_column;
     }
 
-    // By a member's thread, when it begins. `from`: who has lent it the place, or null.
-    void begin(member& self, lender* from) noexcept {
-        if (from == nullptr) return;
+    // A member's thread calls this when it begins. `of_permit`: the lender of its permit, or null.
+    void begin(member& self, lender* of_permit) noexcept {
+        if (of_permit == nullptr) return;
         std::unique_lock held(m_lock);
-        self.lender = from;
-        from->child = &self;
-        bool const served = from->is_parked && serve_or_queue(*from);
-        auto const thread = from->thread;
-        if (served) static_cast<void>(from->try_wake());
+        self.lender = of_permit;
+        of_permit->child = &self;
+        bool const served = of_permit->is_parked && serve_or_queue(*of_permit);
+        auto const thread = of_permit->thread;
+        if (served) static_cast<void>(of_permit->try_wake());
         held.unlock();
         if (served) Parking::resume(thread);
     }
-    // When it ends. `pass(column)`, under the lock: true if it gives the place to somebody itself.
+    // The thread calls this when it ends. `pass(column)` is called under the lock, and returns true
+    // if it gives the permit to another thread itself.
     template <class Pass> void end(member& self, Pass& pass) noexcept {
         std::unique_lock held(m_lock);
-        auto* const from = static_cast<lender*>(self.lender);
-        node* const next = from != nullptr ? return_to(*from) : next_holder(self.column, pass);
+        auto* const back = static_cast<lender*>(self.lender);
+        node* const next = back != nullptr ? return_to(*back) : next_holder(self.column, pass);
         resume(next, held);
     }
-    // For a thread that was never started.
-    template <class Pass> void give_back(std::size_t of, Pass& pass) noexcept {
+    // Gives back the permit of a thread that was never started.
+    template <class Pass> void give_back(std::size_t column_of_permit, Pass& pass) noexcept {
         std::unique_lock held(m_lock);
-        node* const next = next_holder(of, pass);
+        node* const next = next_holder(column_of_permit, pass);
         resume(next, held);
     }
-    // By the lender, after it has started the child, or run it.
+    // The lender calls this after it has started the child, or run it.
     void wait_back(lender& self) noexcept {
         wait::park(reason(), self, m_lock, [this, &self] {
             if (self.is_back) return false;
@@ -128,26 +129,26 @@ private:
     };
 
     [[nodiscard]] wait::wait_reason reason() const noexcept {
-        return {wait::wait_kind::group_place, this};
+        return {wait::wait_kind::group_permit, this};
     }
     [[nodiscard]] wait::wait_list<Parking>& list_of(std::size_t wanted) noexcept {
         return wanted == k_any_column ? m_waiting_for_any : m_columns[wanted].waiting;
     }
-    // All that follow: under the lock.
+    // All functions that follow are called under the lock.
     [[nodiscard]] std::size_t take_free(std::size_t wanted) noexcept {
         std::size_t const found = wanted == k_any_column ? emptiest() : wanted;
         if (m_columns[found].taken == m_most) return k_any_column;
         ++m_columns[found].taken;
         return found;
     }
-    // Of those that are equal, another one each time.
+    // The column with the fewest taken permits; of several, another one each time.
     [[nodiscard]] std::size_t emptiest() noexcept {
         std::size_t best = m_turn++ % m_columns.size();
         for (std::size_t k = 0; k < m_columns.size(); ++k)
             if (m_columns[k].taken < m_columns[best].taken) best = k;
         return best;
     }
-    // True: it waits.
+    // True: the caller waits.
     [[nodiscard]] bool enter(request& r) noexcept {
         r.got = take_free(r.wanted);
         if (r.got != k_any_column) return false;
@@ -158,13 +159,13 @@ private:
         r.since = ++m_tickets;
         list_of(r.wanted).push_back(r);
     }
-    // True: it has a place again.
+    // True: the lender has a permit again.
     [[nodiscard]] bool serve_or_queue(lender& l) noexcept {
         if (enter(l)) return false;
         l.child->lender = nullptr;
         return true;
     }
-    // The thread to resume, or null.
+    // Gives the permit back to its lender. Returns the thread to resume, or null.
     [[nodiscard]] node* return_to(lender& l) noexcept {
         l.is_back = true;
         if (!l.is_parked) return nullptr;
@@ -172,21 +173,21 @@ private:
         static_cast<void>(l.try_wake());
         return &l;
     }
-    template <class Pass> [[nodiscard]] node* next_holder(std::size_t of, Pass& pass) noexcept {
-        if (pass(of)) return nullptr;
-        request* const next = pop_next(of);
+    template <class Pass> [[nodiscard]] node* next_holder(std::size_t free, Pass& pass) noexcept {
+        if (pass(free)) return nullptr;
+        request* const next = pop_next(free);
         if (next == nullptr) {
-            --m_columns[of].taken;
+            --m_columns[free].taken;
             return nullptr;
         }
-        next->got = of;
+        next->got = free;
         if (next->lends != nullptr) next->lends->child->lender = nullptr;
         return next;
     }
-    // The one that has waited longest; its wait is over.
-    [[nodiscard]] request* pop_next(std::size_t of) noexcept {
+    // Takes the request that has waited longest, and ends its wait.
+    [[nodiscard]] request* pop_next(std::size_t free) noexcept {
         for (;;) {
-            wait::wait_list<Parking>& list = older(m_columns[of].waiting, m_waiting_for_any);
+            wait::wait_list<Parking>& list = older(m_columns[free].waiting, m_waiting_for_any);
             node* const first = list.first();
             if (first == nullptr) return nullptr;
             list.unlink(*first);
