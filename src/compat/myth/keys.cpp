@@ -46,7 +46,8 @@ tulle_key native_key(myth_key_t key) noexcept {
 int number_for(tulle_key key) noexcept {
     for (std::size_t k = 0; k < k_most_keys; ++k) {
         tulle_key free = 0;
-        if (entries()[k].native.compare_exchange_strong(free, key, std::memory_order_relaxed,
+        // acquire pairs with myth_key_delete
+        if (entries()[k].native.compare_exchange_strong(free, key, std::memory_order_acquire,
                                                         std::memory_order_relaxed))
             return static_cast<int>(k);
     }
@@ -112,12 +113,13 @@ int myth_key_create(myth_key_t* key, void (*destr_function)(void*)) {
 }
 
 int myth_key_delete(myth_key_t key) {
-    key_entry* const e = entry_of(key);
     tulle_key const native = native_key(key);
     if (native == 0) return EINVAL;
-    e->destructor.store(nullptr, std::memory_order_relaxed);
-    e->native.store(0, std::memory_order_relaxed); // the last: it frees the number
-    return positive(tulle_key_delete(native));
+    // One of those who delete it goes on.
+    if (int const error = tulle_key_delete(native)) return positive(error);
+    entry_of(key)->destructor.store(nullptr, std::memory_order_relaxed);
+    entry_of(key)->native.store(0, std::memory_order_release); // pairs with number_for
+    return 0;
 }
 
 int myth_setspecific(myth_key_t key, const void* data) {
