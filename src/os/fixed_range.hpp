@@ -21,6 +21,8 @@ public:
     [[nodiscard]] static fixed_range reserve(std::uintptr_t at, std::size_t bytes) noexcept;
     /// Where nothing else is, on the machine that this was compiled for, and with the sanitizer.
     [[nodiscard]] static std::uintptr_t usual_address() noexcept;
+    /// Below 2 GiB, above what programs that lie at low addresses take, unless they are large.
+    [[nodiscard]] static std::uintptr_t low_address() noexcept;
 
     [[nodiscard]] bool is_valid() const noexcept { return m_low != nullptr; }
     [[nodiscard]] std::byte* low() const noexcept { return m_low; }
