@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 #
+# Faces that look into the variables of the program; each has that code to itself.
+set(faces_with_program parmacs tnt)
+
 # tulle::NAME (shared) and tulle::NAME_static, if it is one of the kinds: what programs for another library link, upon tulle::tulle. Their
 # include path is include/compat/NAME. Inside this tree src/ is an include root of the sources.
 function(tulle_add_compat_library name)
     set(kinds ${ARGN})
     tulle_glob(sources src/compat/${name}/*.cpp)
+    if(name IN_LIST faces_with_program)
+        tulle_glob(program_sources src/compat/program/*.cpp)
+        list(APPEND sources ${program_sources})
+    endif()
     set(map ${PROJECT_SOURCE_DIR}/src/compat/${name}/${name}.map)
     add_library(tulle_${name}_objects OBJECT ${sources})
     set_target_properties(tulle_${name}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON VISIBILITY_INLINES_HIDDEN ON UNITY_BUILD OFF)
@@ -45,6 +52,7 @@ tulle_add_compat_library(parmacs shared)
 file(RELATIVE_PATH program_from_library /${CMAKE_INSTALL_LIBDIR} /${CMAKE_INSTALL_BINDIR}/tulle)
 target_compile_definitions(tulle_parmacs_objects PRIVATE TULLE_PROGRAM_FROM_LIBRARY="${program_from_library}")
 target_link_libraries(tulle_parmacs_shared PRIVATE ${CMAKE_DL_LIBS})
+target_link_libraries(tulle_tnt_shared PRIVATE ${CMAKE_DL_LIBS})
 
 # A program with the macros: TARGET of sources that m4 expands. Does nothing where there is no m4.
 find_program(m4_program m4)

@@ -32,6 +32,8 @@ enum class option_id : std::uint8_t {
     global_group,
     global_algorithm,
     global_report,
+    global_low,
+    share_globals,
     on_place_death,
     reserve_cpu,
     check,
@@ -41,7 +43,7 @@ enum class option_id : std::uint8_t {
     start_timeout,
     host_timeout
 };
-inline constexpr std::size_t k_option_count = 24;
+inline constexpr std::size_t k_option_count = 26;
 
 // More workers than this are a slip of the pen.
 inline constexpr std::uint64_t k_most_workers = 4096;
@@ -59,6 +61,9 @@ inline constexpr std::uint64_t k_guard_none = 3;
 inline constexpr std::uint64_t k_deadlock_off = 0;
 inline constexpr std::uint64_t k_deadlock_warn = 1;
 inline constexpr std::uint64_t k_deadlock_abort = 2;
+
+/// Of the choices of the option `share_globals`, in the order of its words.
+inline constexpr std::uint64_t k_share_globals_on = 2;
 
 /// Choices of the option `on_place_death`, in the order of its words.
 inline constexpr std::uint64_t k_on_place_death_end = 0;

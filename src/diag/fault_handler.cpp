@@ -22,15 +22,18 @@ namespace tulle::diag {
 namespace {
 
 std::atomic<bool> g_busy{false}; // a handler is at work, and will end the process
+std::atomic<fault_explainer> g_explainer{nullptr};
 
 struct request {
     sched::worker const* on;
     fault what;
     int process;
+    fault_explainer explain; // null: it is an overflow
 };
 
 void write_request(void* of) {
     auto const& r = *static_cast<request const*>(of);
+    if (r.explain != nullptr) return r.explain(r.what.address, STDERR_FILENO);
     write_overflow(*r.on, r.what, r.process, STDERR_FILENO);
 }
 
@@ -69,8 +72,12 @@ void on_fault(int signal, siginfo_t* info, void* interrupted) {
     if (w != nullptr && is_fault) {
         request r{w,
                   {reinterpret_cast<std::uintptr_t>(info->si_addr), 0, arch::registers_of(where)},
-                  ::getpid()};
-        if (may_be_overflow(*w, r.what)) {
+                  ::getpid(),
+                  nullptr};
+        bool const is_overflow = may_be_overflow(*w, r.what);
+        // Pairs with explain_others_by.
+        if (!is_overflow) r.explain = g_explainer.load(std::memory_order_acquire);
+        if (is_overflow || r.explain != nullptr) {
             r.what.probe_target = arch::probe_target(where);
             // relaxed: guards no data; the other one ends the process
             while (g_busy.exchange(true, std::memory_order_relaxed)) ::pause();
@@ -105,6 +112,10 @@ void stop_explaining_overflows() noexcept {
     present = {};
     present.sa_handler = SIG_DFL;
     ::sigaction(SIGSEGV, &present, nullptr);
+}
+
+void explain_others_by(fault_explainer explain) noexcept {
+    g_explainer.store(explain, std::memory_order_release); // pairs with on_fault
 }
 
 } // namespace tulle::diag

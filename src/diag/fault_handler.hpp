@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says which thread it was when a stack overflows. A handler of SIGSEGV, on the stack that workers
-// have for handlers, which any fault reaches:
+// Says which thread it was when a stack overflows, and lets another layer explain other faults. A
+// handler of SIGSEGV, on the stack that workers have for handlers, which any fault reaches:
 // where it may be an overflow, a copy of the process writes about it; then the program ends by the
 // same signal as it would have without. Linux reports guard pages by SIGSEGV, never by SIGBUS.
 #pragma once
+
+#include <cstdint>
 
 namespace tulle::diag {
 
@@ -11,5 +13,10 @@ namespace tulle::diag {
 // Both by one thread at a time.
 void explain_overflows() noexcept;
 void stop_explaining_overflows() noexcept;
+
+// Writes what it knows of a fault that is no overflow, at that address, to `output`; in a copy of
+// the process. Null: nobody does.
+using fault_explainer = void (*)(std::uintptr_t address, int output) noexcept;
+void explain_others_by(fault_explainer explain) noexcept;
 
 } // namespace tulle::diag

@@ -22,6 +22,7 @@ namespace {
 
 // Segments are multiples of it: whole pages, whatever their size.
 constexpr std::uint64_t k_part = 64 * 1024;
+constexpr std::uint64_t k_end_of_low = std::uint64_t{1} << 32U;
 
 } // namespace
 
@@ -52,6 +53,10 @@ gmem::segments const* global_memory::map() noexcept {
     if (m_shown.load(std::memory_order_relaxed) != nullptr) return &m_table;
     std::uint64_t const each =
         std::max(m_settings.bytes / m_count / k_part, std::uint64_t{1}) * k_part;
+    if (m_settings.is_low && each * m_count > k_end_of_low - os::fixed_range::low_address()) {
+        m_error = ENOMEM;
+        return nullptr;
+    }
     try {
         m_error = m_transport != nullptr ? map_over(each) : map_alone(each);
         if (m_error != 0) return nullptr;
@@ -67,10 +72,15 @@ gmem::segments const* global_memory::map() noexcept {
     return &m_table;
 }
 
+std::uintptr_t global_memory::address() const noexcept {
+    return m_settings.is_low ? os::fixed_range::low_address() : os::fixed_range::usual_address();
+}
+
 int global_memory::map_alone(std::uint64_t each) noexcept {
-    if (!m_own.is_valid()) m_own = os::fixed_range::reserve(os::fixed_range::usual_address(), each);
+    if (!m_own.is_valid()) m_own = os::fixed_range::reserve(address(), each);
     // No other place has to name it.
-    if (!m_own.is_valid() && errno == EEXIST) m_own = os::fixed_range::reserve(0, each);
+    if (!m_own.is_valid() && errno == EEXIST && !m_settings.is_low)
+        m_own = os::fixed_range::reserve(0, each);
     if (!m_own.is_valid() || !m_own.fill(0, each)) return errno;
     m_table = gmem::segments(reinterpret_cast<std::uintptr_t>(m_own.low()), each, 1);
     m_reaches_all = true;
@@ -78,6 +88,7 @@ int global_memory::map_alone(std::uint64_t each) noexcept {
 }
 
 int global_memory::map_over(std::uint64_t each) {
+    m_transport->choose_segments_address(address());
     std::byte* const low = m_transport->map_segments(each);
     if (low == nullptr) return errno;
     m_table = gmem::segments(reinterpret_cast<std::uintptr_t>(low), each, m_count);

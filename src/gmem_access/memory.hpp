@@ -35,6 +35,7 @@ struct memory_settings {
     rank group = 0;                                 // places that are managed together; 0: all
     gmem::algorithm algorithm = gmem::algorithm::first_fit;
     bool reports = false; // at the end
+    bool is_low = false;  // at addresses below 4 GiB
 };
 
 enum class memory_operation : std::uint8_t {
@@ -98,6 +99,7 @@ private:
     class batch;
 
     [[nodiscard]] gmem::segments const* map() noexcept;
+    [[nodiscard]] std::uintptr_t address() const noexcept; // where it is to lie
     [[nodiscard]] int map_alone(std::uint64_t each) noexcept;
     [[nodiscard]] int map_over(std::uint64_t each);
     [[nodiscard]] bool leads() const noexcept;

@@ -2,6 +2,7 @@
 #include "membership/membership.hpp"
 
 #include "base/error.hpp"
+#include "membership/foreign_fault.hpp"
 #include "membership/host_silence.hpp"
 #include "membership/mpi_job.hpp"
 #include "membership/place_report.hpp"
@@ -179,6 +180,7 @@ endpoint& become_endpoint(std::unique_ptr<net::transport> over) {
 void take_part(endpoint& e) {
     e.start();
     sched::scheduler::instance().set_idle_poller(&e);
+    if (e.count() > 1) explain_faults(s_session, e.here());
     if (e.here() != 0) serve(e);
     std::atexit(&leave);
 }
@@ -246,6 +248,7 @@ void join_from_environment() try {
 void leave() noexcept {
     endpoint* const e = endpoint_of_process();
     if (e == nullptr) return gmem_access::forget_memory_of_process();
+    stop_explaining_faults();
     if (e->here() != 0) return;
     memory_of(*e).report();
     e->tell_end();
@@ -256,6 +259,7 @@ void leave() noexcept {
 
 void forget() noexcept {
     if (endpoint_of_process() == nullptr) return;
+    stop_explaining_faults();
     detail::set_attachment(detail::attachment_of::global_deque,
                            nullptr); // on the parent's steal area
     sched::scheduler::instance().set_idle_poller(nullptr);

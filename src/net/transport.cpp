@@ -11,7 +11,7 @@ bool transport::reserve_segments(std::size_t each) noexcept {
         return false;
     }
     if (!m_segments.is_valid())
-        m_segments = os::fixed_range::reserve(os::fixed_range::usual_address(), each * count());
+        m_segments = os::fixed_range::reserve(m_segments_at, each * count());
     // It stays when what is to lie there cannot be had, and is filled when somebody tries again.
     return m_segments.is_valid();
 }

@@ -81,6 +81,8 @@ public:
     // and until this object is gone. Null: errno says why; EEXIST: something else is at those
     // addresses.
     [[nodiscard]] virtual std::byte* map_segments(std::size_t each) noexcept;
+    // Where they begin, the same for all places; before map_segments.
+    void choose_segments_address(std::uintptr_t address) noexcept { m_segments_at = address; }
     // Whether that place's part is one of these; then loads, stores and atomic operations of both
     // act on the same memory.
     [[nodiscard]] virtual bool reaches(rank place) const noexcept { return place == here(); }
@@ -122,9 +124,12 @@ public:
     virtual void close() noexcept {}
 
 protected:
-    // At the address that is usual for them. Nothing of it is mapped yet. False: errno says why.
+    // At the address that was chosen for them. Nothing of it is mapped yet. False: errno says why.
     [[nodiscard]] bool reserve_segments(std::size_t each) noexcept;
     os::fixed_range m_segments;
+
+private:
+    std::uintptr_t m_segments_at = os::fixed_range::usual_address();
 };
 
 } // namespace tulle::net

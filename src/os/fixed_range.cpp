@@ -28,6 +28,7 @@ constexpr std::uintptr_t k_usual = 0x10'0000'0000;
 } // namespace
 
 std::uintptr_t fixed_range::usual_address() noexcept { return k_usual; }
+std::uintptr_t fixed_range::low_address() noexcept { return 0x2000'0000; }
 
 fixed_range::fixed_range(fixed_range&& other) noexcept
     : m_low(std::exchange(other.m_low, nullptr)), m_size(std::exchange(other.m_size, 0)) {}

@@ -15,21 +15,23 @@ struct map_line {
     address_range range;
     bool is_readable = false;
     bool is_private = false;
+    char const* name = ""; ///< up to the end of the text
 };
 
 /// "low-high rw-p ..."
 std::optional<map_line> parse(char const* line) noexcept {
     unsigned long low = 0, high = 0;
     char rights[5] = "";
-    if (std::sscanf(line, "%lx-%lx %4s", &low, &high, rights) != 3) {
+    int at = 0; // where the name begins
+    if (std::sscanf(line, "%lx-%lx %4s %*s %*s %*s %n", &low, &high, rights, &at) != 3) {
         return {};
     }
-    return map_line{{low, high}, rights[0] == 'r', rights[3] == 'p'};
+    return map_line{{low, high}, rights[0] == 'r', rights[3] == 'p', line + at};
 }
 
 /// Until see(line) is false. No heap, no lock.
-template <class See> void for_each_mapping(See see) {
-    int const maps = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+template <class See> void for_each_mapping(See see, char const* file = "/proc/self/maps") {
+    int const maps = ::open(file, O_RDONLY | O_CLOEXEC);
     char text[4096];
     std::size_t length = 0;
     for (bool go_on = true; go_on && maps >= 0;) {
@@ -66,6 +68,25 @@ address_range mapping_around(std::uintptr_t address) noexcept {
         return !is_it;
     });
     return range;
+}
+
+named_range mapping_of(int process, std::uintptr_t address) noexcept {
+    named_range made;
+    char file[64] = "/proc/self/maps";
+    if (process != 0) {
+        std::snprintf(file, sizeof file, "/proc/%d/maps", process);
+    }
+    for_each_mapping(
+        [&](map_line const& found) {
+            bool const is_it = found.is_readable && found.range.contains(address);
+            if (is_it) {
+                made.range = found.range;
+                std::snprintf(made.name, sizeof made.name, "%s", found.name);
+            }
+            return !is_it;
+        },
+        file);
+    return made;
 }
 
 std::vector<address_range> private_mappings() {

@@ -69,7 +69,8 @@ int prepare_memory(launch const& with) {
         {options.number(option_id::global_memory),
          static_cast<net::rank>(options.number(option_id::global_group)),
          static_cast<gmem::algorithm>(options.number(option_id::global_algorithm)),
-         options.number(option_id::global_report) != 0});
+         options.number(option_id::global_report) != 0,
+         options.number(option_id::global_low) != 0});
     return 0;
 }
 

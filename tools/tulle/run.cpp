@@ -17,6 +17,7 @@
 #include <memory>
 
 #include <CLI/CLI.hpp>
+#include <sys/personality.h>
 #include <unistd.h>
 
 namespace tulle::tool {
@@ -30,6 +31,7 @@ struct run_request {
     bool check = false;
     bool no_bind = false;
     bool share_cpus = false;
+    bool share_globals = false;
     std::string seed;
     std::uint64_t explore = 0; // so many seeds; 0: not asked for
     unsigned time_limit = 60;  // seconds for each of them
@@ -61,6 +63,7 @@ base::option_table hand_over_all(run_request const& request) {
     if (request.stack_report) hand_over(table, "stack_report=1");
     if (request.check) hand_over(table, "check=1");
     if (request.share_cpus) hand_over(table, "share_cpus=1");
+    if (request.share_globals) hand_over(table, "share_globals=on");
     if (!request.seed.empty()) hand_over(table, "seed=" + request.seed);
     return table;
 }
@@ -103,6 +106,16 @@ bool has_places(run_request const& request) {
     return request.places != 0 || !request.hosts.empty() || !request.place_of_job.empty();
 }
 
+// Programs inherit it; then variables have the same addresses at all places.
+void fix_addresses(base::option_table const& table) {
+    constexpr unsigned long k_ask = 0xFFFFFFFF;
+    if (table.number(base::option_id::share_globals) != base::k_share_globals_on) return;
+    auto const kept = static_cast<unsigned long>(personality(k_ask));
+    if ((kept & ADDR_NO_RANDOMIZE) == 0 && personality(kept | ADDR_NO_RANDOMIZE) < 0)
+        throw failure(k_exit_failed, "run: --share-globals: the system chooses addresses at random "
+                                     "and does not let programs have it otherwise");
+}
+
 void check_places(run_request const& request, base::option_table const& table) {
     if (!request.tags.empty() && !has_places(request))
         throw failure(k_exit_usage, "run: --tags requires --places or --hosts");
@@ -114,6 +127,7 @@ void check_places(run_request const& request, base::option_table const& table) {
 int run(run_request const& request) {
     base::option_table const table = hand_over_all(request);
     check_places(request, table);
+    fix_addresses(table);
     if (request.explore != 0) return explore_seeds(request, table);
     if (!request.place_of_job.empty())
         return run_job_place(request.words, tagging_of(request.place_of_job), request.has_input,
@@ -150,6 +164,8 @@ command add_run(CLI::App& program) {
                     "all, none [others]")
         ->type_name("WHOSE")
         ->check(CLI::IsMember({"others", "all", "none"}).description(""));
+    app->add_flag_callback(
+        "--no-tags", [request] { request->tags = "none"; }, "The same as --tags none");
     app->add_flag("--no-bind", request->no_bind,
                   "Places of this host share all processors, also if there is one for each worker");
     app->add_option("--hosts", request->hosts,
@@ -174,6 +190,9 @@ command add_run(CLI::App& program) {
                   "At the end, how much of their stacks threads have used");
     app->add_flag("--share-cpus", request->share_cpus,
                   "Shares the processors with the user's other programs that do (`tulle cpus`)");
+    app->add_flag("--share-globals", request->share_globals,
+                  "Places of a host have the global variables of PROG in common, if it is for TNT "
+                  "or PARMACS");
     app->add_flag("--check", request->check,
                   "Finds pointers that are sent to other places, where they mean nothing");
     app->add_option("--seed", request->seed,

@@ -6,18 +6,26 @@ divert(-1)
 define(`tulle_if', defn(`ifelse'))
 changequote([[[,]]])
 
+# Programs count on headers that the environment brings.
 define([[[EXTERN_ENV]]], [[[
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
 #include <tulle_parmacs.h>
+#ifndef PAGE_SIZE
+#define PAGE_SIZE 4096
+#endif
 ]]])
 define([[[MAIN_ENV]]], [[[
 #define TULLE_PARMACS_MAIN
-#include <tulle_parmacs.h>
-]]])
+EXTERN_ENV]]])
 define([[[MAIN_INITENV]]], [[[{ tulle_parmacs_begin(); }]]])
 define([[[MAIN_END]]], [[[{ tulle_parmacs_end(); }]]])
 
 define([[[CLOCK]]], [[[{ ($1) = tulle_parmacs_clock(); }]]])
-define([[[CREATE]]], [[[{ tulle_parmacs_create($1); }]]])
+# With a number it is that of all processes, and the caller is one of them.
+define([[[CREATE]]], [[[tulle_if([[[$#]]],0,[[[[[[CREATE]]]]]],[[[$2]]],,[[[{ tulle_parmacs_create($1); }]]],[[[{ tulle_parmacs_create_all((void (*)(void))($1), $2); }]]])]]])
 define([[[WAIT_FOR_END]]], [[[{ tulle_parmacs_wait_for_end($1); }]]])
 # It is written as a comment, so that others ignore it; a comment may speak of it.
 define([[[START_TIME]]], [[[tulle_if([[[$#]]],0,[[[[[[START_TIME]]]]]],[[[
@@ -41,6 +49,8 @@ define([[[ALOCK]]], [[[{ tulle_parmacs_lock(($1)[$2]); }]]])
 define([[[AUNLOCK]]], [[[{ tulle_parmacs_unlock(($1)[$2]); }]]])
 define([[[AULOCK]]], defn([[[AUNLOCK]]]))
 
+define([[[AGETL]]], [[[(($1)[$2])]]])
+
 define([[[BARDEC]]], [[[tulle_parmacs_barrier_t $1;]]])
 define([[[BARINIT]]], [[[{ tulle_parmacs_barrier_init(&($1), 1); }]]])
 define([[[BARRIER]]], [[[{ tulle_parmacs_barrier($1, $2); }]]])
@@ -57,9 +67,23 @@ define([[[WAITPAUSE]]], [[[{ tulle_parmacs_event_wait(($1)[tulle_if([[[$2]]],,0,
 define([[[PAUSE]]], [[[{ tulle_parmacs_event_take(($1)[tulle_if([[[$2]]],,0,[[[$2]]])]); }]]])
 define([[[EVENT]]], [[[{ tulle_parmacs_event_announce(($1)[tulle_if([[[$2]]],,0,[[[$2]]])]); }]]])
 
+define([[[CONDVARDEC]]], [[[void* $1;]]])
+define([[[CONDVARINIT]]], [[[{ tulle_parmacs_cond_init(&($1), 1); }]]])
+define([[[CONDVARWAIT]]], [[[{ tulle_parmacs_cond_wait($1, $2); }]]])
+define([[[CONDVARSIGNAL]]], [[[{ tulle_parmacs_cond_signal($1); }]]])
+define([[[CONDVARBCAST]]], [[[{ tulle_parmacs_cond_broadcast($1); }]]])
+
+define([[[ACQUIRE_FENCE]]], [[[{ __atomic_thread_fence(__ATOMIC_ACQUIRE); }]]])
+define([[[RELEASE_FENCE]]], [[[{ __atomic_thread_fence(__ATOMIC_RELEASE); }]]])
+define([[[FULL_FENCE]]], [[[{ __atomic_thread_fence(__ATOMIC_SEQ_CST); }]]])
+
+# What a simulator would look at.
+define([[[SPLASH3_ROI_BEGIN]]], [[[]]])
+define([[[SPLASH3_ROI_END]]], [[[]]])
+
 undefine([[[builtin]]], [[[changecom]]], [[[changequote]]], [[[changeword]]], [[[debugfile]]], [[[debugmode]]], [[[decr]]], [[[define]]], [[[defn]]], [[[divnum]]],
-    [[[dumpdef]]], [[[errprint]]], [[[esyscmd]]], [[[eval]]], [[[format]]], [[[ifdef]]], [[[ifelse]]], [[[include]]], [[[incr]]], [[[index]]],
+    [[[dumpdef]]], [[[errprint]]], [[[esyscmd]]], [[[eval]]], [[[format]]], [[[ifdef]]], [[[ifelse]]], [[[incr]]], [[[index]]],
     [[[indir]]], [[[len]]], [[[m4exit]]], [[[m4wrap]]], [[[maketemp]]], [[[mkstemp]]], [[[patsubst]]], [[[popdef]]], [[[pushdef]]], [[[regexp]]],
-    [[[shift]]], [[[sinclude]]], [[[substr]]], [[[syscmd]]], [[[sysval]]], [[[traceoff]]], [[[traceon]]], [[[translit]]],
+    [[[shift]]], [[[substr]]], [[[syscmd]]], [[[sysval]]], [[[traceoff]]], [[[traceon]]], [[[translit]]],
     [[[undivert]]], [[[unix]]], [[[__unix__]]], [[[__gnu__]]], [[[__file__]]], [[[__line__]]], [[[__program__]]])
 divert(0)undefine([[[divert]]], [[[dnl]]], [[[undefine]]])

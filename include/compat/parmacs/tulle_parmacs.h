@@ -33,6 +33,8 @@ typedef struct {
 typedef struct {
     void* tulle_shared;
 } tulle_parmacs_event_t;
+/* Programs declare these in headers that come before the environment. */
+typedef void* tulle_parmacs_cond_t;
 
 /* --- the program ------------------------------------------------------------------------------ */
 
@@ -51,16 +53,23 @@ TULLE_API unsigned long tulle_parmacs_clock(void);
  * function returns. Errors: no process is free; a function of a shared library.
  * Memory ordering: what happens before the call happens before the function. */
 TULLE_API void tulle_parmacs_create(void (*function)(void));
-/* Until so many that the caller has created have ended. Errors: there are not so many.
+/* Calls the function in so many processes: those that tulle_parmacs_create takes, and the caller.
+ * They take themselves for threads, so all share one copy of the global variables from the first
+ * such call on, if main's process is alone then, and unless TULLE_SHARE_GLOBALS=off. Errors:
+ * as of tulle_parmacs_create; variables cannot be shared. */
+TULLE_API void tulle_parmacs_create_all(void (*function)(void), int processes);
+/* Until so many that the caller has created have ended; after tulle_parmacs_create_all the caller
+   may be counted. Errors: there are not so many.
    Memory ordering: what they did happens before the return. */
 TULLE_API void tulle_parmacs_wait_for_end(int processes);
 /* Waits until so many call it; process number 0 then starts the time, which ends with WAIT_FOR_END
  * and is printed by MAIN_END. */
 TULLE_API void tulle_parmacs_start_time(int number, int processes);
 
-/* --- shared memory: the same addresses in all processes --------------------------------------- */
+/* --- shared memory: the same addresses in all processes; also before MAIN_INITENV ------------- */
 
-TULLE_API void* tulle_parmacs_malloc(size_t size); /* null: there is not so much; errno says why */
+/* Null: there is not so much, which a message says, too. */
+TULLE_API void* tulle_parmacs_malloc(size_t size);
 TULLE_API void
 tulle_parmacs_free(void* address); /* null: nothing. Errors: freed already, or not the beginning */
 
@@ -89,6 +98,12 @@ TULLE_API void tulle_parmacs_event_take(
     tulle_parmacs_event_t event); /* until it is set; one of those that wait clears it */
 TULLE_API void tulle_parmacs_event_announce(
     tulle_parmacs_event_t event); /* until it is cleared; one of those that wait sets it */
+
+TULLE_API void tulle_parmacs_cond_init(tulle_parmacs_cond_t* first, int count);
+/* Unlocks, waits, and locks again. Errors: nobody holds the lock. */
+TULLE_API void tulle_parmacs_cond_wait(tulle_parmacs_cond_t condition, tulle_parmacs_lock_t lock);
+TULLE_API void tulle_parmacs_cond_signal(tulle_parmacs_cond_t condition);    /* one that waits */
+TULLE_API void tulle_parmacs_cond_broadcast(tulle_parmacs_cond_t condition); /* all that wait */
 
 #ifdef __cplusplus
 }

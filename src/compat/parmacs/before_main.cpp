@@ -5,7 +5,8 @@
 // refuses is told by MAIN_INITENV or CREATE. Then the processes become places, so that main runs in
 // one of them only.
 #include "compat/parmacs/failure.hpp"
-#include "compat/parmacs/program_data.hpp"
+#include "compat/program/program_data.hpp"
+#include "compat/program/shared_variables.hpp"
 
 #include <tulle.h>
 #include <tulle/detail/remote.hpp>
@@ -33,7 +34,8 @@ namespace {
 
 constexpr unsigned long k_ask = 0xFFFFFFFF;
 // Of addresses; pages take memory when they are used.
-constexpr std::uint64_t k_memory = std::uint64_t{1} << 32U;
+constexpr std::uint64_t k_memory = std::uint64_t{1} << 36U;
+constexpr std::uint64_t k_low_memory = std::uint64_t{1} << 30U; // if they are to be low ones
 
 // Run by the dynamic linker as its argument, or with another user's rights: then it is not ours to
 // start.
@@ -93,6 +95,11 @@ void choose(char const* name, std::string const& value) {
         fail("start: option %s: %s", name, std::strerror(-error));
 }
 
+bool has_low_memory() noexcept {
+    char const* const chosen = std::getenv("TULLE_GLOBAL_LOW");
+    return chosen != nullptr && std::strcmp(chosen, "1") == 0;
+}
+
 // A process has one thread, that of main or of what was created; it stays on one OS thread. Whoever
 // dies ends the program. Returns at place 0.
 void become_place() {
@@ -100,7 +107,7 @@ void become_place() {
     choose("max_substitutes", "off"); // nor does it go on elsewhere when its worker is stuck
     choose("on_place_death", "end");
     if (std::getenv("TULLE_GLOBAL_MEMORY") == nullptr)
-        choose("global_memory", std::to_string(k_memory));
+        choose("global_memory", std::to_string(has_low_memory() ? k_low_memory : k_memory));
     if (int const error = tulle_init(nullptr))
         fail("start: Tulle does not start: %s", std::strerror(-error));
 }
@@ -112,7 +119,8 @@ using namespace tulle::parmacs;
 
 void tulle_parmacs_before_main(char* const* arguments) try {
     if (tulle_is_initialized() != 0) return; // MAIN_ENV is in another source file, too
-    static_cast<void>(program_data::of_process());
+    static_cast<void>(tulle::program::program_data::of_process());
+    tulle::program::make_streams();
     if (may_begin_again()) begin_again(arguments);
     become_place();
 } catch (std::bad_alloc const&) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// CREATE and WAIT_FOR_END. A place takes the variables of its creator, and then runs the function
-// in a thread of its own.
+// CREATE and WAIT_FOR_END. A place takes the variables of its creator, unless they share them, and
+// then runs the function in a thread of its own.
 #include "compat/parmacs/failure.hpp"
-#include "compat/parmacs/program_data.hpp"
 #include "compat/parmacs/world.hpp"
+#include "compat/program/program_data.hpp"
+#include "compat/program/shared_variables.hpp"
 
 #include <tulle.h>
 #include <tulle/place.hpp>
@@ -23,6 +24,9 @@ namespace tulle::parmacs {
 
 namespace {
 
+using program::program_data;
+using program::range;
+using program::ranges;
 using function = void (*)();
 
 struct created {
@@ -81,9 +85,10 @@ ranges ranges_of(values const& sent) {
 
 // At the place that becomes the process. 0, or a negative errno value.
 int begin_here(std::uint64_t code, int creator, values const& touched, values const& links) {
-    if (int const error =
-            program_data::of_process().replace(creator, ranges_of(touched), complements(links)))
-        return error;
+    if (!program::are_shared())
+        if (int const error =
+                program_data::of_process().replace(creator, ranges_of(touched), complements(links)))
+            return error;
     s_created = {reinterpret_cast<function>(detail::code_of_name(code)),
                  creator}; // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
     tulle_attr const attributes{stack_size(), -1, 0, nullptr};
@@ -114,16 +119,25 @@ void create(world& all, function body) {
              tulle_place_count(), tulle_place_count() + 1);
     std::fflush(stdout); // lines of before come before those of the new process
     program_data const& own = program_data::of_process();
+    bool const are_shared = program::are_shared();
     int const error = at(
         tulle::place(place),
         [](std::uint64_t c, int by, values const& touched, values const& links) {
             return begin_here(c, by, touched, links);
         },
-        code, tulle_here(), complements(own.touched()), complements(own.links_at_start()));
+        code, tulle_here(), are_shared ? values() : complements(own.touched()),
+        are_shared ? values() : complements(own.links_at_start()));
     if (error != 0)
         fail("CREATE: place %d cannot take the variables of place %d: %s", place, tulle_here(),
              std::strerror(-error));
     ++own_slot(all).created;
+}
+
+// Programs that create processes like that take them for threads of one process.
+void share_if_first(world& all) {
+    if (program::chosen_sharing() != program::sharing::automatic || tulle_here() != 0) return;
+    bool const is_alone = own_slot(all).created == 0;
+    if (is_alone && !program::are_shared()) share_variables("CREATE");
 }
 
 } // namespace
@@ -139,13 +153,27 @@ void tulle_parmacs_create(void (*function)(void)) try {
     fail("CREATE: %s", e.what());
 }
 
+void tulle_parmacs_create_all(void (*function)(void), int processes) try {
+    world& all = world_for("CREATE");
+    if (function == nullptr) fail("CREATE: no function");
+    if (processes < 1) fail("CREATE: of %d processes", processes);
+    if (processes > 1) share_if_first(all);
+    for (int k = 1; k < processes; ++k) create(all, function);
+    own_slot(all).takes_part = true;
+    function();
+} catch (std::exception const& e) {
+    fail("CREATE: %s", e.what());
+}
+
 void tulle_parmacs_wait_for_end(int processes) {
     world& all = world_for("WAIT_FOR_END");
     process_slot& own = own_slot(all);
-    if (processes < 0 || processes > own.created)
+    if (processes < 0 || processes > own.created + (own.takes_part ? 1 : 0))
         fail("WAIT_FOR_END: of %d processes, but %lld were created and not waited for", processes,
              static_cast<long long>(own.created));
-    own.ended.wait(wish::to_take, processes);
-    own.created -= processes;
+    std::int64_t const others = std::min<std::int64_t>(processes, own.created);
+    own.ended.wait(wish::to_take, others);
+    own.created -= others;
+    if (own.created == 0) own.takes_part = false;
     if (all.started_at != 0) all.timed_us = tulle_parmacs_clock() - all.started_at;
 }

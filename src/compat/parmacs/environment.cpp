@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // MAIN_INITENV, MAIN_END, and the clock.
 #include "compat/parmacs/failure.hpp"
-#include "compat/parmacs/program_data.hpp"
 #include "compat/parmacs/world.hpp"
+#include "compat/program/program_data.hpp"
+#include "compat/program/shared_variables.hpp"
 
 #include <tulle.h>
 #include <tulle/place.hpp>
 #include <tulle_parmacs.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <exception>
-
-#include <dlfcn.h>
+#include <string>
+#include <utility>
 
 namespace tulle::parmacs {
 
 namespace {
 
+using program::program_data;
+
 world* s_world = nullptr;
+// Main has allocated memory before MAIN_INITENV.
+bool s_is_early = false;
+bool s_has_ended = false; // MAIN_END
 
 // Variables of such code lie among the program's, and would be overwritten by those of another
 // process.
 void refuse_foreign_variables() {
-    constexpr std::array<char const*, 4> k_names{"tulle_init", "tulle_parmacs_begin", "malloc",
-                                                 "__sanitizer_print_stack_trace"};
-    for (char const* const name : k_names) {
-        void const* const code = dlsym(RTLD_DEFAULT, name);
-        if (code != nullptr && program_data::of_process().has(code))
-            fail("MAIN_INITENV: the program has %s in itself, linked statically, and CREATE would "
-                 "overwrite its variables: link shared "
-                 "libraries instead",
-                 name);
-    }
-    if (program_data::of_process().has(reinterpret_cast<void const*>(&refuse_foreign_variables)))
+    if (program::has_this_library())
         fail("MAIN_INITENV: the program is linked with static libraries of Tulle, and CREATE would "
              "overwrite their variables: link the "
              "shared ones instead");
+    if (char const* const name = program::foreign_function())
+        fail("MAIN_INITENV: the program has %s in itself, linked statically, and CREATE would "
+             "overwrite its variables: link shared "
+             "libraries instead",
+             name);
 }
 
 world& make_world() {
@@ -81,7 +81,20 @@ void take_in(int place, world& shared) {
              static_cast<unsigned long long>(base), static_cast<unsigned long long>(~found), place);
 }
 
+void begin() {
+    refuse_foreign_variables();
+    world& shared = make_world();
+    for (int place = 1; place < tulle_place_count(); ++place) take_in(place, shared);
+    set_world(&shared);
+    if (program::chosen_sharing() == program::sharing::on) share_variables("MAIN_INITENV");
+}
+
 } // namespace
+
+void share_variables(char const* macro) {
+    if (std::string const wrong = program::share_variables(); !wrong.empty())
+        fail("%s: the processes cannot share variables: %s", macro, wrong.c_str());
+}
 
 world* find_world() noexcept { return s_world; }
 void set_world(world* shared) noexcept { s_world = shared; }
@@ -91,6 +104,18 @@ world& world_for(char const* macro) noexcept {
     return *s_world;
 }
 
+world& world_or_begin(char const* macro) noexcept {
+    if (s_world == nullptr && !s_has_ended && tulle_is_initialized() != 0 && tulle_here() == 0) {
+        s_is_early = true;
+        try {
+            begin();
+        } catch (std::exception const& e) {
+            fail("%s: %s", macro, e.what());
+        }
+    }
+    return world_for(macro);
+}
+
 process_slot& own_slot(world& all) noexcept { return all.slots[tulle_here()]; }
 
 } // namespace tulle::parmacs
@@ -98,11 +123,9 @@ process_slot& own_slot(world& all) noexcept { return all.slots[tulle_here()]; }
 using namespace tulle::parmacs;
 
 void tulle_parmacs_begin(void) try {
+    if (std::exchange(s_is_early, false)) return;
     if (find_world() != nullptr) fail("MAIN_INITENV: for the second time");
-    refuse_foreign_variables();
-    world& shared = make_world();
-    for (int place = 1; place < tulle_place_count(); ++place) take_in(place, shared);
-    set_world(&shared);
+    begin();
 } catch (std::exception const& e) {
     fail("MAIN_INITENV: %s", e.what());
 }
@@ -117,6 +140,7 @@ void tulle_parmacs_end(void) {
     if (all.started_at != 0)
         std::printf("Parallel section: %llu us\n", static_cast<unsigned long long>(all.timed_us));
     set_world(nullptr);
+    s_has_ended = true;
     if (int const error = tulle_finalize())
         fail("MAIN_END: Tulle does not end: %s", std::strerror(-error));
 }

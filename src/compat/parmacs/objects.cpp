@@ -8,40 +8,59 @@
 #include <tulle_parmacs.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
-#include <climits>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
+#include <new>
+#include <vector>
 
 namespace tulle::parmacs {
 
 namespace {
 
 // Distinct, and nothing that other memory is likely to begin with.
-enum class kind : std::uint64_t { lock = 0x504C6F636BULL, barrier, subscript, event };
+enum class kind : std::uint64_t { lock = 0x504C6F636BULL, barrier, subscript, event, condition };
 
 template <class T> struct named {
     kind what;
     T object;
 };
 
+void*& name(tulle_parmacs_cond_t& handle) noexcept { return handle; }
+template <class Handle> void*& name(Handle& handle) noexcept { return handle.tulle_shared; }
+
 template <class T, class Handle>
 void make(Handle* first, int count, kind what, char const* macro) noexcept {
-    static_cast<void>(world_for(macro));
+    static_cast<void>(world_or_begin(macro));
     if (first == nullptr || count < 1)
         fail("%s: of %d objects", macro, first == nullptr ? 0 : count);
     for (int k = 0; k < count; ++k) {
         auto* const made = new_shared<named<T>>();
         made->what = what;
-        first[k].tulle_shared = made;
+        name(first[k]) = made;
     }
+}
+
+// Whether an address is that of a line in shared memory. A table remembers some that are, since
+// lines are not given back. relaxed: an entry stands for itself.
+bool is_line(void const* address) noexcept {
+    constexpr std::size_t k_remembered = 64;
+    static std::array<std::atomic<void const*>, k_remembered> s_known{};
+    auto const number = reinterpret_cast<std::uintptr_t>(address);
+    auto& known = s_known[number / k_line % k_remembered];
+    if (address != nullptr && known.load(std::memory_order_relaxed) == address) return true;
+    if (number % k_line != 0 || tulle_global_place_of(address) < 0) return false;
+    known.store(address, std::memory_order_relaxed);
+    return true;
 }
 
 template <class T> T& object(void* shared, kind what, char const* macro) noexcept {
     static_cast<void>(world_for(macro));
     auto* const found = static_cast<named<T>*>(shared);
-    bool const is_shared =
-        reinterpret_cast<std::uintptr_t>(found) % k_line == 0 && tulle_global_place_of(found) >= 0;
-    if (!is_shared || found->what != what)
+    if (!is_line(found) || found->what != what)
         fail("%s: of something that has not been initialised", macro);
     return found->object;
 }
@@ -53,21 +72,53 @@ shared_value& event_of(tulle_parmacs_event_t e, char const* macro) noexcept {
     return object<shared_value>(e.tulle_shared, kind::event, macro);
 }
 
+shared_condition& condition_of(tulle_parmacs_cond_t c, char const* macro) noexcept {
+    return object<shared_condition>(c, kind::condition, macro);
+}
+
+// Of all processes.
+std::uint64_t allocated_bytes() {
+    std::vector<tulle_global_allocation_t> all;
+    long count = 0;
+    while ((count = tulle_global_allocations(all.data(), all.size())) >
+           static_cast<long>(all.size()))
+        all.resize(static_cast<std::size_t>(count));
+    std::uint64_t sum = 0;
+    for (long k = 0; k < count; ++k) sum += all[static_cast<std::size_t>(k)].size;
+    return sum;
+}
+
+// Many programs do not look at the result.
+void say_no_memory(std::uint64_t size) try {
+    constexpr std::uint64_t k_unit = std::uint64_t{1} << 30U;
+    std::uint64_t const others = allocated_bytes();
+    std::fflush(stdout);
+    std::fprintf(stderr,
+                 "tulle: parmacs: G_MALLOC: there is no shared memory for %" PRIu64
+                 " bytes beside %" PRIu64 " that are in use: set TULLE_GLOBAL_MEMORY=%" PRIu64
+                 "G or more\n",
+                 size, others, size / k_unit + others / k_unit + 2);
+} catch (std::bad_alloc const&) {
+    std::fputs("tulle: parmacs: G_MALLOC: no memory\n", stderr);
+}
+
 } // namespace
 } // namespace tulle::parmacs
 
 using namespace tulle::parmacs;
 
 void* tulle_parmacs_malloc(size_t size) {
-    static_cast<void>(world_for("G_MALLOC"));
+    static_cast<void>(world_or_begin("G_MALLOC"));
     void* made = nullptr;
     int const error = tulle_global_malloc(&made, std::max<size_t>(size, 1));
-    if (error != 0) errno = -error;
-    return error == 0 ? made : nullptr;
+    if (error == 0) return made;
+    say_no_memory(size);
+    errno = -error;
+    return nullptr;
 }
 
 void tulle_parmacs_free(void* address) {
-    static_cast<void>(world_for("G_FREE"));
+    static_cast<void>(world_or_begin("G_FREE"));
     if (int const error = tulle_global_free(address)) fail("G_FREE: %s", std::strerror(-error));
 }
 
@@ -111,4 +162,19 @@ void tulle_parmacs_event_take(tulle_parmacs_event_t event) {
 }
 void tulle_parmacs_event_announce(tulle_parmacs_event_t event) {
     event_of(event, "EVENT").wait(wish::to_set);
+}
+
+void tulle_parmacs_cond_init(tulle_parmacs_cond_t* first, int count) {
+    make<shared_condition>(first, count, kind::condition, "CONDVARINIT");
+}
+void tulle_parmacs_cond_wait(tulle_parmacs_cond_t condition, tulle_parmacs_lock_t lock) {
+    shared_value& held = lock_of(lock, "CONDVARWAIT");
+    if (!condition_of(condition, "CONDVARWAIT").wait(held))
+        fail("CONDVARWAIT: nobody holds the lock");
+}
+void tulle_parmacs_cond_signal(tulle_parmacs_cond_t condition) {
+    condition_of(condition, "CONDVARSIGNAL").wake_one();
+}
+void tulle_parmacs_cond_broadcast(tulle_parmacs_cond_t condition) {
+    condition_of(condition, "CONDVARBCAST").wake_all();
 }

@@ -74,6 +74,12 @@ void give_back(waiter& w) noexcept {
     w.next = std::exchange(s_free, &w);
 }
 
+void append(waiter*& first, waiter& w) noexcept {
+    waiter** end = &first;
+    while (*end != nullptr) end = &(*end)->next;
+    *end = &w;
+}
+
 // All of a list. Who is told may be gone, and use its entry again.
 void wake(waiter* list) noexcept {
     while (list != nullptr) {
@@ -133,19 +139,13 @@ waiter* shared_value::take_granted() noexcept {
     return granted;
 }
 
-void shared_value::append(waiter& w) noexcept {
-    waiter** end = &m_first;
-    while (*end != nullptr) end = &(*end)->next;
-    *end = &w;
-}
-
 // Otherwise `own` is put on the list, if there is one.
 bool shared_value::try_once(wish what, std::int64_t amount, waiter* own) noexcept {
     waiter* others = nullptr;
     {
         std::lock_guard const held(m_lock);
         if (!grant(what, amount)) {
-            if (own != nullptr) append(*own);
+            if (own != nullptr) append(m_first, *own);
             return false;
         }
         others = take_granted();
@@ -156,10 +156,11 @@ bool shared_value::try_once(wish what, std::int64_t amount, waiter* own) noexcep
 
 // Most locks are held for less time than a message takes.
 void shared_value::wait(wish what, std::int64_t amount) noexcept {
+    if (try_once(what, amount, nullptr)) return;
     std::uint64_t const end = now_ns() + k_spin_ns;
     do {
-        if (try_once(what, amount, nullptr)) return;
         for (int k = 0; k < k_pauses; ++k) detail::native_machine::pause();
+        if (try_once(what, amount, nullptr)) return;
     } while (now_ns() < end);
     wait_entry own(what, amount);
     if (!try_once(what, amount, &own.get())) own.wait();
@@ -185,6 +186,38 @@ void shared_value::add(std::int64_t amount) noexcept {
         granted = take_granted();
     }
     wake(granted);
+}
+
+// A waiter is in the list before it gives up the lock, so a wake-up by who holds it next finds it.
+bool shared_condition::wait(shared_value& lock) noexcept {
+    wait_entry own;
+    {
+        std::lock_guard const held(m_lock);
+        append(m_first, own.get());
+    }
+    if (!lock.change(0)) return false;
+    own.wait();
+    lock.wait(wish::to_set);
+    return true;
+}
+
+void shared_condition::wake_one() noexcept {
+    waiter* first = nullptr;
+    {
+        std::lock_guard const held(m_lock);
+        first = m_first;
+        if (first != nullptr) m_first = std::exchange(first->next, nullptr);
+    }
+    wake(first);
+}
+
+void shared_condition::wake_all() noexcept {
+    waiter* all = nullptr;
+    {
+        std::lock_guard const held(m_lock);
+        all = std::exchange(m_first, nullptr);
+    }
+    wake(all);
 }
 
 bool shared_barrier::is_last(std::int64_t processes, waiter& own, waiter*& all) noexcept {

@@ -73,10 +73,24 @@ private:
     [[nodiscard]] bool try_once(wish what, std::int64_t amount, waiter* own) noexcept;
     [[nodiscard]] bool grant(wish what, std::int64_t amount) noexcept;
     [[nodiscard]] waiter* take_granted() noexcept;
-    void append(waiter& w) noexcept;
 
     base::spin_lock m_lock; // guards the rest
     std::int64_t m_value = 0;
+    waiter* m_first = nullptr;
+};
+
+// Those that wait for a condition, in the order in which they came; zero bytes are a valid one.
+// Nothing remembers a wake-up for which nobody waits.
+class shared_condition {
+public:
+    // Gives up the lock, a value that is 1 while it is held, and takes it again once woken. False:
+    // nobody holds it, and the caller must end.
+    [[nodiscard]] bool wait(shared_value& lock) noexcept;
+    void wake_one() noexcept;
+    void wake_all() noexcept;
+
+private:
+    base::spin_lock m_lock; // guards the rest
     waiter* m_first = nullptr;
 };
 

@@ -13,6 +13,7 @@ namespace tulle::parmacs {
 struct process_slot {
     bool is_taken = false;    // under the world's lock
     std::int64_t created = 0; // by its process, and not waited for; its own
+    bool takes_part = false;  // its process has run what it created others for; its own
     shared_value ended;       // of these
 };
 
@@ -29,7 +30,12 @@ struct world {
 [[nodiscard]] world* find_world() noexcept;
 // The same for a macro, which ends the program with a message then.
 [[nodiscard]] world& world_for(char const* macro) noexcept;
+// The same for a macro that programs use before MAIN_INITENV: then it begins here.
+[[nodiscard]] world& world_or_begin(char const* macro) noexcept;
 void set_world(world* shared) noexcept;
+
+// From now on, unless they do already. Ends the program if they cannot.
+void share_variables(char const* macro); // std::bad_alloc, remote_error
 
 [[nodiscard]] process_slot& own_slot(world& all) noexcept;
 

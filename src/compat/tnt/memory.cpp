@@ -26,6 +26,11 @@ void* tnt_calloc(size_t count, size_t size) {
     return made(error, address);
 }
 
+void* tnt_realloc(void* address, size_t size) {
+    int const error = tulle_global_realloc(&address, size);
+    return made(error, address);
+}
+
 int tnt_free(void* address) { return -tulle_global_free(address); }
 int tnt_read(void* to, const void* shared, size_t size) {
     return -tulle_global_read(to, shared, size);

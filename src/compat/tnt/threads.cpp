@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads. Each is an object of the node where it runs; who creates or joins it from elsewhere
 // calls there.
+#include "compat/tnt/keys.hpp"
 #include "compat/tnt/placement.hpp"
 #include "compat/tnt/registry.hpp"
 
 #include <tnt.h>
+#include <tulle.h>
 #include <tulle/c/global_memory.h>
 #include <tulle/detail/remote.hpp>
 #include <tulle/latch.hpp>
-#include <tulle/runtime.hpp>
 #include <tulle/thread.hpp>
 #include <tulle/thread_specific.hpp>
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
-#include <system_error>
 
 namespace tulle::tnt {
 
@@ -51,6 +50,7 @@ void run(std::shared_ptr<thread> const& t) {
     } catch (exit_request const& wanted) {
         t->result = wanted.result;
     }
+    end_values();
     detail::set_specific(self_key(), nullptr);
     if (t->is_counted) tell_end(here().index());
     t->over.count_down();
@@ -61,7 +61,9 @@ void run(std::shared_ptr<thread> const& t) {
 struct start_order {
     std::uint64_t code;
     std::uint64_t argument;
+    std::uint64_t stack_size; // 0: as usual
     bool is_counted;
+    bool is_detached;
 };
 
 // At the node where it runs. 0: it does not have the function.
@@ -75,10 +77,13 @@ number start_here(start_order const& order) {
         reinterpret_cast<function>(code); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
     t->argument = reinterpret_cast<void*>(order.argument); // NOLINT(performance-no-int-to-ptr)
     t->is_counted = order.is_counted;
+    t->is_taken.store(order.is_detached, std::memory_order_relaxed); // published by the start
     // Shared memory is mapped here from now on.
     static_cast<void>(tulle_global_local(t->argument, 1));
     try {
-        spawn_detached([t] { run(t); });
+        attributes how{};
+        if (order.stack_size != 0) how.stack_size = order.stack_size;
+        spawn_detached(how, [t] { run(t); });
     } catch (...) {
         registry_of<thread>().remove(name);
         throw;
@@ -86,9 +91,11 @@ number start_here(start_order const& order) {
     return name;
 }
 
-int create(tnt_t* made, chosen_node where, function body, void* argument) {
+int create(tnt_t* made, chosen_node where, tnt_attr_t const& attributes, function body,
+           void* argument) {
     start_order const order{detail::name_of_code(reinterpret_cast<void const*>(body)),
-                            reinterpret_cast<std::uintptr_t>(argument), where.is_counted};
+                            reinterpret_cast<std::uintptr_t>(argument), attributes.stack_size,
+                            where.is_counted, attributes.detached != 0};
     *made = order.code == 0
                 ? 0
                 : at(
@@ -118,6 +125,10 @@ join_answer join_here(number name) {
     return {0, reinterpret_cast<std::uintptr_t>(t->result)};
 }
 
+constexpr tnt_attr_t k_usual{0, TNT_CREATE_JOINABLE};
+constexpr std::size_t k_least_stack = 16384; // as POSIX has it
+constexpr std::size_t k_most_stack = std::size_t{1} << 30U;
+
 int detach_here(number name) {
     std::shared_ptr<thread> t;
     if (int const error = take(name, t)) return error;
@@ -132,30 +143,25 @@ using namespace tulle::tnt;
 using tulle::at;
 using tulle::place;
 
-int tnt_init(size_t shared_bytes) try {
-    if (tulle::is_initialized()) return EALREADY;
-    if (shared_bytes != 0) tulle::set_option("global_memory", std::to_string(shared_bytes));
-    tulle::initialize();
-    return 0;
-} catch (std::invalid_argument const&) {
-    return EINVAL;
-} catch (std::system_error const& e) {
-    return e.code().value();
-}
-
 int tnt_nodes(void) { return tulle::place_count(); }
 int tnt_node(void) { return tulle::here().index(); }
 int tnt_node_of(tnt_t thread) { return node_of(thread); }
 
 int tnt_create(tnt_t* thread, void* (*function)(void*), void* argument) {
+    return tnt_create_with(thread, &k_usual, function, argument);
+}
+
+int tnt_create_with(tnt_t* thread, const tnt_attr_t* attributes, void* (*function)(void*),
+                    void* argument) {
     if (thread == nullptr || function == nullptr) return EINVAL;
-    return guarded([&] { return create(thread, choose_node(), function, argument); });
+    tnt_attr_t const& chosen = attributes != nullptr ? *attributes : k_usual;
+    return guarded([&] { return create(thread, choose_node(), chosen, function, argument); });
 }
 
 int tnt_create_at(tnt_t* thread, int node, void* (*function)(void*), void* argument) {
     if (thread == nullptr || function == nullptr || node < 0 || node >= tulle::place_count())
         return EINVAL;
-    return guarded([&] { return create(thread, {node, false}, function, argument); });
+    return guarded([&] { return create(thread, {node, false}, k_usual, function, argument); });
 }
 
 int tnt_join(tnt_t thread, void** result) {
@@ -189,4 +195,38 @@ void tnt_exit(void* result) {
 tnt_t tnt_self(void) {
     auto const* const t = self();
     return t != nullptr ? t->name : 0;
+}
+
+int tnt_equal(tnt_t one, tnt_t other) { return one == other ? 1 : 0; }
+int tnt_yield(void) {
+    tulle_yield();
+    return 0;
+}
+
+int tnt_attr_init(tnt_attr_t* attributes) {
+    if (attributes == nullptr) return EINVAL;
+    *attributes = k_usual;
+    return 0;
+}
+int tnt_attr_destroy(tnt_attr_t* attributes) { return attributes == nullptr ? EINVAL : 0; }
+int tnt_attr_setdetachstate(tnt_attr_t* attributes, int state) {
+    if (attributes == nullptr || (state != TNT_CREATE_JOINABLE && state != TNT_CREATE_DETACHED))
+        return EINVAL;
+    attributes->detached = state;
+    return 0;
+}
+int tnt_attr_getdetachstate(const tnt_attr_t* attributes, int* state) {
+    if (attributes == nullptr || state == nullptr) return EINVAL;
+    *state = attributes->detached;
+    return 0;
+}
+int tnt_attr_setstacksize(tnt_attr_t* attributes, size_t size) {
+    if (attributes == nullptr || size < k_least_stack || size > k_most_stack) return EINVAL;
+    attributes->stack_size = size;
+    return 0;
+}
+int tnt_attr_getstacksize(const tnt_attr_t* attributes, size_t* size) {
+    if (attributes == nullptr || size == nullptr) return EINVAL;
+    *size = attributes->stack_size;
+    return 0;
 }

@@ -36,7 +36,7 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(run_places(2, "mistakes"), (0, "", ""))
 
     def test_before_the_environment(self):
-        for what, macro in (("early-create", "CREATE"), ("early-malloc", "G_MALLOC"), ("early-lock", "LOCK")):
+        for what, macro in (("early-create", "CREATE"), ("early-lock", "LOCK")):
             found, _, err = run(program("mistakes"), what)
             self.assertIn(f"tulle: parmacs: {macro}: before MAIN_INITENV", err)
             self.assertNotEqual(found, 0)
@@ -45,10 +45,14 @@ class Mistakes(unittest.TestCase):
         self.fails("null", "CREATE: no function")
         self.fails("library", "CREATE: the function is not in the program itself")
         self.fails("too-many", "CREATE: all 2 processes of the program run already: start it with more, tulle run -n 3 PROG")
+        self.fails("null-of-two", "CREATE: no function")
+        self.fails("none", "CREATE: of 0 processes")
+        self.fails("too-many-of-all", "CREATE: all 2 processes of the program run already: start it with more, tulle run -n 3 PROG")
         self.fails("twice", "MAIN_INITENV: for the second time")
 
     def test_of_waiting(self):
         self.fails("waits-too-much", "WAIT_FOR_END: of 2 processes, but 0 were created and not waited for")
+        self.fails("waits-for-all", "WAIT_FOR_END: of 3 processes, but 1 were created and not waited for")
         self.fails("not-waited-for", "MAIN_END: nobody has waited for 1 created processes")
         self.fails("ends-all", "MAIN_END: only main may end the program, and this is process 1")
         self.fails("does-not-wait", "a created process has ended without WAIT_FOR_END for 1 that it has created", places=3)
@@ -58,10 +62,51 @@ class Mistakes(unittest.TestCase):
         self.fails("wrong-kind", "BARRIER: of something that has not been initialised")
         self.fails("free-lock", "UNLOCK: nobody holds it")
         self.fails("free-twice", "G_FREE: Invalid argument")
+        self.fails("no-condition", "CONDVARWAIT: of something that has not been initialised")
+        self.fails("no-lock-of-condition", "CONDVARWAIT: nobody holds the lock")
         self.fails("nobody", "BARRIER: of 0 processes")
 
     def test_more_memory_than_there_is(self):
-        self.assertEqual(run_places(2, "mistakes", "much-memory")[0], 7)
+        found, _, err = run_places(2, "mistakes", "much-memory")
+        self.assertEqual(found, 7, err)
+        self.assertRegex(err, r"tulle: parmacs: G_MALLOC: there is no shared memory for 1125899906842624 bytes beside \d+ that are in use: "
+                              r"set TULLE_GLOBAL_MEMORY=1048578G or more")
+
+    def test_addresses_below_4_gib(self):
+        for name in ("mistakes", "threads_fixed"):
+            code, word = (7, "low") if name == "mistakes" else (0, "2")
+            found, _, err = run_places(2, name, word, variables={"TULLE_GLOBAL_LOW": "1"})
+            self.assertEqual((found, err), (code, ""), name)
+        self.assertEqual(run_places(2, "mistakes", "low")[0], 1)
+        found, _, err = run_places(2, "mistakes", variables={"TULLE_GLOBAL_LOW": "1", "TULLE_GLOBAL_MEMORY": "4G"})
+        self.assertIn("MAIN_INITENV: no global memory: Cannot allocate memory", err)
+        self.assertNotEqual(found, 0)
+
+
+class Variables(unittest.TestCase):
+    """The dialect of programs for threads, which share variables unless they are told not to."""
+
+    def test_are_shared_if_asked(self):
+        for name in ("threads", "threads_lazy", "threads_fixed"):
+            found, out, err = run(TULLE, "run", "-n", "4", "--share-globals", "--no-tags", "--", program(name), "4")
+            self.assertEqual((found, out, err), (0, "process 3 of 4\n", ""), name)
+
+    def test_are_not_shared_if_forbidden(self):
+        found, _, err = run_places(2, "threads", "2", variables={"TULLE_SHARE_GLOBALS": "off"})
+        self.assertRegex(err, "sum ==|drawn ==")
+        self.assertNotEqual(found, 0)
+
+    def test_need_memory(self):
+        found, _, err = run_places(2, "threads", "2", variables={"TULLE_GLOBAL_MEMORY": "256K"})
+        self.assertIn("CREATE: the processes cannot share variables: there is no global memory for", err)
+        self.assertIn("set TULLE_GLOBAL_MEMORY", err)
+        self.assertNotEqual(found, 0)
+
+    @unittest.skipUnless(RANDOM, "addresses are not random")
+    def test_need_the_same_addresses(self):
+        found, _, err = run(program("refuse_personality"), TULLE, "run", "-n", "2", "--", program("threads_fixed"), "2")
+        self.assertIn("CREATE: the processes cannot share variables: place 1 has the program or a library at another address", err)
+        self.assertNotEqual(found, 0)
 
 
 class Deaths(unittest.TestCase):

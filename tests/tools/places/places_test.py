@@ -280,7 +280,8 @@ class Output(PlacesTest):
         self.assertEqual(self.printed(), (tagged + ["one", "two"], ["[1] wrong", "[2] wrong", "wrong"]))
         self.assertEqual(self.printed("--tags", "others"), self.printed())
         self.assertEqual(self.printed("--tags", "all"), (["[0] one", "[0] two"] + tagged, ["[0] wrong", "[1] wrong", "[2] wrong"]))
-        self.assertEqual(self.printed("--tags", "none"), (["one"] * 3 + ["two"] * 3, ["wrong"] * 3))
+        for words in (("--tags", "none"), ("--no-tags",)):
+            self.assertEqual(self.printed(*words), (["one"] * 3 + ["two"] * 3, ["wrong"] * 3))
 
     def test_without_a_newline_at_the_end(self):
         out, _ = self.run_places(3, CONDUCT, "prints-no-newline", options=["--tags", "all"])

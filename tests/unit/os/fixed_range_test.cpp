@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace tulle::os {
@@ -20,6 +21,12 @@ TEST(fixed_range, is_reserved_where_it_is_asked_for) {
     ASSERT_TRUE(range.is_valid()) << errno;
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(range.low()), fixed_range::usual_address());
     EXPECT_EQ(range.size(), k_range_bytes);
+}
+
+TEST(fixed_range, may_lie_below_4_gib) {
+    auto const range = fixed_range::reserve(fixed_range::low_address(), k_range_bytes);
+    ASSERT_TRUE(range.is_valid()) << errno;
+    EXPECT_LE(reinterpret_cast<std::uintptr_t>(range.low()) + k_range_bytes, UINT32_MAX);
 }
 
 TEST(fixed_range, is_refused_where_something_is) {

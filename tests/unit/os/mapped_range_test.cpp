@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace {
 
@@ -29,6 +31,23 @@ TEST(mapped_range, of_what_is_not) {
     EXPECT_EQ(os::mapping_around(reinterpret_cast<std::uintptr_t>(memory)).high, 0U)
         << "it cannot be read";
     EXPECT_TRUE(os::system_memory().release(memory, os::page_size()));
+}
+
+TEST(mapped_range, of_any_process_with_its_name) {
+    auto const of = [](void const* what) { return reinterpret_cast<std::uintptr_t>(what); };
+    static int const in_program = 0;
+    for (int const process : {0, static_cast<int>(getpid())}) {
+        auto const found = os::mapping_of(process, of(&in_program));
+        EXPECT_TRUE(found.range.contains(of(&in_program)));
+        EXPECT_EQ(std::string(found.name).front(), '/') << found.name;
+        EXPECT_EQ(os::mapping_of(process, 16).range.high, 0U);
+    }
+    void* const unnamed =
+        mmap(nullptr, os::page_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_TRUE(os::mapping_of(0, of(unnamed)).range.contains(of(unnamed)));
+    EXPECT_STREQ(os::mapping_of(0, of(unnamed)).name, "");
+    munmap(unnamed, os::page_size());
+    EXPECT_EQ(os::mapping_of(0x7FFFFFFF, of(&in_program)).range.high, 0U) << "no such process";
 }
 
 TEST(mapped_range, private_ones_in_order) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compat/parmacs/ranges.hpp"
+#include "compat/program/ranges.hpp"
 
 #include <algorithm>
 
-namespace tulle::parmacs {
+namespace tulle::program {
 
 ranges joined(ranges any) {
     std::sort(any.begin(), any.end(),
@@ -33,4 +33,4 @@ ranges without(ranges const& all, ranges const& others) {
     return made;
 }
 
-} // namespace tulle::parmacs
+} // namespace tulle::program

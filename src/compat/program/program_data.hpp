@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variables of the program (.data, .bss): what a created process gets of its creator. They
-// travel as they are, so all processes must have the program at the same address. What the dynamic
-// linker has written into them stays each process's own:
+// The variables of the program (.data, .bss): what a created process gets of its creator, or what
+// all processes share. They travel as they are, so all processes must have the program at the same
+// address. What the dynamic linker has written into them stays each process's own when they travel:
 //   kept    its tables, and objects of libraries that the program holds (copy relocations, as of
 //           stdout);
 //   links   words of the program that hold addresses of other objects. A link that the program has
@@ -9,12 +9,13 @@
 // Variables of threads, of shared libraries, and the heap do not travel.
 #pragma once
 
-#include "compat/parmacs/ranges.hpp"
+#include "compat/program/ranges.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace tulle::parmacs {
+namespace tulle::program {
 
 class program_data {
 public:
@@ -36,6 +37,21 @@ public:
     [[nodiscard]] int replace(int place, ranges const& sent,
                               std::vector<std::uint64_t> const& links) const;
 
+    // --- for variables that several processes share (shared_variables.hpp) ----------------------
+    // Whole pages that hold all variables, and none of what is not written to after the start.
+    // std::bad_alloc.
+    [[nodiscard]] ranges pages() const;
+    // Writes to `memory`, which is zero, what those pages hold, one range after the other.
+    // std::bad_alloc.
+    void copy_pages(ranges const& pages, std::byte* memory) const;
+
+    struct copied_object {
+        char const* name;
+        std::uint64_t hash; // of its bytes when it was looked at
+    };
+    // Objects of libraries that the program holds (copy relocations).
+    [[nodiscard]] std::vector<copied_object> const& copies() const noexcept { return m_copies; }
+
 private:
     friend class program_reader;
     program_data() = default;
@@ -44,13 +60,16 @@ private:
         range whole;
         std::uint64_t zeros; // from here on they are not from the file
     };
+    [[nodiscard]] ranges all_touched() const;
 
     std::uint64_t m_base = 0;
     ranges m_program; // all that is loaded of it
     std::vector<segment> m_writable;
     ranges m_kept;
+    ranges m_fixed; // pages that are not written to after the start
+    std::vector<copied_object> m_copies;
     std::vector<std::uint64_t> m_links;
     std::vector<std::uint64_t> m_links_at_start;
 };
 
-} // namespace tulle::parmacs
+} // namespace tulle::program

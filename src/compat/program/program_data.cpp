@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compat/parmacs/program_data.hpp"
+#include "compat/program/program_data.hpp"
 
 #include "base/sanitize.hpp"
-#include "compat/parmacs/program_reader.hpp"
+#include "compat/program/program_reader.hpp"
 #include "os/touched_pages.hpp"
 
 #include <tulle/c/place.h>
@@ -15,7 +15,7 @@
 
 #include <unistd.h>
 
-namespace tulle::parmacs {
+namespace tulle::program {
 
 namespace {
 
@@ -82,9 +82,13 @@ ranges touched_pages(std::uint64_t low, std::uint64_t high) {
     return list.found;
 }
 
+std::uint64_t page_of(std::uint64_t address) noexcept {
+    auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    return address / page * page;
+}
 std::uint64_t next_page(std::uint64_t address) noexcept {
     auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    return (address + page - 1) / page * page;
+    return page_of(address + page - 1);
 }
 
 } // namespace
@@ -100,7 +104,9 @@ bool program_data::has(void const* address) const noexcept {
                        [at](range const& r) { return r.begin <= at && at < r.end; });
 }
 
-ranges program_data::touched() const {
+ranges program_data::touched() const { return without(all_touched(), m_kept); }
+
+ranges program_data::all_touched() const {
     ranges all;
     for (segment const& s : m_writable) {
         std::uint64_t const zeros = std::min(next_page(s.zeros), s.whole.end);
@@ -108,7 +114,30 @@ ranges program_data::touched() const {
         ranges const pages = touched_pages(next_page(s.zeros), s.whole.end);
         all.insert(all.end(), pages.begin(), pages.end());
     }
-    return without(joined(std::move(all)), m_kept);
+    return joined(std::move(all));
+}
+
+ranges program_data::pages() const {
+    ranges all;
+    ranges fixed;
+    for (segment const& s : m_writable)
+        all.push_back({page_of(s.whole.begin), next_page(s.whole.end)});
+    for (range const& r : m_fixed) fixed.push_back({page_of(r.begin), page_of(r.end)});
+    return without(joined(std::move(all)), joined(std::move(fixed)));
+}
+
+// Between variables there may be gaps that a sanitizer guards.
+void program_data::copy_pages(ranges const& pages, std::byte* memory) const {
+    ranges const written = all_touched();
+    for (range const& page : pages) {
+        for (range const& r : written) {
+            range const both{std::max(r.begin, page.begin), std::min(r.end, page.end)};
+            if (both.begin < both.end)
+                fill(reinterpret_cast<std::uintptr_t>(memory) + (both.begin - page.begin),
+                     at_address<std::byte>(both.begin), both.end - both.begin);
+        }
+        memory += page.end - page.begin;
+    }
 }
 
 int program_data::replace(int place, ranges const& sent,
@@ -127,4 +156,4 @@ int program_data::replace(int place, ranges const& sent,
     return 0;
 }
 
-} // namespace tulle::parmacs
+} // namespace tulle::program

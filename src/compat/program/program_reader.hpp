@@ -3,13 +3,13 @@
 // dynamic linker's.
 #pragma once
 
-#include "compat/parmacs/program_data.hpp"
+#include "compat/program/program_data.hpp"
 
 #include <cstddef>
 
 #include <link.h>
 
-namespace tulle::parmacs {
+namespace tulle::program {
 
 class program_reader {
 public:
@@ -36,4 +36,4 @@ private:
     program_data m_found;
 };
 
-} // namespace tulle::parmacs
+} // namespace tulle::program

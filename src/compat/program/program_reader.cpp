@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compat/parmacs/program_reader.hpp"
+#include "compat/program/program_reader.hpp"
 
+#include "base/sanitize.hpp"
 #include "os/relocation.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-namespace tulle::parmacs {
+namespace tulle::program {
 
 namespace {
 
@@ -19,6 +20,14 @@ std::uint64_t word_at(std::uint64_t address) noexcept {
     std::uint64_t word = 0;
     std::memcpy(&word, at_address<std::byte>(address), sizeof word);
     return word;
+}
+
+// FNV-1a, 64 bits. Objects of libraries may have gaps behind them that a sanitizer guards.
+TULLE_NO_SANITIZE std::uint64_t hash(std::byte const* bytes, std::size_t count) noexcept {
+    std::uint64_t made = 0xCBF29CE484222325U;
+    for (std::size_t k = 0; k < count; ++k)
+        made = (made ^ static_cast<std::uint64_t>(bytes[k])) * 0x100000001B3U;
+    return made;
 }
 
 } // namespace
@@ -51,9 +60,15 @@ void program_reader::read_segment(ElfW(Phdr) const& header) {
             if ((header.p_flags & PF_W) != 0)
                 m_found.m_writable.push_back({{low, low + header.p_memsz}, low + header.p_filesz});
             break;
-        case PT_DYNAMIC: m_dynamic = at_address<ElfW(Dyn)>(low); [[fallthrough]];
+        case PT_DYNAMIC:
+            m_dynamic = at_address<ElfW(Dyn)>(low);
+            keep(low, header.p_memsz);
+            break;
         // Written before main, and not writable since.
-        case PT_GNU_RELRO: keep(low, header.p_memsz); break;
+        case PT_GNU_RELRO:
+            m_found.m_fixed.push_back({low, low + header.p_memsz});
+            keep(low, header.p_memsz);
+            break;
         default: break;
     }
 }
@@ -95,7 +110,10 @@ void program_reader::note(ElfW(Rel) const& relocation) {
     auto const type = static_cast<unsigned>(ELF64_R_TYPE(relocation.r_info));
     if (type == os::k_relocations.relative || type == 0) return;
     if (type != os::k_relocations.copy) return m_found.m_links.push_back(at);
-    keep(at, at_address<ElfW(Sym)>(address(DT_SYMTAB))[ELF64_R_SYM(relocation.r_info)].st_size);
+    auto const& symbol = at_address<ElfW(Sym)>(address(DT_SYMTAB))[ELF64_R_SYM(relocation.r_info)];
+    keep(at, symbol.st_size);
+    m_found.m_copies.push_back({at_address<char>(address(DT_STRTAB)) + symbol.st_name,
+                                hash(at_address<std::byte>(at), symbol.st_size)});
 }
 
 void program_reader::finish() {
@@ -109,4 +127,4 @@ void program_reader::finish() {
     for (std::uint64_t const at : m_found.m_links) m_found.m_links_at_start.push_back(word_at(at));
 }
 
-} // namespace tulle::parmacs
+} // namespace tulle::program

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tulle::parmacs {
+namespace tulle::program {
 
 struct range {
     std::uint64_t begin;
@@ -17,4 +17,4 @@ using ranges = std::vector<range>;
 [[nodiscard]] ranges joined(ranges any);
 [[nodiscard]] ranges without(ranges const& all, ranges const& others);
 
-} // namespace tulle::parmacs
+} // namespace tulle::program

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compat/parmacs/ranges.hpp"
+#include "compat/program/ranges.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 
 namespace {
 
-using tulle::parmacs::joined;
-using tulle::parmacs::ranges;
-using tulle::parmacs::without;
+using tulle::program::joined;
+using tulle::program::ranges;
+using tulle::program::without;
 
 constexpr std::size_t k_addresses = 64;
 using bits = std::vector<bool>;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The start of the nodes. If they are to share the program's variables, the others join before
+// main: what constructors of the program and main store is stored once then.
+#include "compat/program/program_data.hpp"
+#include "compat/program/shared_variables.hpp"
+
+#include <tnt.h>
+#include <tulle/detail/remote.hpp>
+#include <tulle/runtime.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace tulle::tnt {
+
+namespace {
+
+bool s_has_begun = false; // before main, and tnt_init has not been called
+
+[[noreturn]] void refuse(std::string const& why) noexcept {
+    std::fprintf(stderr, "tulle: tnt: the nodes cannot share variables: %s\n", why.c_str());
+    std::abort();
+}
+
+bool is_to_share() noexcept {
+    return program::chosen_sharing() == program::sharing::on && detail::is_asked_to_join();
+}
+
+// Returns at node 0.
+void begin() try {
+    static_cast<void>(program::program_data::of_process());
+    program::make_streams();
+    char const* const name = program::foreign_function();
+    if (program::has_this_library())
+        refuse("the program is linked with static libraries of Tulle: "
+               "link the shared ones instead");
+    if (name != nullptr)
+        refuse(std::string("the program has ") + name +
+               " in itself, linked statically, and its variables would be shared: link shared "
+               "libraries instead");
+    tulle::initialize();
+    if (std::string const wrong = program::share_variables(); !wrong.empty()) refuse(wrong);
+} catch (std::exception const& e) {
+    refuse(e.what());
+}
+
+// Of the shared library; with the static one it is tnt_init that refuses.
+[[gnu::constructor]] void begin_before_main() {
+    if (!is_to_share() || program::has_this_library()) return;
+    begin();
+    s_has_begun = true;
+}
+
+} // namespace
+} // namespace tulle::tnt
+
+using namespace tulle::tnt;
+
+int tnt_init(size_t shared_bytes) try {
+    if (s_has_begun) {
+        s_has_begun = false;
+        return 0;
+    }
+    if (tulle::is_initialized()) return EALREADY;
+    if (shared_bytes != 0) tulle::set_option("global_memory", std::to_string(shared_bytes));
+    if (is_to_share())
+        begin();
+    else
+        tulle::initialize();
+    return 0;
+} catch (std::invalid_argument const&) {
+    return EINVAL;
+} catch (std::system_error const& e) {
+    return e.code().value();
+}

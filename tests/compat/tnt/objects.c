@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Static initialisers, condition variables, locks of readers and writers, once, keys and
+ * attributes, at all nodes, each of which has variables of its own. */
+#include "check.h"
+
+#include <tnt.h>
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+enum { THREADS = 8, ROUNDS = 30 };
+
+/* Each node has a copy; all copies name the same objects. */
+static tnt_mutex_t static_mutex = TNT_MUTEX_INITIALIZER;
+static tnt_cond_t static_condition = TNT_COND_INITIALIZER;
+static tnt_rwlock_t static_lock = TNT_RWLOCK_INITIALIZER;
+static tnt_once_t static_once = TNT_ONCE_INIT;
+static int own_calls; /* of this node */
+
+struct world {
+    tnt_mutex_t mutex; /* with the constant, in shared memory */
+    tnt_key_t key;
+    long count;
+    long once;
+    long destroyed;
+    int turn;
+    int readers;
+    int most_readers;
+    int writers;
+    tnt_barrier_t barrier;
+};
+static struct world* world; /* as each thread is told */
+
+static struct timespec after_ms(long ms) {
+    struct timespec when;
+    timespec_get(&when, TIME_UTC);
+    when.tv_nsec += ms * 1000000;
+    when.tv_sec += when.tv_nsec / 1000000000;
+    when.tv_nsec %= 1000000000;
+    return when;
+}
+
+static void for_all(void* (*function)(void*)) {
+    tnt_t all[THREADS];
+    for (int k = 0; k < THREADS; ++k) CHECK(tnt_create(&all[k], function, (char*)world + k) == 0);
+    for (int k = 0; k < THREADS; ++k) CHECK(tnt_join(all[k], NULL) == 0);
+}
+static struct world* told(void* argument, int* number) {
+    struct world* const w = (struct world*)((uintptr_t)argument / 64 * 64);
+    if (number != NULL) *number = (int)((uintptr_t)argument % 64);
+    return w;
+}
+
+static void* excludes(void* argument) {
+    struct world* const w = told(argument, NULL);
+    for (int k = 0; k < ROUNDS; ++k) {
+        tnt_mutex_t* const mutex = k % 2 == 0 ? &static_mutex : &w->mutex;
+        CHECK(tnt_mutex_lock(&static_mutex) == 0);
+        if (mutex != &static_mutex) CHECK(tnt_mutex_lock(mutex) == 0);
+        ++w->count;
+        if (mutex != &static_mutex) CHECK(tnt_mutex_unlock(mutex) == 0);
+        CHECK(tnt_mutex_unlock(&static_mutex) == 0);
+    }
+    return NULL;
+}
+
+static void* takes_turns(void* argument) {
+    int me = 0;
+    struct world* const w = told(argument, &me);
+    for (int k = 0; k < ROUNDS; ++k) {
+        CHECK(tnt_mutex_lock(&static_mutex) == 0);
+        while (w->turn % THREADS != me) CHECK(tnt_cond_wait(&static_condition, &static_mutex) == 0);
+        ++w->turn;
+        CHECK(tnt_cond_broadcast(&static_condition) == 0);
+        CHECK(tnt_mutex_unlock(&static_mutex) == 0);
+    }
+    return NULL;
+}
+
+static void* reads_and_writes(void* argument) {
+    struct world* const w = told(argument, NULL);
+    for (int k = 0; k < ROUNDS; ++k) {
+        if (k % 5 == 0) {
+            CHECK(tnt_rwlock_wrlock(&static_lock) == 0);
+            CHECK(__atomic_fetch_add(&w->writers, 1, __ATOMIC_SEQ_CST) == 0);
+            CHECK(__atomic_load_n(&w->readers, __ATOMIC_SEQ_CST) == 0);
+            __atomic_fetch_sub(&w->writers, 1, __ATOMIC_SEQ_CST);
+        } else {
+            CHECK(tnt_rwlock_rdlock(&static_lock) == 0);
+            __atomic_fetch_add(&w->readers, 1, __ATOMIC_SEQ_CST);
+            CHECK(__atomic_load_n(&w->writers, __ATOMIC_SEQ_CST) == 0);
+            __atomic_fetch_sub(&w->readers, 1, __ATOMIC_SEQ_CST);
+        }
+        CHECK(tnt_rwlock_unlock(&static_lock) == 0);
+    }
+    return NULL;
+}
+
+/* All read at once: none could if one kept the others out. */
+static void* read_together(void* argument) {
+    struct world* const w = told(argument, NULL);
+    CHECK(tnt_rwlock_rdlock(&static_lock) == 0);
+    tnt_barrier_wait(&w->barrier);
+    CHECK(tnt_rwlock_trywrlock(&static_lock) == EBUSY);
+    tnt_barrier_wait(&w->barrier);
+    CHECK(tnt_rwlock_unlock(&static_lock) == 0);
+    return NULL;
+}
+
+static struct world* of_once;
+static void count_once(void) {
+    ++own_calls;
+    __atomic_fetch_add(&of_once->once, 1, __ATOMIC_SEQ_CST);
+}
+static void* calls_once(void* argument) {
+    of_once = told(argument, NULL);
+    CHECK(tnt_once(&static_once, count_once) == 0);
+    CHECK(of_once->once == 1);
+    return NULL;
+}
+
+static void destroy_value(void* value) {
+    struct world* const w = told(value, NULL);
+    __atomic_fetch_add(&w->destroyed, 1, __ATOMIC_SEQ_CST);
+}
+static void* keeps_values(void* argument) {
+    struct world* const w = told(argument, NULL);
+    CHECK(tnt_getspecific(w->key) == NULL);
+    CHECK(tnt_setspecific(w->key, argument) == 0);
+    tnt_yield();
+    CHECK(tnt_getspecific(w->key) == argument);
+    return NULL;
+}
+
+static void* remote_self(void* argument) {
+    (void)argument;
+    CHECK(tnt_equal(tnt_self(), tnt_self()) && !tnt_equal(tnt_self(), 0));
+    return (void*)(uintptr_t)tnt_self();
+}
+
+static void mutex_types(void) {
+    tnt_mutexattr_t attributes;
+    tnt_mutex_t recursive, checking;
+    int type = -1;
+    CHECK(tnt_mutexattr_init(&attributes) == 0);
+    CHECK(tnt_mutexattr_settype(&attributes, TNT_MUTEX_RECURSIVE) == 0);
+    CHECK(tnt_mutexattr_gettype(&attributes, &type) == 0 && type == TNT_MUTEX_RECURSIVE);
+    CHECK(tnt_mutex_init(&recursive, &attributes) == 0);
+    CHECK(tnt_mutexattr_settype(&attributes, TNT_MUTEX_ERRORCHECK) == 0);
+    CHECK(tnt_mutex_init(&checking, &attributes) == 0);
+    CHECK(tnt_mutexattr_settype(&attributes, 3) == EINVAL &&
+          tnt_mutexattr_settype(NULL, 0) == EINVAL);
+    for (int k = 0; k < 3; ++k) CHECK(tnt_mutex_lock(&recursive) == 0);
+    CHECK(tnt_mutex_trylock(&recursive) == 0);
+    for (int k = 0; k < 4; ++k) CHECK(tnt_mutex_unlock(&recursive) == 0);
+    CHECK(tnt_mutex_unlock(&recursive) == EPERM);
+    CHECK(tnt_mutex_lock(&checking) == 0 && tnt_mutex_lock(&checking) == EDEADLK);
+    CHECK(tnt_mutex_trylock(&checking) == EBUSY && tnt_mutex_unlock(&checking) == 0);
+    CHECK(tnt_mutex_destroy(&recursive) == 0 && tnt_mutex_destroy(&checking) == 0);
+    CHECK(tnt_mutexattr_destroy(&attributes) == 0);
+}
+
+static void time_outs(void) {
+    tnt_mutex_t mutex = TNT_MUTEX_INITIALIZER; /* on this stack: of this node alone */
+    tnt_cond_t condition;
+    tnt_rwlock_t lock;
+    struct timespec const past = after_ms(-100);
+    struct timespec const soon = after_ms(20);
+    struct timespec const none = {0, -1};
+    CHECK(tnt_cond_init(&condition, NULL) == 0 && tnt_rwlock_init(&lock, NULL) == 0);
+    CHECK(tnt_cond_wait(&condition, &mutex) == EPERM);
+    CHECK(tnt_mutex_lock(&mutex) == 0);
+    CHECK(tnt_mutex_timedlock(&mutex, &soon) == ETIMEDOUT);
+    CHECK(tnt_mutex_timedlock(&mutex, &none) == EINVAL &&
+          tnt_mutex_timedlock(&mutex, NULL) == EINVAL);
+    CHECK(tnt_cond_timedwait(&condition, &mutex, &past) == ETIMEDOUT);
+    CHECK(tnt_cond_timedwait(&condition, &mutex, NULL) == EINVAL);
+    CHECK(tnt_mutex_trylock(&mutex) == EBUSY && tnt_mutex_unlock(&mutex) == 0);
+    CHECK(tnt_rwlock_wrlock(&lock) == 0 && tnt_rwlock_tryrdlock(&lock) == EBUSY);
+    CHECK(tnt_rwlock_timedrdlock(&lock, &past) == ETIMEDOUT);
+    CHECK(tnt_rwlock_timedwrlock(&lock, &past) == ETIMEDOUT);
+    CHECK(tnt_rwlock_destroy(&lock) == EBUSY && tnt_rwlock_unlock(&lock) == 0);
+    CHECK(tnt_rwlock_unlock(&lock) == EPERM && tnt_rwlock_timedrdlock(&lock, &past) == 0);
+    CHECK(tnt_rwlock_unlock(&lock) == 0 && tnt_rwlock_destroy(&lock) == 0);
+    CHECK(tnt_rwlock_rdlock(&lock) == EINVAL);
+    CHECK(tnt_cond_signal(&condition) == 0 && tnt_cond_destroy(&condition) == 0);
+    CHECK(tnt_cond_signal(&condition) == EINVAL && tnt_mutex_destroy(&mutex) == 0);
+}
+
+static void attributes(void) {
+    tnt_attr_t chosen;
+    tnt_t thread;
+    size_t size = 1;
+    int state = -1;
+    void* result = NULL;
+    CHECK(tnt_attr_init(&chosen) == 0 && tnt_attr_init(NULL) == EINVAL);
+    CHECK(tnt_attr_getstacksize(&chosen, &size) == 0 && size == 0);
+    CHECK(tnt_attr_setstacksize(&chosen, 1) == EINVAL);
+    CHECK(tnt_attr_setstacksize(&chosen, 1 << 20) == 0);
+    CHECK(tnt_create(&thread, &chosen, remote_self, NULL) == 0);
+    CHECK(tnt_join(thread, &result) == 0 && (uintptr_t)result == thread);
+    CHECK(tnt_create(&thread, NULL, remote_self, NULL) == 0 && tnt_join(thread, NULL) == 0);
+    CHECK(tnt_attr_setdetachstate(&chosen, TNT_CREATE_DETACHED) == 0);
+    CHECK(tnt_attr_getdetachstate(&chosen, &state) == 0 && state == TNT_CREATE_DETACHED);
+    CHECK(tnt_attr_setdetachstate(&chosen, 7) == EINVAL);
+    CHECK(tnt_create(&thread, &chosen, remote_self, NULL) == 0);
+    int const again = tnt_join(thread, NULL);
+    CHECK(again == EINVAL || again == ESRCH); /* it may have ended */
+    CHECK(tnt_attr_destroy(&chosen) == 0 && tnt_attr_destroy(NULL) == EINVAL);
+}
+
+static void nothing(void) {}
+
+static void refusals(void) {
+    tnt_once_t none = 0;
+    tnt_once_t local = TNT_ONCE_INIT;
+    tnt_key_t key = 0;
+    CHECK(tnt_once(NULL, nothing) == EINVAL && tnt_once(&local, NULL) == EINVAL);
+    CHECK(tnt_once(&none, nothing) == EINVAL && tnt_once(&local, nothing) == 0);
+    CHECK(tnt_key_create(NULL, NULL) == EINVAL && tnt_key_delete(0) == EINVAL);
+    CHECK(tnt_setspecific(0, &key) == EINVAL && tnt_getspecific(0) == NULL);
+    CHECK(tnt_key_create(&key, NULL) == 0 && tnt_setspecific(key, &key) == 0);
+    CHECK(tnt_getspecific(key) == &key && tnt_key_delete(key) == 0);
+    CHECK(tnt_key_delete(key) == EINVAL && tnt_setspecific(key, &key) == EINVAL);
+    CHECK(tnt_cond_init(NULL) == EINVAL && tnt_rwlock_init(NULL) == EINVAL);
+    CHECK(tnt_cond_wait(NULL, &static_mutex) == EINVAL);
+    CHECK(tnt_cond_wait(&static_condition, NULL) == EINVAL);
+    CHECK(tnt_cond_signal(NULL) == EINVAL && tnt_rwlock_wrlock(NULL) == EINVAL);
+}
+
+int main(void) {
+    /* tnt_init is left out. */
+    char* const memory = tnt_calloc(2, sizeof(struct world) + 64);
+    CHECK(memory != NULL);
+    world = (struct world*)(((uintptr_t)memory + 63) / 64 * 64);
+    world->mutex = TNT_MUTEX_INITIALIZER;
+    CHECK(tnt_barrier_init(&world->barrier, NULL, THREADS) == 0);
+    CHECK(tnt_key_create(&world->key, destroy_value) == 0);
+    for_all(excludes);
+    CHECK(world->count == THREADS * ROUNDS);
+    for_all(takes_turns);
+    CHECK(world->turn == THREADS * ROUNDS);
+    for_all(reads_and_writes);
+    for_all(read_together);
+    for_all(calls_once);
+    CHECK(world->once == 1);
+    for_all(keeps_values);
+    CHECK(world->destroyed == THREADS);
+    mutex_types();
+    time_outs();
+    attributes();
+    refusals();
+    CHECK(tnt_free(memory) == 0 && tnt_init(0) == EALREADY);
+    return 0;
+}
