@@ -183,7 +183,7 @@ static inline qswsrqueue_t* filled_ring(void) {
     return made;
 }
 static inline char const* new_name(void) {
-    strcpy(file_name, "/tmp/tulle-arguments-XXXXXX");
+    snprintf(file_name, sizeof file_name, "%s/tulle-arguments-XXXXXX", P_tmpdir);
     close(mkstemp(file_name));
     return file_name;
 }
