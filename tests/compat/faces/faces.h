@@ -27,6 +27,7 @@ void native_lock(uint64_t* address);
 void native_unlock(uint64_t* address);
 
 /* A face that comes is a file of this folder, and a line here and in together.c. */
+extern struct face const face_myth;
 extern struct face const face_native;
 extern struct face const face_pthread; /* threads that the library has not made */
 extern struct face const face_qthread;
