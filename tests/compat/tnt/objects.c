@@ -166,7 +166,7 @@ static void time_outs(void) {
     tnt_mutex_t mutex = TNT_MUTEX_INITIALIZER; /* on this stack: of this node alone */
     tnt_cond_t condition;
     tnt_rwlock_t lock;
-    struct timespec const past = after_ms(-100);
+    struct timespec const past = {1, 0};
     struct timespec const soon = after_ms(20);
     struct timespec const none = {0, -1};
     CHECK(tnt_cond_init(&condition, NULL) == 0 && tnt_rwlock_init(&lock, NULL) == 0);
