@@ -79,7 +79,8 @@ tulle_key key_of_nulls() noexcept {
 
 // Notes whether the last value stored for the key is null.
 int note_null(myth_key_t key, bool is_null) noexcept {
-    if (entry_of(key)->destructor.load(std::memory_order_relaxed) == nullptr) return 0;
+    key_entry const& e = entries()[static_cast<std::size_t>(key)];
+    if (e.destructor.load(std::memory_order_relaxed) == nullptr) return 0;
     auto* stored = static_cast<key_set*>(tulle_get_specific(key_of_nulls()));
     if (stored == nullptr && !is_null) return 0;
     if (stored == nullptr) {
@@ -107,7 +108,8 @@ int myth_key_create(myth_key_t* key, void (*destr_function)(void*)) {
         static_cast<void>(tulle_key_delete(made));
         return EAGAIN;
     }
-    entry_of(number)->destructor.store(destr_function, std::memory_order_relaxed);
+    entries()[static_cast<std::size_t>(number)].destructor.store(destr_function,
+                                                                 std::memory_order_relaxed);
     *key = number;
     return 0;
 }
@@ -117,8 +119,9 @@ int myth_key_delete(myth_key_t key) {
     if (native == 0) return EINVAL;
     // One of those who delete it goes on.
     if (int const error = tulle_key_delete(native)) return positive(error);
-    entry_of(key)->destructor.store(nullptr, std::memory_order_relaxed);
-    entry_of(key)->native.store(0, std::memory_order_release); // pairs with number_for
+    key_entry& e = entries()[static_cast<std::size_t>(key)];
+    e.destructor.store(nullptr, std::memory_order_relaxed);
+    e.native.store(0, std::memory_order_release); // pairs with number_for
     return 0;
 }
 
