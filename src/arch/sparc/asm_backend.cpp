@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arch/asm_backend.hpp"
-#include "arch/sparc/context_entry.hpp"
 
 #include <cstdint>
 
@@ -10,16 +9,49 @@
 #define TULLE_FLUSH_WINDOWS "ta 3"
 #endif
 
-#define TULLE_EXCHANGE                                                                             \
+// After the flush no other window is in registers, so %fp may change: `restore` finds the caller's
+// window where it points.
+#define TULLE_SWITCH(name, flush)                                                                  \
+    ".text\n\t.align 32\n\t.type " #name ", #function\n\t.globl " #name "\n\t.hidden " #name       \
+    "\n" #name ":\n\t"                                                                             \
+    ".cfi_startproc\n\t"                                                                           \
+    "save %sp, -112, %sp\n\t"                                                                      \
+    ".cfi_def_cfa_register 30\n\t.cfi_window_save\n\t.cfi_register 15, 31\n\t" flush "\n\t"        \
     "std %fp, [%sp + 96]\n\t"                                                                      \
     "st %fsr, [%sp + 104]\n\t"                                                                     \
     "st %sp, [%i0]\n\t"                                                                            \
     "ld [%i1], %sp\n\t"                                                                            \
     "ld [%sp + 104], %fsr\n\t"                                                                     \
-    "ldd [%sp + 96], %fp\n\t"
+    "ldd [%sp + 96], %fp\n\t"                                                                      \
+    "ret\n\t"                                                                                      \
+    "restore\n\t"                                                                                  \
+    ".cfi_endproc\n\t.size " #name ", . - " #name "\n"
 
-asm(TULLE_SWITCH(tulle_switch_flushing, 112, TULLE_FLUSH_WINDOWS, TULLE_EXCHANGE));
-asm(TULLE_SWITCH(tulle_switch_trapping, 112, "ta 3", TULLE_EXCHANGE));
+asm(TULLE_SWITCH(tulle_switch_flushing, TULLE_FLUSH_WINDOWS));
+asm(TULLE_SWITCH(tulle_switch_trapping, "ta 3"));
+
+// The first code of every context, entered by the `ret` of the switch in the window that make() has
+// laid out. The return address is undefined for the unwinder: the call chain ends here, and for a
+// walk by frame pointers with %fp = 0. Unwinders look up the instruction before the one they
+// stopped at, hence the nop.
+asm(R"(
+    .text
+    .align 16
+    .type tulle_context_entry, #function
+    .cfi_startproc
+    .cfi_undefined 15
+    nop
+    .globl tulle_context_entry
+    .hidden tulle_context_entry
+tulle_context_entry:
+    call %l0
+    mov %l1, %o0
+    ta 5
+    .cfi_endproc
+    .size tulle_context_entry, . - tulle_context_entry
+)");
+
+extern "C" void tulle_context_entry();
 
 namespace tulle::arch {
 namespace {
@@ -48,6 +80,8 @@ struct first_frame {
 static_assert(offsetof(first_frame, caller) == 96 && offsetof(first_frame, fsr) == 104 &&
               sizeof(first_frame) % 8 == 0);
 
+constexpr word k_call_and_delay_slot = 8;
+
 } // namespace
 
 void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
@@ -57,7 +91,7 @@ void asm_backend::make(context& made, void* stack_low, std::size_t size, void (*
     auto* const frame = reinterpret_cast<first_frame*>(top - sizeof(first_frame));
     *frame = first_frame{};
     frame->caller = reinterpret_cast<word>(&frame->entry);
-    frame->call = context_entry_call();
+    frame->call = reinterpret_cast<word>(&tulle_context_entry) - k_call_and_delay_slot;
     asm volatile("st %%fsr, %0" : "=m"(frame->fsr));
     frame->entry.local[0] = reinterpret_cast<word>(entry);
     frame->entry.local[1] = reinterpret_cast<word>(argument);
