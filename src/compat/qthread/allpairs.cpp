@@ -74,7 +74,7 @@ void qt_allpairs(qarray const* array1, qarray const* array2, dist_f distfunc) {
 
 void qt_allpairs_output(qarray const* array1, qarray const* array2, dist_out_f distfunc,
                         void* restrict* restrict output, size_t outsize) {
-    if (distfunc == nullptr || !compat::is_object_or_null(output)) return;
+    if (distfunc == nullptr || !compat::is_object_or_null(const_cast<void**>(output))) return;
     all_pairs(array1, array2, [=](std::size_t i, void const* a, std::size_t j, void const* b) {
         distfunc(a, b, output != nullptr ? static_cast<char*>(output[i]) + j * outsize : nullptr);
     });
