@@ -14,7 +14,7 @@
 enum { ROUNDS = 200, MEETINGS = 50 };
 
 static struct face const* const faces[] = {&face_native, &face_pthread, &face_qthread, &face_tnt,
-                                         &face_myth};
+                                           &face_myth};
 enum { FACES = sizeof faces / sizeof faces[0], ALL = FACES * THREADS_OF_EACH };
 
 static uint64_t word __attribute__((aligned(8)));   /* full/empty */
