@@ -156,7 +156,7 @@ void qt_wavefront_destroy_lattice(qt_wavefront_lattice* const L) {
 }
 
 void qt_basic_wavefront(int* restrict const* const R, size_t cols, size_t rows, wave_comp_f func) {
-    if (!is_object(R) || func == nullptr) return;
+    if (!is_object(const_cast<int* const*>(R)) || func == nullptr) return;
     for (std::size_t c = 1; c < cols; ++c)
         for (std::size_t r = 1; r < rows; ++r)
             func(&R[c - 1][r], &R[c - 1][r - 1], &R[c][r - 1], &R[c][r]);
