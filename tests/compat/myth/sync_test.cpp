@@ -496,6 +496,8 @@ std::atomic<int> s_calls{0};
 bool s_leaves = false;
 
 TEST_F(once, calls_once) {
+    s_once = {};
+    s_calls = 0;
     auto* const function = +[] {
         myth_yield();
         ++s_calls;
