@@ -608,6 +608,7 @@ TEST_F(many, threads_without_all_that_may_be_left_out) {
 // --- cancellation --------------------------------------------------------------------------------
 
 TEST_F(cancellation, happens_where_it_is_tested) {
+    std::atomic<bool> is_disabled{false};
     std::atomic<bool> asked{false};
     std::atomic<int> passed{0};
     thread t([&]() -> void* {
@@ -615,6 +616,7 @@ TEST_F(cancellation, happens_where_it_is_tested) {
         myth_testcancel(); // nobody has asked
         EXPECT_EQ(myth_setcancelstate(MYTH_CANCEL_DISABLE, &before), 0);
         EXPECT_EQ(before, MYTH_CANCEL_ENABLE);
+        is_disabled = true;
         while (!asked) myth_yield();
         myth_testcancel();
         ++passed;
@@ -624,6 +626,7 @@ TEST_F(cancellation, happens_where_it_is_tested) {
         ++passed;
         return nullptr;
     });
+    while (!is_disabled) myth_yield(); // main may be taken by another worker at once
     EXPECT_EQ(myth_cancel(t.handle()), 0);
     asked = true;
     EXPECT_EQ(t.join(), MYTH_CANCELED);
