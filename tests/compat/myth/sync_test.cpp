@@ -353,12 +353,22 @@ TEST_F(barrier, lets_nobody_go_before_all_have_come) {
     EXPECT_EQ(myth_barrier_wait(&b), EINVAL);
     ASSERT_EQ(myth_barrier_init(&b, nullptr, 1), 0);
     EXPECT_EQ(myth_barrier_wait(&b), MYTH_BARRIER_SERIAL_THREAD);
+}
+
+// A new thread goes first, and main goes on when it waits.
+struct barrier_of_one_worker : running_library {
+    barrier_of_one_worker() : running_library(1) {}
+};
+
+TEST_F(barrier_of_one_worker, is_busy_while_a_thread_waits) {
+    myth_barrier_t b;
     ASSERT_EQ(myth_barrier_init(&b, nullptr, 2), 0);
     expect_to_wait([&b] { myth_barrier_wait(&b); },
                    [&b] {
                        EXPECT_EQ(myth_barrier_destroy(&b), EBUSY);
                        myth_barrier_wait(&b);
                    });
+    EXPECT_EQ(myth_barrier_destroy(&b), 0);
 }
 
 TEST_F(barrier, refuses_what_makes_no_sense) {
