@@ -462,7 +462,9 @@ TEST_F(felock, refuses_what_makes_no_sense) {
 
 // --- meetings ------------------------------------------------------------------------------------
 
-TEST_F(uncond, wakes_who_waits) {
+using uncond_of_one_worker = barrier_of_one_worker;
+
+TEST_F(uncond_of_one_worker, wakes_who_waits) {
     myth_uncond_t u;
     ASSERT_EQ(myth_uncond_init(&u), 0);
     expect_to_wait([&u] { EXPECT_EQ(myth_uncond_wait(&u), 0); },
