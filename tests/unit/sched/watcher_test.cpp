@@ -186,15 +186,20 @@ TEST_P(watcher_test, main_goes_on_while_its_worker_is_in_the_kernel_with_another
     join_busy();
 }
 
-TEST_P(watcher_test, substitutes_go_when_nobody_needs_them) {
-    {
+struct substitutes : watcher_test {
+    // All workers sit in the kernel until a thread has run on a substitute.
+    void need_substitutes() {
         full_stop stop;
         occupy([&stop] { stop.block(); });
         spawn(attributes{.stack_size = 64 * 1024}, [&stop] { stop.release(); }).join();
         join_busy();
+        EXPECT_GT(sched::scheduler::instance().watching().view().substituted, 0U);
     }
+};
+
+TEST_P(substitutes, go_when_nobody_needs_them) {
+    need_substitutes();
     auto& s = sched::scheduler::instance();
-    EXPECT_GT(s.watching().view().substituted, 0U);
     auto const give_up = clock::now() + 20s;
     auto const has_extra = [&s] {
         return s.active().running() != s.active().count() || s.watching().view().substitutes != 0;
@@ -205,15 +210,9 @@ TEST_P(watcher_test, substitutes_go_when_nobody_needs_them) {
 }
 
 // They found work all the time, and so took processors from the workers for ever.
-TEST_P(watcher_test, substitutes_go_while_there_is_work_enough_for_all) {
-    {
-        full_stop stop;
-        occupy([&stop] { stop.block(); });
-        spawn(attributes{.stack_size = 64 * 1024}, [&stop] { stop.release(); }).join();
-        join_busy();
-    }
+TEST_P(substitutes, go_while_there_is_work_enough_for_all) {
+    need_substitutes();
     auto& s = sched::scheduler::instance();
-    EXPECT_GT(s.watching().view().substituted, 0U);
     auto const give_up = clock::now() + 20s;
     std::atomic<bool> is_over{false};
     std::vector<thread<void>> workload;
@@ -396,6 +395,7 @@ TEST_P(watcher_test, polls_for_others_while_all_workers_compute) {
 }
 
 INSTANTIATE_TEST_SUITE_P(workers, watcher_test, ::testing::Values(1, 2));
+INSTANTIATE_TEST_SUITE_P(workers, substitutes, ::testing::Values(1, 2));
 
 TEST(main_moves, not_if_it_shall_not) {
     if (is_initialized()) finalize();
