@@ -128,6 +128,7 @@ worker& scheduler::make_worker(shepherd* home) {
     worker& w = m_registry.add(*this, is_caller ? worker_kind::adopted : worker_kind::dedicated,
                                m_asymmetric, home);
     w.most_unstarted = m_settings.most_unstarted;
+    if (m_process_fork.is_in_child()) w.keeps_resumed = false;
     return w;
 }
 

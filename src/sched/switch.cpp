@@ -56,10 +56,22 @@ void post_end_rotation_and_tell(void*, void*) noexcept {
     w.owner->notify_light();
 }
 
-TULLE_COLD void resume_elsewhere(fiber& f, bool is_at_home) noexcept {
+TULLE_INLINE void make_ready_here(worker& w, fiber& f) noexcept {
+    bool const is_bound = f.home != nullptr; // once it is published it may be gone
+    w.ready.push_back(f);
+    w.owner->notify_light();
+    if (TULLE_UNLIKELY(is_bound)) w.owner->idle().tell_watcher(); // nobody else may run it
+}
+
+// Where it is to go is not known, or whether it is there at all.
+TULLE_COLD void resume_with_care(fiber& f, bool is_at_home) noexcept {
     if (f.kind_of_stack == fiber_kind::guest) return f.wake.resume();
     scheduler& s = scheduler::instance();
-    is_at_home ? s.inject(f, f.shepherd) : s.post_to_mailbox(*f.home, f);
+    if (s.around_fork().is_of_parent(f)) return;
+    if (!is_at_home) return s.post_to_mailbox(*f.home, f);
+    worker* const w = this_worker();
+    if (w == nullptr || w->is_guest() || f.shepherd >= 0) return s.inject(f, f.shepherd);
+    make_ready_here(*w, f);
 }
 
 // A thread of the ready queue that can be switched to at once.
@@ -110,13 +122,10 @@ void suspend(post_function post, void* a, void* b) noexcept {
 void resume(fiber& f) noexcept {
     worker* const w = this_worker();
     f.clear_wait();
-    bool const is_bound = f.home != nullptr; // once it is published it may be gone
-    bool const is_at_home = !is_bound || f.home == w;
-    if (TULLE_UNLIKELY(!is_at_home || w == nullptr || w->is_guest() || f.shepherd >= 0))
-        return resume_elsewhere(f, is_at_home);
-    w->ready.push_back(f);
-    w->owner->notify_light();
-    if (TULLE_UNLIKELY(is_bound)) w->owner->idle().tell_watcher(); // nobody else may run it
+    bool const is_at_home = f.home == nullptr || f.home == w;
+    if (TULLE_UNLIKELY(!is_at_home || w == nullptr || !w->keeps_resumed || f.shepherd >= 0))
+        return resume_with_care(f, is_at_home);
+    make_ready_here(*w, f);
 }
 
 void yield() noexcept {

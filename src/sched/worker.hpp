@@ -102,6 +102,7 @@ struct alignas(128) worker_remote {
         : owner(&its_scheduler),
           index(its_index),
           kind(its_kind),
+          keeps_resumed(its_kind != worker_kind::guest),
           ready(asymmetric),
           stands_by(its_kind == worker_kind::dedicated) {}
     worker_remote(worker_remote const&) = delete;
@@ -118,6 +119,9 @@ struct alignas(128) worker_remote {
     shepherd* home = nullptr; // guests: null
     int index;                // dedicated and adopted: 0 .. workers-1; guests: -1
     worker_kind kind;
+    // A thread that it wakes becomes ready here. False for a guest, and for a worker of a forked
+    // child, which may wake copies of threads that are not there.
+    bool keeps_resumed;
 
     // --- what its owner changes often ------------------------------------------------------------
     progress_count decisions;                       // of the scheduler; written by the worker only

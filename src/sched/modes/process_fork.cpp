@@ -159,9 +159,13 @@ bool process_fork::may_adopt_caller() noexcept {
 }
 
 TULLE_COLD bool process_fork::stands_on_stack_of_parent(runnable const& r) const noexcept {
+    if (r.kind != runnable_kind::fiber) return false;
     std::unique_ptr<stack::stack_pool> const& stacks = m_scheduler.m_stacks;
-    return r.kind == runnable_kind::fiber &&
-           (stacks == nullptr || !stacks->owns(static_cast<fiber const&>(r).stack));
+    if (stacks == nullptr) return true; // nothing has started here
+    auto const& f = static_cast<fiber const&>(r);
+    // Main is the caller of fork, or of the parent.
+    if (f.kind_of_stack == fiber_kind::adopted) return !m_scheduler.m_settings.adopt_caller;
+    return !stacks->owns(f.stack);
 }
 
 // The end of a thread that was running when the process was forked, and goes on in the child.

@@ -34,12 +34,14 @@ public:
     void in_parent() noexcept;
     void in_child() noexcept;
 
+    // Whether this process was forked off one that had a run time.
+    [[nodiscard]] bool is_in_child() const noexcept { return m_remains != nullptr; }
     // Whether a thread of this number belongs to the process that this one was forked off.
     [[nodiscard]] bool is_of_parent(thread_id id) const noexcept { return id < m_first_id; }
     // Whether `r` waited in the parent for something that the caller, which is a copy of another
     // thread, has done. It is not there.
     [[nodiscard]] bool is_of_parent(runnable const& r) const noexcept {
-        return TULLE_UNLIKELY(m_remains != nullptr) && stands_on_stack_of_parent(r);
+        return TULLE_UNLIKELY(is_in_child()) && stands_on_stack_of_parent(r);
     }
     // False on the stack of a thread of the parent process.
     [[nodiscard]] static bool may_adopt_caller() noexcept;
