@@ -130,14 +130,20 @@ public:
     [[nodiscard]] iterator begin() const noexcept { return iterator(first()); }
     [[nodiscard]] iterator end() const noexcept { return iterator(); }
 
+    // In each, reading comes before writing: to the compiler a link may be m_first.
     void push_back(element& e) noexcept {
+        bool const was_empty = empty();
         next::set(e, nullptr);
-        next::store(empty() ? m_first : last()->*Next, &e);
+        if (was_empty)
+            next::store(m_first, &e);
+        else
+            next::store(last()->*Next, &e);
         next::store(m_last, &e);
     }
     void push_front(element& e) noexcept {
-        next::set(e, first());
-        if (empty()) next::store(m_last, &e);
+        element* const second = first();
+        next::set(e, second);
+        if (second == nullptr) next::store(m_last, &e);
         next::store(m_first, &e);
     }
     // Null: it is empty.

@@ -74,7 +74,7 @@ TULLE_NO_SANITIZE arch::registers interrupted_registers(worker_remote const& w) 
 }
 
 // The one look into the core of a worker that is not the caller's: what is found may be over.
-TULLE_NO_SANITIZE fiber const* fiber_on(worker_core const& w) noexcept { return w.current; }
+TULLE_NO_SANITIZE fiber const* fiber_on(worker_remote const& w) noexcept { return w.current; }
 
 } // namespace
 

@@ -114,6 +114,10 @@ struct alignas(128) worker_remote {
         return !is_guest() && (shepherd_index < 0 || shepherd_index == home->index);
     }
 
+    // What it runs; written by its own OS thread, which alone relies on it: a report of a running
+    // worker knows that it may be old (census.cpp). First, as detail::current_fiber reads it there.
+    fiber* current = nullptr;
+
     // --- fixed before others learn of the worker -------------------------------------------------
     scheduler* owner;
     shepherd* home = nullptr; // guests: null
@@ -167,8 +171,7 @@ struct alignas(128) worker_remote {
 };
 
 // What only the worker's own OS thread touches. While the worker has no OS thread, the one that
-// makes, starts or frees it does. Reports alone read `current` of a running worker, and know that
-// it may be old (census.cpp).
+// makes, starts or frees it does.
 struct alignas(128) worker_core {
     explicit worker_core(worker_kind kind, int index) noexcept
         : keeps_spawned(kind != worker_kind::guest),
@@ -177,7 +180,6 @@ struct alignas(128) worker_core {
     worker_core& operator=(worker_core const&) = delete;
 
     // --- switching -------------------------------------------------------------------------------
-    fiber* current = nullptr; // what it runs; first, as detail::current_fiber reads it there
     post_action post;
     void* exception_globals = nullptr; // of its OS thread
     // The next decision looks at timers and the work of others first.
@@ -226,10 +228,10 @@ struct alignas(128) worker_core {
 };
 
 // A worker as its own OS thread has it: this_worker(). Of any other there is a worker_remote.
-struct worker : worker_core, worker_remote {
+struct worker : worker_remote, worker_core {
     worker(scheduler& its_scheduler, worker_kind its_kind, int its_index, bool asymmetric) noexcept
-        : worker_core(its_kind, its_index),
-          worker_remote(its_scheduler, its_kind, its_index, asymmetric) {}
+        : worker_remote(its_scheduler, its_kind, its_index, asymmetric),
+          worker_core(its_kind, its_index) {}
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.
