@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Tells AddressSanitizer which stack runs, LeakSanitizer what to search, and ThreadSanitizer which
 // logical thread. A switch counts as synchronisation for ThreadSanitizer (flag 0): the same OS
 // thread runs both sides. See fiber_annotations.hpp.
@@ -76,8 +75,8 @@ private:
 
     void* m_low = nullptr;
     std::size_t m_size = 0;
-    void* m_fake_stack = nullptr; ///< AddressSanitizer's shadow frames while the stack is suspended
-    void* m_thread = nullptr;     ///< ThreadSanitizer's logical thread
+    void* m_fake_stack = nullptr; // AddressSanitizer's shadow frames while the stack is suspended
+    void* m_thread = nullptr;     // ThreadSanitizer's logical thread
     bool m_owned = false;
 };
 

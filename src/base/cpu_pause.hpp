@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // A hint to the processor that the caller spins. This is the only file below `os` and `arch` that
 // looks at the architecture: `base` cannot include upwards, and the hint must be inline.
 #pragma once

@@ -21,7 +21,7 @@ struct option_definition {
     std::uint64_t initial;
     std::uint64_t least;
     std::uint64_t most;
-    char const* zero_text; ///< what 0 is called, for options where it means "choose"; else nullptr
+    char const* zero_text; // what 0 is called, for options where it means "choose"; else nullptr
     std::array<std::string_view, k_most_words> words;
 };
 
@@ -291,7 +291,7 @@ std::optional<option_id> find(std::string_view name) noexcept {
     return std::nullopt;
 }
 
-/// 1024 for K and so on, 1 for no suffix, 0 for any other rest.
+// 1024 for K and so on, 1 for no suffix, 0 for any other rest.
 std::uint64_t suffix_factor(std::string_view suffix) noexcept {
     if (suffix.empty()) {
         return 1;

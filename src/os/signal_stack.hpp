@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // A stack for signal handlers that ask for one (SA_ONSTACK), for an OS thread that may stand on a
 // small stack when a signal comes.
 #pragma once
@@ -16,12 +15,12 @@ public:
     signal_stack(signal_stack const&) = delete;
     signal_stack& operator=(signal_stack const&) = delete;
 
-    /// For the calling OS thread. One that it has already is kept. Failing, it has none; nothing
-    /// else is lost.
+    // For the calling OS thread. One that it has already is kept. Failing, it has none; nothing
+    // else is lost.
     void install() noexcept;
-    /// By the same OS thread, when it ends or does not need it any more.
+    // By the same OS thread, when it ends or does not need it any more.
     void remove() noexcept;
-    /// In a child process: its OS thread is not there.
+    // In a child process: its OS thread is not there.
     void forget() noexcept;
 
 private:

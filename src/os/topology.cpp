@@ -19,8 +19,8 @@ namespace {
 
 int online_cpus() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
 
-/// The affinity mask of a thread; 0: the caller; all online CPUs where it cannot be read. Never
-/// empty.
+// The affinity mask of a thread; 0: the caller; all online CPUs where it cannot be read. Never
+// empty.
 std::vector<int> allowed_cpus(pid_t thread) {
     std::vector<int> cpus = affinity_of(thread);
     if (cpus.empty()) {
@@ -30,7 +30,7 @@ std::vector<int> allowed_cpus(pid_t thread) {
     return cpus;
 }
 
-/// Where each CPU is. That does not change.
+// Where each CPU is. That does not change.
 class locality_map {
 public:
     locality of(int cpu) {
@@ -46,8 +46,8 @@ private:
     static constexpr locality k_unknown = k_unknown_locality;
     static constexpr locality k_nowhere{-1, -1};
 
-    /// Reads the system's files again if there is a CPU that this process was not allowed to see
-    /// before; one that was searched in vain does not cause that.
+    // Reads the system's files again if there is a CPU that this process was not allowed to see
+    // before; one that was searched in vain does not cause that.
     void search(std::size_t wanted) {
         std::vector<locality> found = find_localities();
         found.resize(std::max({wanted + 1, found.size(), m_of_cpu.size()}), k_unknown);

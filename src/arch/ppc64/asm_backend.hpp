@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch for 64-bit Power, as inline assembly: both for little-endian code (64-Bit ELF V2
 // ABI, section 2.2) and for big-endian code (64-bit PowerPC ELF ABI Supplement 1.9, "ELFv1",
 // chapter 3).
