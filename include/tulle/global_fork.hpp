@@ -19,7 +19,7 @@
 #include <tulle/detail/global_record.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/detail/remote.hpp>
-#include <tulle/detail/standing.hpp>
+#include <tulle/detail/stack_attachments.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -127,7 +127,7 @@ struct fiber : runnable {
     detail::record* stolen = nullptr;              // with runs_record
     // The innermost thread of a spawn_group that stands on it (group/).
     detail::group_member* member = nullptr;
-    void* attachments[3] = {};       // <tulle/detail/standing.hpp>
+    void* attachments[3] = {};       // <tulle/detail/stack_attachments.hpp>
     arch::sanitizer_fiber sanitizer; // empty in builds without sanitizers
 };
 
