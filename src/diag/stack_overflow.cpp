@@ -15,7 +15,7 @@ namespace tulle::diag {
 
 namespace {
 
-constexpr std::size_t k_most_frames_looked_at = 64;
+constexpr std::size_t k_most_frames_searched = 64;
 constexpr std::size_t k_most_frames_shown = 12;
 constexpr std::size_t k_large_frame = 4096; // worth a line
 constexpr std::size_t k_margin = std::size_t{64} << 10U;
@@ -47,7 +47,7 @@ frame_size largest_frame(fault const& f, stack::span own) noexcept {
     arch::registers at = f.from;
     std::uintptr_t bottom = f.probe_target != 0 ? f.probe_target : stack_pointer(at);
     bool is_call = false;
-    for (std::size_t k = 0; arch::k_can_unwind && k < k_most_frames_looked_at; ++k) {
+    for (std::size_t k = 0; arch::k_can_unwind && k < k_most_frames_searched; ++k) {
         std::uintptr_t const pc = is_call ? at.pc - 1 : at.pc;
         frame_step const step = to_caller(at, readable(own, f.from), is_call);
         if (step != frame_step::call || stack_pointer(at) <= bottom) break;
@@ -94,7 +94,7 @@ bool is_near_stack_pointer(fault const& f) noexcept {
 bool began_on(stack::span own, arch::registers registers) noexcept {
     stack_range const range = readable(own, registers);
     bool is_call = false;
-    for (std::size_t k = 0; arch::k_can_unwind && k < k_most_frames_looked_at; ++k) {
+    for (std::size_t k = 0; arch::k_can_unwind && k < k_most_frames_searched; ++k) {
         std::uintptr_t const before = stack_pointer(registers);
         if (to_caller(registers, range, is_call) != frame_step::call ||
             stack_pointer(registers) <= before)

@@ -58,11 +58,11 @@ private:
     };
     struct inbox {
         explicit inbox(std::uint64_t seed) noexcept : random(seed) {}
-        base::spin_lock lock; // guards the rest but the bell
+        base::spin_lock lock; // guards the rest but the doorbell
         std::deque<message> waiting;
         base::rng random;
         std::uint64_t count = 0; // so far
-        doorbell<os::machine> bell;
+        net::doorbell<os::machine> doorbell;
         std::atomic<bool> is_dead{false};
         std::atomic<int> wait_status{0};
     };

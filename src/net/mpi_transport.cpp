@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t k_receives = 64;
 constexpr std::size_t k_sends = 64;
 constexpr int k_messages_of_poll = 64;
-constexpr std::uint64_t k_look_for_others_ns = 50'000;
+constexpr std::uint64_t k_poll_for_others_ns = 50'000;
 constexpr std::uint64_t k_patience_with_streams_ns = 2'000'000;
 
 bool tells_death(int error) noexcept {
@@ -303,8 +303,8 @@ void mpi_transport::close() noexcept {
         check(m_mpi.meet(m_over, meeting), "end");
     }
     while (!all_have_come(meeting)) {
-        m_bell.arm();
-        m_bell.sleep(os::monotonic_ns() + k_look_for_others_ns);
+        m_doorbell.arm();
+        m_doorbell.sleep(os::monotonic_ns() + k_poll_for_others_ns);
     }
     std::lock_guard const held(m_lock);
     m_is_closed = true;

@@ -147,7 +147,7 @@ void session::declare_dead(rank dead, int wait_status) const noexcept {
 }
 
 void session::wake_all() const noexcept {
-    for (rank r = 0; r < places(); ++r) entry(r).bell.wake();
+    for (rank r = 0; r < places(); ++r) entry(r).doorbell.wake();
 }
 
 } // namespace tulle::net

@@ -49,7 +49,7 @@ struct alignas(64) place_entry {
     std::atomic<place_state> state{place_state::absent};
     std::atomic<std::int32_t> process{0};     // its number
     std::atomic<std::int32_t> wait_status{0}; // as from waitpid; meaningful once it is dead
-    shared_doorbell bell;
+    shared_doorbell doorbell;
     used_rings<shared_machine, k_most_places> senders; // whose rings to this place have been used
     shared_arrivals barriers;
 };

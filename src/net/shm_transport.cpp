@@ -67,7 +67,7 @@ bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noe
         m_order.before_send();
         out.ring.publish(lines);
     }
-    m_session.entry(to).bell.ring();
+    m_session.entry(to).doorbell.ring();
     return true;
 }
 

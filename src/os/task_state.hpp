@@ -7,7 +7,7 @@
 
 namespace tulle::os {
 
-// Keeps a file of /proc open for one OS thread, so that each call of look() costs one read. Used
+// Keeps a file of /proc open for one OS thread, so that each call of read() costs one read. Used
 // by one thread at a time.
 class task_state {
 public:
@@ -30,10 +30,10 @@ public:
 
     // `tid`: as in /proc/self/task. The file is opened anew only when it is another one than at
     // the last call.
-    [[nodiscard]] view look(int tid) noexcept;
+    [[nodiscard]] view read(int tid) noexcept;
     void close() noexcept;
 
-    // Whether look() tells the call, which some kernels keep to themselves.
+    // Whether read() tells the call, which some kernels keep to themselves.
     [[nodiscard]] static bool can_name_calls() noexcept;
 
 private:

@@ -185,7 +185,7 @@ std::uint64_t timer_wheel::look_at(std::uint16_t slot) const noexcept {
     std::uint64_t next = first->deadline;
     timer const* t = first->next;
     for (unsigned seen = 1; t != first; ++seen, t = t->next) {
-        if (seen == k_most_looked_at)
+        if (seen == k_most_visited)
             return slot >= k_first_far * k_slots ? opens_at(slot) : start_of(slot);
         next = std::min(next, t->deadline);
     }

@@ -68,7 +68,7 @@ private:
         // A slot up to this level, of 2^18 ns, that is over is fired without a look at each
         // deadline.
         3;
-    static constexpr unsigned k_most_looked_at = 4;
+    static constexpr unsigned k_most_visited = 4;
     static constexpr std::uint16_t k_none = k_rounds * k_slots;
 
     [[nodiscard]] bool step(std::uint64_t now, std::size_t& fired) noexcept;

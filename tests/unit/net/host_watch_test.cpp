@@ -104,7 +104,7 @@ private:
         int socket = -1;
         std::uint16_t port = 0;
     };
-    struct letter {
+    struct message {
         clock::time_point at;
         std::vector<char> bytes;
         std::size_t to;
@@ -143,7 +143,7 @@ private:
     void send_what_is_due() {
         for (; !m_under_way.empty() && m_under_way.front().at <= clock::now();
              m_under_way.pop_front()) {
-            letter const& l = m_under_way.front();
+            message const& l = m_under_way.front();
             sockaddr_in const to = at_port(m_ends[l.to].watch);
             if (m_is_cut) continue;
             sendto(m_ends[1 - l.to].socket, l.bytes.data(), l.bytes.size(), 0,
@@ -155,7 +155,7 @@ private:
     double m_loss;
     std::chrono::milliseconds m_delay;
     std::mt19937 m_random{1};
-    std::deque<letter> m_under_way;
+    std::deque<message> m_under_way;
     std::atomic<bool> m_is_cut{false};
     std::atomic<bool> m_stops{false};
     std::thread m_thread;
