@@ -144,8 +144,7 @@ public:
 
     // Waits for the thread and returns its result; throws what it threw: what another place has
     // thrown as with at(), and dead_place if the place that had taken it has died. Call it once,
-    // from the
-    // thread that forked.
+    // from the thread that forked.
     // Memory ordering: all that the child did happens before the return.
     TULLE_INLINE result_type join() {
         m_joined = true;

@@ -19,8 +19,8 @@
 
 namespace tulle::base {
 
-// A variable that the protocol around it protects: no atomic access, only a place where a model
-// test looks for races.
+// A variable that the protocol around it protects: no atomic access, only a point where a model
+// test checks for races.
 template <class T> class plain {
 public:
     constexpr plain() noexcept(std::is_nothrow_default_constructible_v<T>) : m_value() {}

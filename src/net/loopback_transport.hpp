@@ -19,7 +19,8 @@ namespace tulle::net {
 struct loopback_options {
     // 0: each place gets what was sent to it in the order in which it was sent
     std::uint64_t seed = 0;
-    // With a seed: a message is passed over by at most so many polls that take another one.
+    // Where there is a seed, a message is passed over by at most so many polls that take another
+    // one.
     std::uint32_t most_delay = 8;
     // Messages to one place that have not been delivered; 0: any number. More are refused by
     // try_send.

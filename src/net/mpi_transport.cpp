@@ -139,7 +139,7 @@ void mpi_transport::tell_polled() noexcept {
 
 // --- receiving -----------------------------------------------------------------------------------
 
-// Under the lock.
+// The caller holds the lock.
 bool mpi_transport::oldest_has_come() noexcept {
     if (!m_oldest_has_come && !m_is_closed)
         m_oldest_has_come = is_done(m_receives[m_oldest].request);
@@ -173,7 +173,7 @@ bool mpi_transport::take_one(receiver* sink, bool& was_message) noexcept {
     return true;
 }
 
-// Under the lock. MPI fills receives in the order in which they are started.
+// The caller holds the lock. MPI fills receives in the order in which they are started.
 void mpi_transport::listen_again() noexcept {
     check(m_mpi.start_receive(m_receives[m_oldest].request), "receive");
     m_oldest = (m_oldest + 1) % k_receives;
@@ -246,8 +246,8 @@ bool mpi_transport::begin_send(rank to, std::uint32_t number, std::span<std::byt
     return m_streams.begin_send(to, number, from, cookie);
 }
 
-// Under the lock. Streams go on only while somebody polls, so polling is worth while, unless the
-// other side does not poll.
+// The caller holds the lock. Streams go on only while somebody polls, so polling is worth while,
+// unless the other side does not poll.
 bool mpi_transport::streams_move() noexcept {
     if (m_streams.is_idle()) return false;
     std::uint64_t const now = os::monotonic_ns();

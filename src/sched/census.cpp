@@ -68,7 +68,7 @@ TULLE_NO_SANITIZE arch::registers waiting_registers(worker_remote const& guest) 
     return arch::registers_of(guest.waits_at);
 }
 
-// Of one that a report's signal has stopped.
+// The registers of a worker that a report's signal has stopped.
 TULLE_NO_SANITIZE arch::registers interrupted_registers(worker_remote const& w) noexcept {
     return w.stopped_at;
 }

@@ -85,8 +85,9 @@ struct fiber : runnable {
         auto const* const top = *reinterpret_cast<std::byte* const*>(&context);
         for (int line = 0; line < 4; ++line) __builtin_prefetch(top + 64 * line);
     }
-    // By the thread itself, before it is published to its waker; by the waker.
-    // relaxed, all: only reports read them, and those know that the thread may go on meanwhile.
+    // The thread itself calls set_wait before it is published to its waker; the waker calls
+    // clear_wait. relaxed, all: only reports read them, and those know that the thread may go on
+    // meanwhile.
     void set_wait(wait_reason reason) noexcept {
         waits_for.store(reason.kind, std::memory_order_relaxed);
         wait_object.store(reason.object, std::memory_order_relaxed);
@@ -119,7 +120,7 @@ struct fiber : runnable {
     record_deque* origin = nullptr;
     detail::record const* origin_slot = nullptr;
     thread_frame* frame = nullptr; // the innermost thread with a record of its own
-    // Of the forked thread at the bottom; its id is drawn when asked for.
+    // The identity of the forked thread at the bottom; its id is drawn when asked for.
     thread_identity base;
     // Pooled: to give back; guest: of a fiber of the process that this one was forked off.
     stack::span stack{};
@@ -131,10 +132,10 @@ struct fiber : runnable {
     arch::sanitizer_fiber sanitizer; // empty in builds without sanitizers
 };
 
-// At the top of a pooled stack, whole cache lines.
+// A fiber takes whole cache lines at the top of a pooled stack.
 inline constexpr std::size_t k_pooled_fiber_bytes = (sizeof(fiber) + 63) / 64 * 64;
 
-// That of a stack of the pool. Of a stack that is cached it says nothing.
+// The fiber of a stack of the pool. It means nothing while the stack is cached.
 [[nodiscard]] inline fiber const& fiber_of(stack::span where) noexcept {
     return *reinterpret_cast<fiber const*>(where.end() - k_pooled_fiber_bytes);
 }

@@ -71,7 +71,7 @@ void basic_parked_deques<Machine, Deque, Slot>::remove(Deque& deque) noexcept {
     if (deque.is_parked) drop(deque);
 }
 
-// Under the lock, as the next one.
+// The caller of this one and of the next holds the lock.
 template <class Machine, class Deque, class Slot>
 void basic_parked_deques<Machine, Deque, Slot>::move_to_end(Deque& deque) noexcept {
     m_deques.remove(deque);

@@ -79,7 +79,7 @@ void scheduler::post_to_mailbox(worker_remote& w, fiber& f) noexcept {
     if (m_idle.hand_over(w.sleeper, static_cast<runnable*>(&f))) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
     w.mailbox.post(f); // G1
-    // Before G2: the sleeper looks at its mailbox after its heavy fence.
+    // This comes before G2: the sleeper checks its mailbox after its heavy fence.
     os::machine::fence_seq_cst();
     if (m_idle.wake(w.sleeper)) return;
     wake_from_nap(w);

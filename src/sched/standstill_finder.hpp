@@ -78,12 +78,12 @@ class standstill_finder {
 public:
     explicit standstill_finder(scheduler& watched) noexcept : m_scheduler(watched) {}
 
-    // Before the first worker starts.
+    // Called before the first worker starts.
     void start(std::uint64_t now, std::uint64_t first_check_ns) noexcept {
         m_circles.start(now, first_check_ns);
     }
-    // After the scheduler has been told to stop: returns when no check is under way that began
-    // before.
+    // Called after the scheduler has been told to stop. It returns when no check is under way that
+    // began before.
     void wait_for_checks() noexcept;
     // Names an OS thread of the library that never wakes a thread: it does not keep a deadlock from
     // being found. 0: there is none. relaxed: as the numbers of workers.

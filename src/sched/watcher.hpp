@@ -56,8 +56,7 @@ public:
     // Async-signal-safe.
     // pairs with watch.
     void pause(bool pauses) noexcept { m_pauses.store(pauses, std::memory_order_release); }
-    // Of its OS thread; 0: none.
-    // relaxed: for reports.
+    // The number of its OS thread; 0: none. relaxed: for reports.
     [[nodiscard]] int tid() const noexcept { return m_tid.load(std::memory_order_relaxed); }
     [[nodiscard]] watcher_view view() const noexcept;
 
@@ -93,7 +92,7 @@ private:
     // deadline that it is in time for; else 0.
     std::atomic<std::uint64_t> m_sleeps_until{0};
 
-    // Its own.
+    // Only its own OS thread uses these.
     stuck_judge m_judge;
     std::vector<os::task_state> m_tasks; // by the workers' indices
     std::vector<worker_remote*> m_stuck; // the last round has found these

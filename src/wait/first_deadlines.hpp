@@ -24,11 +24,11 @@ template <class Machine, unsigned Queues> class first_deadlines {
     template <class T> using atomic = typename Machine::template atomic<T>;
 
 public:
-    // With the lock of queue k held. relaxed: see above.
+    // The caller holds the lock of queue k. relaxed: see above.
     void publish(unsigned k, std::uint64_t deadline) noexcept {
         if (of(k) != deadline) m_of[k].value.store(deadline, std::memory_order_relaxed);
     }
-    // After publish(). False: somebody sleeps until an earlier one, or nobody does.
+    // Called after publish(). False: somebody sleeps until an earlier one, or nobody does.
     [[nodiscard]] bool is_first_of_all(std::uint64_t deadline) const noexcept {
         Machine::fence_seq_cst();
         return deadline <= scan();
@@ -59,7 +59,7 @@ private:
     struct slot {
         atomic<std::uint64_t> value{k_never};
     };
-    // In one cache line: it changes only when the first timer of a queue does.
+    // They lie in one cache line, which changes only when the first timer of a queue does.
     std::array<slot, Queues> m_of;
 };
 

@@ -32,8 +32,8 @@ public:
     }
 
 private:
-    // On the context that comes next. If the caller waits, the store is the last access to its
-    // frame.
+    // Runs on the context that comes next. If the waiter stays suspended, the store is the last
+    // access to its frame.
     static void post(void* of, void*) noexcept {
         auto& self = *static_cast<sole_waiter*>(of);
         auto const thread = self.m_thread;

@@ -71,7 +71,7 @@ void timer_queue::start_at(std::uint64_t now) noexcept {
     }
 }
 
-// With the lock held.
+// The caller holds the wheel's lock.
 void timer_queue::publish_next(unsigned of) noexcept {
     m_next.publish(of, m_wheels[of].wheel.next_deadline());
 }

@@ -30,7 +30,8 @@ public:
     stack_shortage(stack_shortage const&) = delete;
     stack_shortage& operator=(stack_shortage const&) = delete;
 
-    // From the first refusal, or the start, to the end of the run. False before the first start.
+    // True from the first refusal, or the start, to the end of the run; false before the first
+    // start.
     [[nodiscard]] bool is_on() const noexcept {
         return m_stacks != nullptr && m_stacks->is_short();
     }
