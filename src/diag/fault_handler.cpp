@@ -31,8 +31,8 @@ struct request {
     fault_explainer explain; // null: it is an overflow
 };
 
-void write_request(void* of) {
-    auto const& r = *static_cast<request const*>(of);
+void write_request(void* argument) {
+    auto const& r = *static_cast<request const*>(argument);
     if (r.explain != nullptr) return r.explain(r.what.address, STDERR_FILENO);
     write_overflow(*r.on, r.what, r.process, STDERR_FILENO);
 }

@@ -109,7 +109,7 @@ private:
     }
     [[nodiscard]] rank next_leader(rank after) const noexcept;
     [[nodiscard]] bool reaches(std::uint64_t address, std::uint64_t bytes) const noexcept;
-    [[nodiscard]] int ask(rank whom, request const& wanted, std::uint64_t& value) noexcept;
+    [[nodiscard]] int ask(rank place, request const& wanted, std::uint64_t& value) noexcept;
     [[nodiscard]] int allocate_by(rank leader, std::uint64_t bytes, rank place,
                                   std::uint64_t& address) noexcept;
     [[nodiscard]] int ask_manager(memory_operation operation, std::uint64_t address,

@@ -26,9 +26,9 @@ public:
     // Takes memory that the place will read; any OS thread may call it. Null: there is not so much
     // in one piece, or that place has died. Not at the beginning of a page:
     // messenger/payload_store.hpp has the reason.
-    [[nodiscard]] std::byte* take(rank whose, std::size_t bytes) noexcept;
+    [[nodiscard]] std::byte* take(rank reader, std::size_t bytes) noexcept;
     // What take() has returned. Nothing happens when that place has died.
-    void give_back(rank whose, std::byte* taken) noexcept;
+    void give_back(rank reader, std::byte* taken) noexcept;
     // All of it is free.
     void give_back_all(rank dead) noexcept;
     [[nodiscard]] bool is_all_free() noexcept;

@@ -127,16 +127,16 @@ topology discover(cgroup_files const& cgroups) {
     return found;
 }
 
-bool set_aside(topology& machine, std::size_t which) {
+bool set_aside(topology& machine, std::size_t index) {
     std::vector<int> all;
     for (auto const& group : machine.groups) {
         all.insert(all.end(), group.cpus.begin(), group.cpus.end());
     }
-    if (which >= all.size() || all.size() == 1) {
+    if (index >= all.size() || all.size() == 1) {
         return false;
     }
     std::sort(all.begin(), all.end());
-    machine.reserved_cpu = all[which];
+    machine.reserved_cpu = all[index];
     for (auto& group : machine.groups) {
         std::erase(group.cpus, machine.reserved_cpu);
     }

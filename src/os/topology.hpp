@@ -41,7 +41,7 @@ struct topology {
 
 // Takes one of the allowed CPUs, counted from 0, out of the groups; it uses one CPU's worth of the
 // quota. False: there is no such CPU, or no other.
-[[nodiscard]] bool set_aside(topology& machine, std::size_t which);
+[[nodiscard]] bool set_aside(topology& machine, std::size_t index);
 
 // What may change while a process runs: the affinity mask, of the process's first thread, and the
 // quota.

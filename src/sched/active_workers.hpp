@@ -23,7 +23,7 @@ class scheduler;
 
 class active_workers {
 public:
-    explicit active_workers(scheduler& of) noexcept : m_scheduler(of) {}
+    explicit active_workers(scheduler& owner) noexcept : m_scheduler(owner) {}
     active_workers(active_workers const&) = delete;
     active_workers& operator=(active_workers const&) = delete;
 

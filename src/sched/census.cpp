@@ -24,10 +24,10 @@ template <class T> TULLE_NO_SANITIZE T load_unseen(std::atomic<T> const& from) n
 }
 
 // False where the memory holds no fiber: its stack is cached, or the fiber is being made.
-TULLE_NO_SANITIZE bool is_fiber(stack::span where) noexcept {
-    fiber const& f = fiber_of(where);
+TULLE_NO_SANITIZE bool is_fiber(stack::span stack) noexcept {
+    fiber const& f = fiber_of(stack);
     // relaxed: see census.hpp.
-    return load_unseen(f.alive) == fiber::k_alive_mark && f.stack.low == where.low;
+    return load_unseen(f.alive) == fiber::k_alive_mark && f.stack.low == stack.low;
 }
 
 // Its saved context lies on its own stack, unless it has gone on meanwhile.
@@ -103,10 +103,10 @@ bool census::inspect(fiber const& f, thread_view& seen, depth how) const noexcep
     return true;
 }
 
-void census::visit_pooled(void* on_tour, stack::span where) noexcept {
+void census::visit_pooled(void* on_tour, stack::span stack) noexcept {
     auto const& t = *static_cast<tour*>(on_tour);
     thread_view seen;
-    if (is_fiber(where) && t.of.inspect(fiber_of(where), seen, t.how)) t.call(t.argument, seen);
+    if (is_fiber(stack) && t.of.inspect(fiber_of(stack), seen, t.how)) t.call(t.argument, seen);
 }
 
 void census::visit_guests(tour const& t) const noexcept {

@@ -74,7 +74,7 @@ private:
         depth how;
     };
 
-    static void visit_pooled(void* on_tour, stack::span where) noexcept;
+    static void visit_pooled(void* on_tour, stack::span stack) noexcept;
     [[nodiscard]] worker_remote const* runs_on(fiber const& f) const noexcept;
     [[nodiscard]] bool inspect(fiber const& f, thread_view& seen, depth how) const noexcept;
     void visit_guests(tour const& t) const noexcept;

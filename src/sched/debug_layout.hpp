@@ -32,7 +32,7 @@ namespace tulle::sched {
 
 class scheduler;
 
-void publish_to_debuggers(scheduler const& of) noexcept;
+void publish_to_debuggers(scheduler const& s) noexcept;
 void publish_names_to_debuggers(void const* names) noexcept;
 
 } // namespace tulle::sched

@@ -64,8 +64,8 @@ struct thread_identity {
 struct thread_frame : thread_identity {
     thread_frame() noexcept = default;
     thread_frame(thread_frame* below, std::uint64_t number, std::uint8_t flags,
-                 void const* spawned_at, detail::thread_core* of = nullptr) noexcept
-        : thread_identity(number, flags), outer(below), site(spawned_at), record(of) {}
+                 void const* spawned_at, detail::thread_core* its_record = nullptr) noexcept
+        : thread_identity(number, flags), outer(below), site(spawned_at), record(its_record) {}
 
     thread_frame* outer = nullptr;
     // Where it was spawned: an address behind the call; null: not by spawn.
@@ -136,8 +136,8 @@ struct fiber : runnable {
 inline constexpr std::size_t k_pooled_fiber_bytes = (sizeof(fiber) + 63) / 64 * 64;
 
 // The fiber of a stack of the pool. It means nothing while the stack is cached.
-[[nodiscard]] inline fiber const& fiber_of(stack::span where) noexcept {
-    return *reinterpret_cast<fiber const*>(where.end() - k_pooled_fiber_bytes);
+[[nodiscard]] inline fiber const& fiber_of(stack::span stack) noexcept {
+    return *reinterpret_cast<fiber const*>(stack.end() - k_pooled_fiber_bytes);
 }
 
 } // namespace tulle::sched

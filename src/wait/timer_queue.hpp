@@ -51,7 +51,7 @@ private:
     };
 
     std::size_t expire(unsigned k, std::uint64_t now, std::uint32_t steps) noexcept;
-    void publish_next(unsigned of) noexcept;
+    void publish_next(unsigned k) noexcept;
 
     alignas(base::k_cache_line) first_deadlines<detail::native_machine, k_wheels> m_next;
     std::atomic<std::uint64_t> m_seen{0}; // the time, by all wheels

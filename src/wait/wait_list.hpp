@@ -111,8 +111,8 @@ template <class Parking, class Lock, class Enter> struct request {
 };
 
 // The limit starts under the guard: once that is released the node may be gone.
-template <class Parking, class Lock, class Enter> void post_park(void* of, void*) noexcept {
-    auto& r = *static_cast<request<Parking, Lock, Enter>*>(of);
+template <class Parking, class Lock, class Enter> void post_park(void* argument, void*) noexcept {
+    auto& r = *static_cast<request<Parking, Lock, Enter>*>(argument);
     Lock& guard = r.guard;
     auto const thread = r.self.thread;
     guard.lock();

@@ -25,8 +25,8 @@ public:
     // Each worker needs a loop, a spare and the reserve.
     static constexpr std::size_t k_least_stacks = 3;
 
-    stack_shortage(scheduler& of, std::unique_ptr<stack::stack_pool> const& stacks) noexcept
-        : m_scheduler(of), m_stacks(stacks) {}
+    stack_shortage(scheduler& owner, std::unique_ptr<stack::stack_pool> const& stacks) noexcept
+        : m_scheduler(owner), m_stacks(stacks) {}
     stack_shortage(stack_shortage const&) = delete;
     stack_shortage& operator=(stack_shortage const&) = delete;
 
