@@ -3,7 +3,7 @@
 // are on its stack. Threads that are alike are one paragraph. Threads that wait for each other in a
 // circle come first, where it is known which thread holds what.
 // Takes no lock for long and no memory of the C library's heap, so it may be written by a copy of
-// the process (report_request.cpp).
+// the process (answer.cpp).
 #pragma once
 
 #include <cstdint>

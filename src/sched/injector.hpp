@@ -24,7 +24,7 @@ public:
     shepherd& push_placed(runnable& r, int shepherd_index) noexcept;
     // Queues a thread that any worker may take; the shepherds get one each in turn.
     void push_injected(runnable& r) noexcept;
-    // Threads start in the order in which they were spawned (E3 of shortage.cpp).
+    // Threads start in the order in which they were spawned (E3 of stack_shortage.md).
     void push_unstarted(runnable& r) noexcept { m_unstarted.push(r); }
 
     // What a worker of `home` takes when its own queues are empty: from its own shepherd, then from
