@@ -27,7 +27,7 @@ struct asm_backend {
     // `from`.
     [[gnu::always_inline]] static inline void switch_to(context& from, context const& to) noexcept;
 
-    // The same as an ordinary call, for callers that must not inline it, and for comparison.
+    // switch_to() as an ordinary call, for callers that must not inline it, and for comparison.
     static void switch_to_outlined(context& from, context const& to) noexcept;
 
     // Resumes `to` and gives the running context up.

@@ -14,7 +14,7 @@
 #ifdef TULLE_ANNOTATE_THREAD
 #include <sanitizer/tsan_interface.h>
 
-// Of ThreadSanitizer; declared nowhere.
+// Functions of ThreadSanitizer that no header declares.
 extern "C" void AnnotateIgnoreReadsBegin(char const* file, int line);
 extern "C" void AnnotateIgnoreWritesBegin(char const* file, int line);
 #endif
@@ -108,7 +108,7 @@ inline void forget_stack([[maybe_unused]] void* low, [[maybe_unused]] std::size_
 #endif
 }
 
-// By functions that are not instrumented.
+// Functions that are not instrumented may do that.
 inline bool may_read_unused_stack() noexcept { return true; }
 
 inline void ignore_accesses_of_this_thread() noexcept {

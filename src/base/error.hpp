@@ -14,7 +14,7 @@ void warn(char const* format, ...) noexcept __attribute__((format(printf, 1, 2))
 
 // Throws std::system_error of an errno value. `context`: which call, or what it has found.
 [[noreturn]] void throw_error(int error, char const* context);
-// As throw_error(), unless `error` is 0.
+// Does what throw_error() does, unless `error` is 0.
 inline void check_error(int error, char const* context) {
     if (error != 0) throw_error(error, context);
 }

@@ -61,7 +61,7 @@ inline constexpr std::uint64_t k_deadlock_off = 0;
 inline constexpr std::uint64_t k_deadlock_warn = 1;
 inline constexpr std::uint64_t k_deadlock_abort = 2;
 
-// Of the choices of the option `share_globals`, in the order of its words.
+// One of the choices of the option `share_globals`, in the order of its words.
 inline constexpr std::uint64_t k_share_globals_on = 2;
 
 // Choices of the option `on_place_death`, in the order of its words.
@@ -97,13 +97,13 @@ public:
     }
     [[nodiscard]] std::uint64_t number(option_id id) const noexcept { return get(id).number; }
 
-    // From text: digits, for sizes with a suffix K, M or G (powers of 1024), `auto`, or one of the
-    // option's words.
+    // Sets an option from text: digits, for sizes with a suffix K, M or G (powers of 1024), `auto`,
+    // or one of the option's words.
     [[nodiscard]] option_error set(std::string_view name, std::string_view value,
                                    option_source source);
     [[nodiscard]] option_error set(option_id id, std::uint64_t number, option_source source);
 
-    // From "name=value", as on a command line.
+    // Sets an option from "name=value", as on a command line.
     [[nodiscard]] option_error set_assignment(std::string_view assignment, option_source source);
 
     // Reads TULLE_<NAME> for every option through `lookup` (getenv by default); says what was

@@ -37,7 +37,8 @@ void write_request(void* argument) {
     write_overflow(*r.on, r.what, r.process, STDERR_FILENO);
 }
 
-// Its answer is written when this returns. Without memory for a copy the process ends without one.
+// The answer to the request is written when this returns. Without memory for a copy the process
+// ends without one.
 void explain(request& r) noexcept {
     int const child = os::copy_process();
     if (child == 0) write_and_end_copy(&write_request, &r);

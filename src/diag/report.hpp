@@ -20,7 +20,7 @@ class circle_finder;
 struct report_reason {
     bool is_request = false; // somebody has asked; else:
     sched::standstill found{};
-    // Of awaits_signal: those that the program handles, as os::handled_signals.
+    // With awaits_signal: the signals that the program handles, as os::handled_signals has them.
     std::uint64_t signals = 0;
     circle_finder const* circles = nullptr; // of a circle: only the threads in it are told of
 };

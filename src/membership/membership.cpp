@@ -154,7 +154,7 @@ void say_goodbye(endpoint& e) noexcept {
     std::exit(EXIT_SUCCESS); // NOLINT(concurrency-mt-unsafe)
 }
 
-// For the workers of so many places, if all have as many.
+// Whether these are too few for the workers of so many places, if all have as many.
 bool are_too_few(std::size_t processors, std::size_t places) {
     return places * static_cast<std::size_t>(sched::scheduler::instance().active().count()) >
            processors;

@@ -28,7 +28,8 @@ private:
 // copy; -1: errno says why there is none.
 [[nodiscard]] int copy_process() noexcept;
 
-// Its number when it has ended, 0 when it has not (only if this may not block), else -1.
+// Returns the copy's number when it has ended, 0 when it has not (only if this may not block), else
+// -1.
 int wait_for_copy(int child, int& status, bool may_block) noexcept;
 
 // Finds `arguments[0]` along PATH, gives it the descriptors as standard input and output and no

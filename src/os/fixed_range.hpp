@@ -21,7 +21,8 @@ public:
     // An address where nothing else is, on the machine that this was compiled for, and with its
     // sanitizer.
     [[nodiscard]] static std::uintptr_t usual_address() noexcept;
-    // Below 2 GiB, above what programs that lie at low addresses take, unless they are large.
+    // Such an address below 2 GiB, above what programs that lie at low addresses take, unless they
+    // are large.
     [[nodiscard]] static std::uintptr_t low_address() noexcept;
 
     [[nodiscard]] bool is_valid() const noexcept { return m_low != nullptr; }

@@ -26,7 +26,8 @@ enum class wait_result {
 // Wakes up to `count` sleepers on the word and says how many it woke.
 int futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept;
 
-// The same on a word in memory that processes share; it may be mapped at another address in each.
+// Like futex_wait and futex_wake, on a word in memory that processes share; it may be mapped at
+// another address in each.
 [[nodiscard]] wait_result shared_futex_wait(std::atomic<std::uint32_t>& word,
                                             std::uint32_t expected,
                                             std::uint64_t deadline_ns = k_no_deadline) noexcept;

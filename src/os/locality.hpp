@@ -16,8 +16,8 @@ struct locality {
 };
 inline constexpr locality k_unknown_locality{-2, -2};
 
-// By number of the operating system; k_unknown_locality for those that are not online. Empty where
-// nothing can be read.
+// The localities of all CPUs by their number of the operating system; k_unknown_locality for those
+// that are not online. Empty where nothing can be read.
 [[nodiscard]] std::vector<locality>
 find_localities(std::string const& system = "/sys/devices/system");
 

@@ -39,7 +39,7 @@ struct machine : base::machine {
         os::futex_wake(word, count);
     }
 
-    // For a spin loop whose partner may have been preempted.
+    // Called in a spin loop whose partner may have been preempted.
     static void yield_processor() noexcept { sched_yield(); }
 };
 

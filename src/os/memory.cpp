@@ -130,7 +130,8 @@ std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advi
     return advised <= 0 ? 0 : static_cast<std::size_t>(advised) / ranges.bytes;
 }
 
-// The same with one system call for each range, for kernels and filters that refuse the batch.
+// Does what advise_batch does with one system call for each range, for kernels and filters that
+// refuse the batch.
 bool advise_one_by_one(strided_range const& ranges, std::size_t from, int advice) noexcept {
     for (std::size_t i = from; i < ranges.count; ++i) {
         if (::madvise(ranges.first + i * ranges.stride, ranges.bytes, advice) != 0) {

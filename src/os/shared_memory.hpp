@@ -18,9 +18,9 @@ public:
     // programs until keep_for_programs.
     // Not valid: errno says why.
     [[nodiscard]] static shared_memory create(char const* name, std::size_t bytes) noexcept;
-    // That of a descriptor which has been inherited; it is this object's from then on, and no
-    // other program inherits it. Not valid: it is closed, and errno says why; EINVAL: it is no
-    // file that has contents.
+    // The memory of a descriptor which has been inherited; the descriptor is this object's from
+    // then on, and no other program inherits it. Not valid: it is closed, and errno says why;
+    // EINVAL: it is no file that has contents.
     [[nodiscard]] static shared_memory adopt(int descriptor) noexcept;
 
     [[nodiscard]] bool is_valid() const noexcept { return m_low != nullptr; }
@@ -39,7 +39,7 @@ private:
     int m_descriptor = -1;
 };
 
-// The same without contents at first, and not mapped.
+// Memory like shared_memory, but without contents at first, and not mapped.
 class shared_file {
 public:
     shared_file() noexcept = default;
@@ -53,7 +53,8 @@ public:
 
     [[nodiscard]] bool is_open() const noexcept { return m_descriptor >= 0; }
     [[nodiscard]] int number() const noexcept { return m_descriptor; }
-    // To `bytes`, by zeros; nothing changes if it has that size already. False: errno says why.
+    // Grows to `bytes`, by zeros; nothing changes if it has that size already. False: errno says
+    // why.
     [[nodiscard]] bool grow(std::size_t bytes) const noexcept;
     [[nodiscard]] bool keep_for_programs() const noexcept;
 

@@ -34,7 +34,8 @@ public:
     stack_arena(stack_arena const&) = delete;
     stack_arena& operator=(stack_arena const&) = delete;
 
-    // Up to `count` stacks; fewer, with the reason in errno, when the system refuses more.
+    // Allocates up to `count` stacks; fewer, with the reason in errno, when the system refuses
+    // more.
     [[nodiscard]] std::size_t allocate(span* out, std::size_t count) noexcept;
     void release(span const* returned, std::size_t count) noexcept;
     // Ends early when a stack is wanted meanwhile, whose pages would only be needed again.
@@ -68,7 +69,7 @@ private:
     static constexpr std::uint32_t k_most_slabs = 4096;
     static constexpr std::uint32_t k_most_stacks_per_slab = 65536;
 
-    // Under m_lock:
+    // The callers of these hold m_lock:
     [[nodiscard]] bool has_free() const noexcept;
     [[nodiscard]] std::size_t take(span* out, std::size_t count) noexcept;
     [[nodiscard]] stack_name take_one() noexcept;
@@ -77,7 +78,7 @@ private:
     [[nodiscard]] bool has_canary(stack_name name) const noexcept;
     void trim_batch(slab const& home, std::uint32_t from, std::uint32_t to) noexcept;
 
-    // Under m_growing:
+    // The callers of these hold m_growing:
     [[nodiscard]] bool grow() noexcept;
     [[nodiscard]] bool grow_slab(slab& home) noexcept;
     [[nodiscard]] slab* slab_with_room() noexcept;

@@ -6,7 +6,7 @@
 
 namespace tulle::stack {
 
-// Above the guard, up to the end of the stack; empty when there was none to be had.
+// The part of a stack above its guard, up to the end; empty when there was no stack.
 struct span {
     std::byte* low = nullptr;
     std::size_t size = 0;
