@@ -149,7 +149,7 @@ struct waking {
     }
 };
 
-TEST(doorbell, who_is_woken_sees_why) {
+TEST(doorbell, a_place_that_is_woken_sees_why) {
     model::result const r = model::explore("doorbell_wake", exhaustive(3), &waking::body);
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;

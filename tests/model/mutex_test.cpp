@@ -307,7 +307,7 @@ model::test_body giving_up(bool carelessly) {
     };
 }
 
-TEST(mutex, who_gives_up_after_a_wake_up_wakes_the_next) {
+TEST(mutex, a_waiter_that_gives_up_after_a_wake_up_wakes_the_next) {
     model::result const r = model::explore("mutex_gives_up", random(2000), giving_up(false));
     EXPECT_TRUE(r.passed()) << r;
     model::options o = random(2000);

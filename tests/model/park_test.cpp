@@ -657,7 +657,7 @@ model::test_body deadline_body() {
     };
 }
 
-TEST(resume_word, who_watches_is_told_of_an_earlier_deadline) {
+TEST(resume_word, a_waiter_that_watches_is_told_of_an_earlier_deadline) {
     model::result const r = model::explore("resume_deadline", exhaustive(2), deadline_body());
     EXPECT_TRUE(r.passed()) << r;
 }

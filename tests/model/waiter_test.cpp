@@ -261,7 +261,7 @@ TEST(condition, no_notification_is_lost) {
     EXPECT_GT(parks, 1000);
 }
 
-TEST(condition, who_gives_up_takes_no_notification) {
+TEST(condition, a_waiter_that_gives_up_takes_no_notification) {
     int gave_up = 0;
     model::result const r =
         model::explore("condition_timed", random(60000), [&gave_up](model::test& t) {

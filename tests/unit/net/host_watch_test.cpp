@@ -224,14 +224,14 @@ TEST(host_watch, loss_and_delay_lose_nobody) {
     EXPECT_EQ(lossy.of_a.unheard + lossy.of_b.unheard + slow.of_a.unheard + slow.of_b.unheard, 0);
 }
 
-TEST(host_watch, who_is_never_heard_is_told_and_not_lost) {
+TEST(host_watch, a_host_that_is_never_heard_is_told_and_not_lost) {
     two_watches both(1.0);
     EXPECT_TRUE(comes_true([&] { return both.of_a.unheard == 1 && both.of_b.unheard == 1; }));
     std::this_thread::sleep_for(2 * k_limit);
     EXPECT_EQ(both.of_a.lost + both.of_b.lost, 0);
 }
 
-TEST(host_watch, who_leaves_is_not_lost) {
+TEST(host_watch, a_host_that_leaves_is_not_lost) {
     two_watches both;
     std::this_thread::sleep_for(k_limit);
     both.b.stop();
