@@ -19,7 +19,7 @@
 #include <tulle/detail/global_record.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/detail/remote.hpp>
-#include <tulle/detail/standing.hpp>
+#include <tulle/detail/stack_attachments.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -144,8 +144,7 @@ public:
 
     // Waits for the thread and returns its result; throws what it threw: what another place has
     // thrown as with at(), and dead_place if the place that had taken it has died. Call it once,
-    // from the
-    // thread that forked.
+    // from the thread that forked.
     // Memory ordering: all that the child did happens before the return.
     TULLE_INLINE result_type join() {
         m_joined = true;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // The one file that knows the architectures by the compiler's macros. TULLE_ARCH_FILE(name) is the
 // file `name` in the folder of the architecture that is compiled for, to be used as `#include
 // TULLE_ARCH_FILE(asm_backend.hpp)` where __has_include says that it is there.

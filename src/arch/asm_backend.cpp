@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // What the assembly backends of all architectures have in common.
 #include "arch/context.hpp"
 

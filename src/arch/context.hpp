@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // The one file that chooses how contexts are switched. Each backend is a type with the members
 //     struct context;
 //     static void make(context&, void* stack_low, std::size_t size, void (*entry)(void*),
@@ -40,7 +39,7 @@ using assembly_backends = std::tuple<>;
 
 namespace tulle::arch {
 
-/// Every backend of this architecture, to compare them; those in assembly come first.
+// Every backend of this architecture, to compare them; those in assembly come first.
 using all_backends = decltype(std::tuple_cat(std::declval<assembly_backends>(),
                                              std::tuple<ucontext_backend, setjmp_backend>()));
 

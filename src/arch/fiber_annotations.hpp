@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // What the sanitizers and Valgrind must be told about stacks that they did not make. Chooses
 // between the file that tells them and the one that does nothing; both have:
 //     class sanitizer_fiber { // one per stack; not movable once a stack runs on it

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Nobody watches the stacks: every annotation is empty. See fiber_annotations.hpp.
 #pragma once
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Tells AddressSanitizer which stack runs, LeakSanitizer what to search, and ThreadSanitizer which
 // logical thread. A switch counts as synchronisation for ThreadSanitizer (flag 0): the same OS
 // thread runs both sides. See fiber_annotations.hpp.
@@ -15,7 +14,7 @@
 #ifdef TULLE_ANNOTATE_THREAD
 #include <sanitizer/tsan_interface.h>
 
-// Of ThreadSanitizer; declared nowhere.
+// Functions of ThreadSanitizer that no header declares.
 extern "C" void AnnotateIgnoreReadsBegin(char const* file, int line);
 extern "C" void AnnotateIgnoreWritesBegin(char const* file, int line);
 #endif
@@ -76,8 +75,8 @@ private:
 
     void* m_low = nullptr;
     std::size_t m_size = 0;
-    void* m_fake_stack = nullptr; ///< AddressSanitizer's shadow frames while the stack is suspended
-    void* m_thread = nullptr;     ///< ThreadSanitizer's logical thread
+    void* m_fake_stack = nullptr; // AddressSanitizer's shadow frames while the stack is suspended
+    void* m_thread = nullptr;     // ThreadSanitizer's logical thread
     bool m_owned = false;
 };
 
@@ -109,7 +108,7 @@ inline void forget_stack([[maybe_unused]] void* low, [[maybe_unused]] std::size_
 #endif
 }
 
-// By functions that are not instrumented.
+// Functions that are not instrumented may do that.
 inline bool may_read_unused_stack() noexcept { return true; }
 
 inline void ignore_accesses_of_this_thread() noexcept {

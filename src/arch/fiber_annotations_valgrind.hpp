@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Tells Valgrind where stacks lie, so that it takes a switch for a switch. Outside of Valgrind a
 // request is a dozen instructions that do nothing, for each stack that is made; a switch costs
 // nothing. See fiber_annotations.hpp.

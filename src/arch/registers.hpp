@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // The registers from which the stack of a context that does not run can be unwound. On an
 // architecture without a file of its own nothing is known, and no stack is shown. The file has the
 // constants below, the code point that is being executed, where a call returns to, and what a
@@ -34,8 +33,9 @@ template <class Visit> void visit_registers(ucontext_t const&, Visit const&) noe
 
 namespace tulle::arch {
 
-/// By slot: slot_of(DWARF number), which is k_register_count or more for those that are not
-/// followed. `known` has a bit for each that has a value. A pc of 0: nothing is known.
+// The values of registers, by slot: slot_of(DWARF number), which is k_register_count or more for
+// those that are not followed. `known` has a bit for each that has a value. A pc of 0: nothing is
+// known.
 struct registers {
     std::uintptr_t pc = 0;
     std::array<std::uintptr_t, k_register_count> value{};
@@ -50,8 +50,8 @@ struct registers {
     }
 };
 
-/// Where a function is being executed: enough to unwind from as long as that function has not
-/// returned.
+// Where a function is being executed: enough to unwind from as long as that function has not
+// returned.
 struct code_point {
     std::uintptr_t pc = 0, sp = 0, fp = 0;
 };
@@ -70,7 +70,7 @@ struct code_point {
     return r;
 }
 
-/// Of a context that a signal has interrupted, or that swapcontext has saved.
+// The registers of a context that a signal has interrupted, or that swapcontext has saved.
 [[nodiscard]] inline registers registers_of(ucontext_t const& saved) noexcept {
     registers r;
     visit_registers(saved,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // The direction in which floating-point operations of the calling OS thread round (C11, 7.6.3), as
 // FE_TONEAREST and the like.
 #pragma once
@@ -13,8 +12,8 @@
 namespace tulle::arch {
 
 #if defined(__SSE2__)
-/// fesetround() sets the register of SSE and that of the x87; the former is read in a tenth of the
-/// time.
+// fesetround() sets the register of SSE and that of the x87; the former is read in a tenth of the
+// time.
 [[nodiscard]] inline int rounding() noexcept {
     return static_cast<int>(_MM_GET_ROUNDING_MODE() >> 3U);
 }

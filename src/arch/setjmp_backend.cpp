@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Built without _FORTIFY_SOURCE: its longjmp check takes a jump to another stack for a jump into a
 // dead frame.
 #undef _FORTIFY_SOURCE
@@ -13,8 +12,8 @@
 namespace tulle::arch {
 namespace {
 
-/// Where a suspended stack goes on: by longjmp, or, the first time, by the ucontext that was made
-/// for it.
+// Where a suspended stack goes on: by longjmp, or, the first time, by the ucontext that was made
+// for it.
 struct resume_point {
     std::jmp_buf registers;
     // The C library encodes the addresses in jmp_buf; this is for unwinding. pc 0: not started.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch by the C library's _setjmp and _longjmp: no system call, on any architecture; the
 // first entry goes through ucontext. The FP control words are NOT kept per context: they stay with
 // the OS thread.
@@ -14,7 +13,7 @@ namespace tulle::arch {
 
 struct setjmp_backend {
     struct context {
-        void* saved = nullptr; ///< the record of the suspended stack, in one of its frames
+        void* saved = nullptr; // the record of the suspended stack, in one of its frames
     };
 
     static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // How large the frame is that a function was making when it overflowed its stack; where that is not
 // known, 0.
 #pragma once

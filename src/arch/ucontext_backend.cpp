@@ -14,8 +14,8 @@
 namespace tulle::arch {
 namespace {
 
-/// Lies behind the ucontext_t of a context that has not run; a struct of both is not possible
-/// everywhere, as it may end in a flexible array.
+// Lies behind the ucontext_t of a context that has not run; a struct of both is not possible
+// everywhere, as it may end in a flexible array.
 struct first_call {
     void (*entry)(void*);
     void* argument;
@@ -24,7 +24,7 @@ struct first_call {
 constexpr std::size_t k_alignment = 64;
 constexpr std::size_t k_state_bytes = (sizeof(ucontext_t) + k_alignment - 1) & ~(k_alignment - 1);
 
-/// makecontext passes ints only: the address of the call travels in two halves.
+// makecontext passes ints only: the address of the call travels in two halves.
 void start(unsigned low, unsigned high) {
     auto const address = static_cast<std::uintptr_t>((std::uint64_t{high} << 32U) | low);
     auto const* const call = reinterpret_cast<first_call const*>(address);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch by the C library's swapcontext: works wherever the library has it, at the price of
 // a system call for the signal mask. The context is kept on its own stack while suspended, so that
 // `context` is one pointer here too.
@@ -15,14 +14,14 @@ namespace tulle::arch {
 
 struct ucontext_backend {
     struct context {
-        void* saved = nullptr; ///< a ucontext_t in a frame of the suspended stack
+        void* saved = nullptr; // a ucontext_t in a frame of the suspended stack
     };
 
     static void make(context& made, void* stack_low, std::size_t size, void (*entry)(void*),
                      void* argument) noexcept;
     static void switch_to(context& from, context const& to) noexcept;
     [[noreturn]] static void set(context const& to) noexcept;
-    /// Whether the C library puts the rounding mode into a ucontext_t.
+    // Whether the C library puts the rounding mode into a ucontext_t.
 #if defined(__i386__) || defined(__sparc__)
     static constexpr bool k_keeps_rounding_mode = false;
 #else

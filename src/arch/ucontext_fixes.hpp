@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // What the C library's swapcontext and setcontext do wrong on an architecture, to be called before
 // either of them, on the OS thread that calls:
 //     preserve_thread_register(next)    a context belongs to no OS thread, but some libraries load

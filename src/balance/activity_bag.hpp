@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activities that have not begun and may begin at any place. The place itself takes the youngest,
-// so that trees are walked in depth and few wait;
-// others get the oldest, which have most below them. Owns what is in it. Its user locks.
+// so that trees are walked in depth and few wait; others get the oldest, which have most below
+// them. The bag owns what is in it. Its user locks.
 #pragma once
 
 #include "base/intrusive_list.hpp"

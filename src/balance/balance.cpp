@@ -125,7 +125,7 @@ void balance::install() noexcept {
     if (s.idle_poller() == nullptr) s.set_idle_poller(&alone());
 }
 
-// Under the lock.
+// The caller holds the lock.
 steal_area& balance::own_steal_area() noexcept {
     if (m_has_steal_area.load(std::memory_order_relaxed))
         return m_steal_area; // relaxed: under the lock
@@ -191,7 +191,7 @@ void balance::add(std::unique_ptr<any_activity> activity) noexcept {
     if (is_waited_for) serve_lifelines();
 }
 
-// Under the lock.
+// The caller holds the lock.
 void balance::count_activities() noexcept {
     // relaxed: a hint; a sleeper reads it after its heavy fence
     m_activities.store(m_bag.size(), std::memory_order_relaxed);
@@ -330,7 +330,7 @@ std::unique_ptr<any_activity> balance::take_youngest() noexcept {
     return youngest;
 }
 
-// In a deterministic run, which chooses among threads, each activity is a thread.
+// Starts a thread for one activity, in a deterministic run, which chooses among threads.
 void balance::start(std::unique_ptr<any_activity> activity) noexcept try {
     spawn_detached([this, own = std::move(activity)]() mutable noexcept { run(std::move(own)); });
 } catch (...) {

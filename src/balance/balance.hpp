@@ -161,9 +161,9 @@ private:
     std::atomic<std::size_t> m_waiting_count{0};
 };
 
-// Of the place whose messages these are.
+// The work of the place whose messages these are.
 [[nodiscard]] balance& work_of(endpoint const& e) noexcept;
-// That of the calling thread's place; starts the run time if need be.
+// The work of the calling thread's place; starts the run time if need be.
 [[nodiscard]] balance& balance_of_caller();
 
 } // namespace tulle::balance

@@ -55,7 +55,7 @@ void wake_parent(std::uint64_t record, std::uint64_t waiter) noexcept {
 
 // A record that has been given to another place, which tells of its end, or dies.
 struct balance::given : awaited {
-    given(endpoint const& by, rank whom) noexcept : awaited(&lose), giver(by), taker(whom) {}
+    given(endpoint const& by, rank to) noexcept : awaited(&lose), giver(by), taker(to) {}
     endpoint const& giver;
     rank taker;
     global_record* record = nullptr;

@@ -28,7 +28,7 @@ using detail::global_record;
 
 class balance;
 
-// Its heavy fence reaches the threads of all places of the host. Where that is not to be had,
+// Its heavy fence reaches the threads of all places of the host. Where there is no such fence,
 // deques of shared steal areas are opened as not asymmetric.
 struct host_machine : os::machine {
     static void heavy_fence() noexcept {
@@ -78,8 +78,8 @@ public:
         return at(index).deque;
     }
 
-    // For others: activities that could be asked for, and whether there is a worker without work.
-    // Hints.
+    // Shows other places, as hints, how many activities could be asked for, and whether there is a
+    // worker without work.
     void show_activities(std::size_t count) noexcept {
         // relaxed: a hint
         header().activities.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // The machine policy: the one template parameter by which lock-free code names its atomics,
 // barriers and pauses.
 // Production instantiates with base::machine (or os::machine, which adds the asymmetric fence and
@@ -20,8 +19,8 @@
 
 namespace tulle::base {
 
-/// A variable that the protocol around it protects: no atomic access, only a place where a model
-/// test looks for races.
+// A variable that the protocol around it protects: no atomic access, only a point where a model
+// test checks for races.
 template <class T> class plain {
 public:
     constexpr plain() noexcept(std::is_nothrow_default_constructible_v<T>) : m_value() {}
@@ -45,12 +44,12 @@ struct machine {
     template <class T> using atomic = std::atomic<T>;
     template <class T> using plain = base::plain<T>;
 
-    /// Keeps the compiler from reordering; the processor may. The heavy side of each such pair is
-    /// heavy_fence().
+    // Keeps the compiler from reordering; the processor may. The heavy side of each such pair is
+    // heavy_fence().
     static void compiler_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
     static void fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
     static void fence_seq_cst() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
-    /// One step of a spin loop. Spinning without it delays the store that is waited for.
+    // One step of a spin loop. Spinning without it delays the store that is waited for.
     static void pause() noexcept { cpu_pause(); }
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // A hint to the processor that the caller spins. This is the only file below `os` and `arch` that
-// looks at the architecture: `base` cannot include upwards, and the hint must be inline.
+// asks for the architecture: `base` cannot include upwards, and the hint must be inline.
 #pragma once
 
 #include <tulle/detail/cpu_pause.hpp>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // How the library tells of an error. The two ways in which it talks on its own account: one line on
 // stderr, with or without the end of the process. Both format into a buffer on the stack and issue
 // one write(2), so lines of several threads never mix. And an errno value as an exception.
@@ -7,15 +6,15 @@
 
 namespace tulle::base {
 
-/// Prints "tulle: <message>" and aborts the process.
+// Prints "tulle: <message>" and aborts the process.
 [[noreturn]] void fatal(char const* format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
-/// Prints "tulle: warning: <message>" and returns; errno is kept.
+// Prints "tulle: warning: <message>" and returns; errno is kept.
 void warn(char const* format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
-/// Throws std::system_error of an errno value. `context`: which call, or what it has found.
+// Throws std::system_error of an errno value. `context`: which call, or what it has found.
 [[noreturn]] void throw_error(int error, char const* context);
-/// As throw_error(), unless `error` is 0.
+// Does what throw_error() does, unless `error` is 0.
 inline void check_error(int error, char const* context) {
     if (error != 0) throw_error(error, context);
 }

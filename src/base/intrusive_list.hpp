@@ -114,7 +114,7 @@ private:
     typename next::link m_first{nullptr};
 };
 
-// With links that are pointers it may be copied: both then name the same elements, and only one of
+// Where the links are pointers it may be copied: both then name the same elements, and only one of
 // them is used from then on.
 template <auto Next, class T = typename list_link<Next>::element> class intrusive_queue {
     using next = list_link<Next>;
@@ -222,7 +222,7 @@ public:
         next::store(link_before(behind), &e);
         next::store(m_first, &e);
     }
-    // Before the one where `at` stands, or at the end.
+    // Inserts before the element where `at` stands, or at the end.
     void insert(iterator at, element& e) noexcept {
         if (at == end()) return push_back(e);
         element* const before = previous::of(*at);

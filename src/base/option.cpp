@@ -21,7 +21,7 @@ struct option_definition {
     std::uint64_t initial;
     std::uint64_t least;
     std::uint64_t most;
-    char const* zero_text; ///< what 0 is called, for options where it means "choose"; else nullptr
+    char const* zero_text; // what 0 is called, for options where it means "choose"; else nullptr
     std::array<std::string_view, k_most_words> words;
 };
 
@@ -124,8 +124,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {"off", "warn", "abort"}},
     {"deadlock_ms",
      "ms",
-     "How long nothing may have moved before the first look whether all threads are blocked for "
-     "good; later looks are rarer.",
+     "How long nothing may have moved before the first search whether all threads are blocked for "
+     "good; later searches are rarer.",
      value_kind::number,
      1000,
      1,
@@ -291,18 +291,18 @@ std::optional<option_id> find(std::string_view name) noexcept {
     return std::nullopt;
 }
 
-/// 1024 for K and so on, 1 for no suffix, 0 for any other rest.
+// 1024 for K and so on, 1 for no suffix, 0 for any other rest.
 std::uint64_t suffix_factor(std::string_view suffix) noexcept {
     if (suffix.empty()) {
         return 1;
     }
     constexpr std::string_view k_letters = "KMG";
     auto const upper = static_cast<char>(suffix[0] >= 'a' ? suffix[0] - ('a' - 'A') : suffix[0]);
-    auto const place = k_letters.find(upper);
-    if (suffix.size() > 1 || place == std::string_view::npos) {
+    auto const power = k_letters.find(upper);
+    if (suffix.size() > 1 || power == std::string_view::npos) {
         return 0;
     }
-    return std::uint64_t{1} << (10 * (place + 1));
+    return std::uint64_t{1} << (10 * (power + 1));
 }
 
 std::optional<std::uint64_t> parse_number(std::string_view value, bool suffixes) noexcept {
@@ -322,12 +322,12 @@ std::optional<std::uint64_t> parse_number(std::string_view value, bool suffixes)
 std::optional<std::uint64_t> parse(option_definition const& definition,
                                    std::string_view value) noexcept {
     if (definition.kind == value_kind::word) {
-        auto const* const place =
+        auto const* const found =
             std::find(definition.words.begin(), definition.words.end(), value);
-        if (value.empty() || place == definition.words.end()) {
+        if (value.empty() || found == definition.words.end()) {
             return std::nullopt;
         }
-        return static_cast<std::uint64_t>(place - definition.words.begin());
+        return static_cast<std::uint64_t>(found - definition.words.begin());
     }
     if (definition.zero_text != nullptr && value == definition.zero_text) {
         return 0;

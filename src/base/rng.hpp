@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // A small random generator for victim choice and back-off: SplitMix64 (Steele, Lea, Flood: "Fast
 // splittable pseudorandom number generators", OOPSLA 2014, doi:10.1145/2660193.2660195), and what
 // hashes of a few words are made with. Not for cryptography. A generator is not thread-safe; each
@@ -10,10 +9,10 @@
 
 namespace tulle::base {
 
-/// 2^64 divided by the golden ratio: multiples of it are spread evenly, in their high bits most.
+// 2^64 divided by the golden ratio: multiples of it are spread evenly, in their high bits most.
 inline constexpr std::uint64_t k_golden_ratio = 0x9E3779B97F4A7C15U;
 
-/// Takes a word into a hash, so that different words give different hashes then.
+// Takes a word into a hash, so that different words give different hashes then.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {
     hash = (hash ^ word) * k_golden_ratio;
     return hash ^ (hash >> 29U);
@@ -21,7 +20,7 @@ inline constexpr std::uint64_t k_golden_ratio = 0x9E3779B97F4A7C15U;
 
 class rng {
 public:
-    /// Equal seeds give equal sequences; 0 is as good as any other seed.
+    // Equal seeds give equal sequences; 0 is as good as any other seed.
     explicit rng(std::uint64_t seed) noexcept : m_state(seed) {}
 
     [[nodiscard]] std::uint64_t next() noexcept {
@@ -32,8 +31,8 @@ public:
         return mixed ^ (mixed >> 31U);
     }
 
-    /// A number in [0, n); 0 for n == 0. By multiplication: biased by less than n / 2^32, without a
-    /// division.
+    // A number in [0, n); 0 for n == 0. By multiplication: biased by less than n / 2^32, without a
+    // division.
     [[nodiscard]] std::uint32_t below(std::uint32_t n) noexcept {
         return static_cast<std::uint32_t>(((next() >> 32U) * n) >> 32U);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For functions that look at memory of which a sanitizer would say that they must not: other
-// threads' stacks, say. And which one it is.
+// Marks functions that read memory which a sanitizer would say that they must not read, such as
+// other threads' stacks; and says which sanitizer the library is built with.
 #pragma once
 
 // clang's last attribute is for atomic accesses, which its thread sanitizer instruments in spite of

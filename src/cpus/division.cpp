@@ -57,7 +57,7 @@ private:
     std::vector<int> m_owners;            // of each CPU
     std::vector<int> m_counts;            // of each program
     std::vector<bool> m_is_full;          // it can have no more, whoever moves
-    // Of those without a CPU of their own, the one that they share.
+    // By program: the CPU that it shares with others, where it has none of its own.
     std::vector<int> m_guests;
 };
 
@@ -113,8 +113,8 @@ bool division::has(int p, int cpu) const {
 
 // --- how many each gets --------------------------------------------------------------------------
 
-// Of two alike the one that has more than that already, so that nothing moves; but not for the
-// first CPU, which a program may only share.
+// Of two alike it is the one that has more than that already, so that nothing moves; but not for
+// the first CPU, which a program may only share.
 bool division::is_poorer(int a, int b) const {
     std::int64_t const left = (2 * std::int64_t{count(a)} + 1) * of(b).weight;
     std::int64_t const right = (2 * std::int64_t{count(b)} + 1) * of(a).weight;
@@ -224,7 +224,7 @@ int division::nearest_free_cpu(int p) const {
     return found;
 }
 
-// After all others have theirs.
+// Called after all others have theirs.
 void division::share(int p) {
     std::vector<std::int64_t> load(m_cpus.size(), 0);
     for (int cpu = 0; cpu < cpus(); ++cpu)

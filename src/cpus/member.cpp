@@ -19,7 +19,7 @@ namespace tulle::cpus {
 
 namespace {
 
-constexpr int k_look_ms = 1000;
+constexpr int k_visit_ms = 1000;
 constexpr int k_pause_ms = 10; // after a change, for others that come with it
 
 // Later it may be otherwise.
@@ -144,7 +144,7 @@ void member::give_up() {
 // False: leave() has been called.
 bool member::sleep() const noexcept {
     std::array<pollfd, 2> wanted{{{m_end, POLLIN, 0}, {m_changes, POLLIN, 0}}};
-    static_cast<void>(::poll(wanted.data(), wanted.size(), k_look_ms));
+    static_cast<void>(::poll(wanted.data(), wanted.size(), k_visit_ms));
     static_cast<void>(::poll(wanted.data(), 1, k_pause_ms));
     if (wanted[0].revents != 0) return false;
     std::array<char, 4096> events; // which ones does not matter

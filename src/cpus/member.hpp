@@ -46,7 +46,7 @@ public:
     [[nodiscard]] std::vector<int> may_now();
     [[nodiscard]] std::string const& why() const noexcept { return m_why; } // of join
 
-    // Around fork(2); the child is no member, and has all that it may use again.
+    // These are called around fork(2); the child is no member, and has all that it may use again.
     void before_process_fork() noexcept { m_lock.lock(); }
     void after_process_fork(bool in_child) noexcept;
 

@@ -78,7 +78,7 @@ public:
     image& operator=(image&&) = delete;
     ~image() {
         int const kept = errno;
-        // Also of the descriptor that a process which is forked meanwhile has.
+        // This unlocks, too, the descriptor that a process which is forked meanwhile has.
         if (m_file >= 0) ::flock(m_file, LOCK_UN);
         if (m_file >= 0) ::close(m_file);
         errno = kept;
@@ -194,7 +194,7 @@ bool registry::has_folder() const {
     return end == std::string::npos || ::access(m_path.substr(0, end + 1).c_str(), F_OK) == 0;
 }
 
-// Again, if somebody has removed it before it was locked.
+// Opens the file again if another process has removed it before it was locked.
 std::optional<registry::image> registry::open(int flags, int lock_kind) {
     std::uint64_t const give_up = os::monotonic_ns() + k_patience_ns;
     for (bool is_last = false; !is_last;) {

@@ -39,7 +39,7 @@ inline constexpr int k_most_wanted = 1 << 20;
 inline constexpr int k_most_cpus = 8192; // numbers below
 using cpu_bits = std::array<std::uint64_t, k_most_cpus / 64>;
 
-// As in the file. Zero: nobody's.
+// An entry as it is in the file. Zero: nobody's.
 struct entry {
     std::uint64_t start = 0;
     std::int32_t process = 0;

@@ -87,7 +87,7 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept {
         return static_cast<std::size_t>(m_last - m_base);
     }
-    // For the owner: whether there are no forked threads that were not joined yet.
+    // The owner asks whether there are no forked threads that were not joined yet.
     [[nodiscard]] bool is_empty() const noexcept { return this->top() == m_base; }
 
     // The owner locks it while the process is forked: no thief is in the middle of anything. The
@@ -171,8 +171,8 @@ public:
         guard const held(m_deque.m_lock);
         empty_at(slot);
     }
-    // Without heavy fences: all that is published is shared.
-    // relaxed: ordered by the lock.
+    // Called where there are no heavy fences: all that is published is shared. relaxed: ordered by
+    // the lock.
     void share_all() noexcept {
         guard const held(m_deque.m_lock);
         m_deque.split.store(m_deque.top(), std::memory_order_relaxed);

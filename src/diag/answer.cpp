@@ -41,8 +41,8 @@ int open_output(request const& r) noexcept {
     return theirs < 0 ? STDERR_FILENO : theirs;
 }
 
-void write_answer(void* of) {
-    auto const& r = *static_cast<request const*>(of);
+void write_answer(void* argument) {
+    auto const& r = *static_cast<request const*>(argument);
     write_report(sched::scheduler::instance(), {.is_request = true}, r.process, open_output(r));
 }
 

@@ -7,9 +7,9 @@
 
 namespace tulle::diag {
 
-// From now on. No effect when the program handles SIGQUIT itself; where it is ignored, as the shell
-// has it for background jobs, only requests of `tulle ps` are answered. Both by one thread at a
-// time.
+// Answers requests from now on. No effect when the program handles SIGQUIT itself; where it is
+// ignored, as the shell has it for background jobs, only requests of `tulle ps` are answered. One
+// thread at a time calls these two.
 void answer_requests() noexcept;
 void stop_answering() noexcept;
 [[nodiscard]] bool answers_requests() noexcept;

@@ -6,8 +6,8 @@
 
 #include <array>
 
-// Of the C++ run time: the frame description of a function, looked up without a lock where the C
-// library can do that.
+// What the C++ run time offers: finds the frame description of a function, without a lock where the
+// C library can do that.
 extern "C" {
 struct dwarf_eh_bases {
     void* text;

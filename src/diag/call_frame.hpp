@@ -23,10 +23,9 @@ struct stack_range {
 
 enum class frame_step : std::uint8_t { call, interrupted, end };
 
-// From a frame to its caller's. `is_call`: the pc is a return address, so the call before it is
-// what counts.
-// end: this was the last frame, or nothing is known of this pc. interrupted: the caller's frame was
-// interrupted by a signal.
+// Goes from a frame to its caller's. `is_call`: the pc is a return address, so the call before it
+// is what counts. end: this was the last frame, or nothing is known of this pc. interrupted: the
+// caller's frame was interrupted by a signal.
 [[nodiscard]] frame_step to_caller(arch::registers& r, stack_range const& stack,
                                    bool is_call) noexcept;
 

@@ -31,13 +31,14 @@ struct request {
     fault_explainer explain; // null: it is an overflow
 };
 
-void write_request(void* of) {
-    auto const& r = *static_cast<request const*>(of);
+void write_request(void* argument) {
+    auto const& r = *static_cast<request const*>(argument);
     if (r.explain != nullptr) return r.explain(r.what.address, STDERR_FILENO);
     write_overflow(*r.on, r.what, r.process, STDERR_FILENO);
 }
 
-// Its answer is written when this returns. Without memory for a copy the process ends without one.
+// The answer to the request is written when this returns. Without memory for a copy the process
+// ends without one.
 void explain(request& r) noexcept {
     int const child = os::copy_process();
     if (child == 0) write_and_end_copy(&write_request, &r);

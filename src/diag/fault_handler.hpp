@@ -9,8 +9,8 @@
 
 namespace tulle::diag {
 
-// From now on. No effect when the program, or a sanitizer, handles SIGSEGV itself or ignores it.
-// Both by one thread at a time.
+// Explains overflows from now on. No effect when the program, or a sanitizer, handles SIGSEGV
+// itself or ignores it. One thread at a time calls these two.
 void explain_overflows() noexcept;
 void stop_explaining_overflows() noexcept;
 

@@ -31,8 +31,8 @@ struct task {
 
 void end_copy(int) noexcept { end(1); }
 
-void copy_main(void* of) {
-    auto const& t = *static_cast<task const*>(of);
+void copy_main(void* argument) {
+    auto const& t = *static_cast<task const*>(argument);
     arch::ignore_accesses_of_this_thread();
     for (int const fault : {SIGSEGV, SIGBUS, SIGALRM, SIGABRT}) std::signal(fault, &end_copy);
     std::signal(SIGPIPE, SIG_DFL);

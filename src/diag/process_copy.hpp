@@ -6,9 +6,9 @@
 
 namespace tulle::diag {
 
-// In the copy: write(argument) on a stack of its own, as that of the handler is small; then the
-// copy ends. It also ends when it crashes, and when it takes minutes, as it does when it waits for
-// a lock that nobody is there to release.
+// Called in the copy: runs write(argument) on a stack of its own, as that of the handler is small;
+// then the copy ends. It also ends when it crashes, and when it takes minutes, as it does when it
+// waits for a lock that nobody is there to release.
 [[noreturn]] void write_and_end_copy(void (*write)(void* argument), void* argument) noexcept;
 
 } // namespace tulle::diag

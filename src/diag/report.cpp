@@ -127,7 +127,7 @@ private:
             m_symbols.want(reinterpret_cast<std::uintptr_t>(g.first.stolen->run));
     }
 
-    // Before anything that takes memory, of which there may be none.
+    // It is printed before anything that takes memory, of which there may be none.
     void print_head() noexcept {
         if (m_why.is_request) return;
         std::size_t const waiting = sched::census(m_scheduler).count_waiting();

@@ -3,7 +3,7 @@
 // are on its stack. Threads that are alike are one paragraph. Threads that wait for each other in a
 // circle come first, where it is known which thread holds what.
 // Takes no lock for long and no memory of the C library's heap, so it may be written by a copy of
-// the process (report_request.cpp).
+// the process (answer.cpp).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class circle_finder;
 struct report_reason {
     bool is_request = false; // somebody has asked; else:
     sched::standstill found{};
-    // Of awaits_signal: those that the program handles, as os::handled_signals.
+    // With awaits_signal: the signals that the program handles, as os::handled_signals has them.
     std::uint64_t signals = 0;
     circle_finder const* circles = nullptr; // of a circle: only the threads in it are told of
 };

@@ -12,7 +12,7 @@ namespace tulle::diag {
 // send it.
 inline constexpr char k_answering_mark[] = "tulle-reports";
 
-// In the upper half of the value; the descriptor is the lower half.
+// The upper half of a request's value; the descriptor is the lower half.
 inline constexpr std::uint64_t k_request_magic = 0x74756C6C;
 
 [[nodiscard]] constexpr std::uint64_t request_value(int descriptor) noexcept {

@@ -15,7 +15,7 @@ namespace tulle::diag {
 
 namespace {
 
-// For a worker that has the signal blocked, or is deep in the kernel.
+// How long is waited for a worker that has the signal blocked, or is deep in the kernel.
 constexpr std::uint64_t k_patience_ns = 200'000'000;
 
 // Odd: workers are to stand still. Changes with each request.

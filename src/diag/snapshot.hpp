@@ -11,13 +11,13 @@
 
 namespace tulle::diag {
 
-// By the first handler: passes `signal` on, and returns when all workers stand still or have had
-// their time.
+// The first handler calls this: it passes `signal` on, and returns when all workers stand still or
+// have had their time.
 void stop_workers(sched::scheduler& scheduler, int signal, ucontext_t const& own) noexcept;
 void let_workers_go() noexcept;
 
-// By every handler of that signal. False: nobody is stopping this worker, so the signal is a
-// request of its own.
+// Every handler of that signal calls this. False: nobody is stopping this worker, so the signal is
+// a request of its own.
 [[nodiscard]] bool stand_still_if_asked(ucontext_t const& interrupted) noexcept;
 
 } // namespace tulle::diag

@@ -15,7 +15,7 @@ namespace tulle::diag {
 
 namespace {
 
-constexpr std::size_t k_most_frames_looked_at = 64;
+constexpr std::size_t k_most_frames_searched = 64;
 constexpr std::size_t k_most_frames_shown = 12;
 constexpr std::size_t k_large_frame = 4096; // worth a line
 constexpr std::size_t k_margin = std::size_t{64} << 10U;
@@ -47,7 +47,7 @@ frame_size largest_frame(fault const& f, stack::span own) noexcept {
     arch::registers at = f.from;
     std::uintptr_t bottom = f.probe_target != 0 ? f.probe_target : stack_pointer(at);
     bool is_call = false;
-    for (std::size_t k = 0; arch::k_can_unwind && k < k_most_frames_looked_at; ++k) {
+    for (std::size_t k = 0; arch::k_can_unwind && k < k_most_frames_searched; ++k) {
         std::uintptr_t const pc = is_call ? at.pc - 1 : at.pc;
         frame_step const step = to_caller(at, readable(own, f.from), is_call);
         if (step != frame_step::call || stack_pointer(at) <= bottom) break;
@@ -94,7 +94,7 @@ bool is_near_stack_pointer(fault const& f) noexcept {
 bool began_on(stack::span own, arch::registers registers) noexcept {
     stack_range const range = readable(own, registers);
     bool is_call = false;
-    for (std::size_t k = 0; arch::k_can_unwind && k < k_most_frames_looked_at; ++k) {
+    for (std::size_t k = 0; arch::k_can_unwind && k < k_most_frames_searched; ++k) {
         std::uintptr_t const before = stack_pointer(registers);
         if (to_caller(registers, range, is_call) != frame_step::call ||
             stack_pointer(registers) <= before)
@@ -121,7 +121,7 @@ namespace {
 // The system keeps so much free below a stack that grows, by default.
 constexpr std::size_t k_system_gap = std::size_t{1} << 20U;
 
-// As far as it has grown; its guard is not readable, so it is no part of it.
+// The stack as far as it has grown; its guard is not readable, so it is no part of it.
 stack::span system_stack(sched::worker const& w) noexcept {
     auto const mapped = os::mapping_around(reinterpret_cast<std::uintptr_t>(w.on_system_stack));
     return {reinterpret_cast<std::byte*>(mapped.low), mapped.high - mapped.low};
@@ -138,7 +138,7 @@ public:
           m_process(process),
           m_out(output) {}
 
-    // In this order, so that something is said even when the rest fails.
+    // The parts come in this order, so that something is said even when the rest fails.
     void write() {
         overflow_kind const kind = suspect(m_fault, m_own, guard_bytes());
         if (kind == overflow_kind::none || (kind == overflow_kind::past_guard && !is_certain()))
@@ -177,7 +177,7 @@ private:
         return began_on(m_own, m_fault.from) || (m_of.has_stacks() && m_of.stacks().owns(here));
     }
 
-    // Its size is not the library's to choose.
+    // The size of such a stack is not the library's to choose.
     void print_advice_for_system() noexcept {
         if (m_seen.stack_kind == sched::fiber_kind::guest)
             m_out.print("    it is the stack of an OS thread of the program's own: give that a "

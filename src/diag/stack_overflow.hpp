@@ -35,7 +35,7 @@ enum class overflow_kind : std::uint8_t {
 
 // Whether `w` runs on the stack of its OS thread: main's, or one that is foreign to the library.
 [[nodiscard]] bool stands_on_system_stack(sched::worker const& w) noexcept;
-// For stacks of OS threads: whether the fault may be an overflow. Where the stack ends is not
+// Whether the fault may be an overflow of the stack of an OS thread. Where the stack ends is not
 // asked, since the system decides that as the stack grows.
 [[nodiscard]] bool is_near_stack_pointer(fault const& f) noexcept;
 
@@ -50,8 +50,8 @@ enum class overflow_kind : std::uint8_t {
 // again up to 64 KiB. 0: there is none.
 [[nodiscard]] std::size_t size_to_set(std::size_t class_bytes, std::size_t wanted) noexcept;
 
-// In a copy of the process, whose only OS thread is that of `w`: writes what happened to `output`,
-// if it was an overflow of what `w` runs.
+// Called in a copy of the process, whose only OS thread is that of `w`: writes what happened to
+// `output`, if it was an overflow of what `w` runs.
 void write_overflow(sched::worker const& w, fault const& f, int process, int output) noexcept;
 
 } // namespace tulle::diag

@@ -21,7 +21,7 @@ struct stack_trace {
     bool cut = false; // there are more
 };
 
-// From registers on; reads nothing outside of `stack`. May be called in a signal handler.
+// Unwinds from `registers` on; reads nothing outside of `stack`. May be called in a signal handler.
 void unwind(arch::registers registers, stack_range const& stack, stack_trace& out) noexcept;
 
 } // namespace tulle::diag

@@ -89,9 +89,9 @@ void write_table(sched::stack_uses& uses) noexcept try {
 
 template <class Job> void run_on_own_os_thread(Job& job) noexcept {
     pthread_t writer{};
-    auto const run = [](void* of) -> void* {
+    auto const run = [](void* argument) -> void* {
         os::set_name("tulle-report");
-        (*static_cast<Job*>(of))();
+        (*static_cast<Job*>(argument))();
         return nullptr;
     };
     if (os::start_thread(writer, run, &job) == 0)

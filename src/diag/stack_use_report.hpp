@@ -13,7 +13,8 @@ namespace tulle::diag {
 // `stack_bytes`: what they have.
 [[nodiscard]] std::size_t enough_for(std::size_t used, std::size_t stack_bytes) noexcept;
 
-// On an OS thread of its own, as the caller may stand on a small stack; returns when it is written.
+// Writes the report on an OS thread of its own, as the caller may stand on a small stack; returns
+// when it is written.
 void report_stack_uses(sched::stack_uses& uses) noexcept;
 
 // A loop calls this that finds a stack without a guard used beyond its low end: it says which

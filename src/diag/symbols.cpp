@@ -20,7 +20,7 @@ namespace tulle::diag {
 
 namespace {
 
-// For one module; large programs have gigabytes of debug information.
+// How long the symbols of one module may take; large programs have gigabytes of debug information.
 constexpr int k_most_seconds = 30;
 
 bool contains(dl_phdr_info const& info, std::uintptr_t pc) noexcept {
@@ -115,7 +115,7 @@ void symbol_table::ask(module const& asked) {
         read_answer(asked, answer.descriptor());
 }
 
-// For each address: itself, then function and source line, innermost first.
+// The answer has for each address: itself, then function and source line, innermost first.
 void symbol_table::read_answer(module const& asked, int answer) {
     std::pmr::string content(&m_memory);
     char part[4096];

@@ -30,7 +30,8 @@ public:
           m_unknown{{"?", &memory}, std::pmr::string(&memory)} {}
 
     void want(std::uintptr_t pc) { m_found.try_emplace(pc); }
-    // For all that are wanted. Throws std::bad_alloc, and then some are not known.
+    // Finds the symbols of all addresses that are wanted. Throws std::bad_alloc, and then some are
+    // not known.
     void resolve();
     // Innermost first, when functions were inlined there; at least one, which says "?" if nothing
     // is known.

@@ -13,7 +13,7 @@ public:
     text_output(text_output const&) = delete;
     text_output& operator=(text_output const&) = delete;
 
-    // Up to k_longest characters at a time; more are cut.
+    // Prints up to k_longest characters at a time; more are cut.
     void print(char const* format, ...) noexcept __attribute__((format(printf, 2, 3)));
     void flush() noexcept;
 

@@ -50,7 +50,7 @@ private:
 
     std::pmr::memory_resource& m_memory;
     std::pmr::vector<thread_group> m_groups;
-    // By a hash of what makes threads alike.
+    // Groups by a hash of what makes threads alike.
     std::pmr::unordered_multimap<std::uint64_t, std::size_t> m_index;
     wait_graph m_graph;
     std::size_t m_count = 0, m_running = 0;

@@ -41,7 +41,7 @@ void write_finding(standstill found) noexcept {
     write_report(sched::scheduler::instance(), why, ::getpid(), STDERR_FILENO);
 }
 
-// On a stack of its own: the finder may stand on a small one.
+// It runs on a stack of its own: the finder may stand on a small one.
 void* writer_main(void* found) {
     os::set_name("tulle-report");
     write_finding(*static_cast<standstill*>(found));

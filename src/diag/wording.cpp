@@ -36,8 +36,8 @@ std::string_view without_type(std::string_view name) noexcept {
     return is_its_scope ? name.substr(at) : name;
 }
 
-// As the linker knows it, scopes and parameters included; what is told of inlined functions may be
-// less.
+// Whether a name is as the linker knows it, scopes and parameters included; what is told of inlined
+// functions may be less.
 bool is_whole(std::string_view name) noexcept {
     return name.ends_with(')') && name != "operator()";
 }

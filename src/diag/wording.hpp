@@ -34,7 +34,7 @@ struct phrase {
     return reinterpret_cast<std::uintptr_t>(site) - 1;
 }
 
-// Of the functions that were inlined at a site, the one that the user wrote: the templates of
+// The one of the functions inlined at a site that the user wrote: the templates of
 // <tulle/thread.hpp> and its like are inlined into it.
 [[nodiscard]] symbol const& site_of(std::span<symbol const> inlined) noexcept;
 

@@ -43,7 +43,7 @@ public:
         --m_changes[messages];
         ++m_live;
     }
-    // Before the message leaves.
+    // Called before the message leaves.
     void send(rank here, rank to) { ++m_changes[batch{here, to, m_epoch}]; }
     // True: it was the last one, and the epoch is over. report() is due then.
     [[nodiscard]] bool end() noexcept { return --m_live == 0; }
@@ -71,7 +71,7 @@ public:
 
     void begin() noexcept { ++m_live; }
     void end() noexcept { --m_live; }
-    // Before the message leaves.
+    // Called before the message leaves.
     void send(rank home, rank to) { add({home, to, 0}, 1); }
     void arrive(batch const& messages) {
         add(messages, -1);

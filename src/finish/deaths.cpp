@@ -54,7 +54,7 @@ void finish_service::mourn(rank dead) {
     settle_accounts();
 }
 
-// Under m_roots_lock.
+// The caller holds m_roots_lock.
 void finish_service::settle_accounts() {
     while (auto const done = m_accounts.take_complete()) {
         std::uint32_t const number = m_accounts.numbers().at(done->dead);
@@ -111,7 +111,8 @@ void finish_service::tell_accounts(rank dead) {
     head.a = dead;
     {
         std::lock_guard const held(m_parts_lock);
-        // With what follows: tells the reports before from those after it.
+        // This number goes with what follows, and tells the reports before the death from those
+        // after it.
         head.c = ++m_deaths_known;
         reports = m_reports;
         for (auto const& [key, part] : m_parts)

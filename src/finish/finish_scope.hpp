@@ -40,7 +40,7 @@ struct finish_scope {
     cancellation_reference stop; // then: what its activities here see
 
     static constexpr std::uint64_t k_can_stop = 1;
-    // In a message besides: to the knowledge of the sender.
+    // This bit is set in a message besides, if the sender knows that the finish is cancelled.
     static constexpr std::uint64_t k_is_stopped = 2;
 };
 

@@ -106,7 +106,7 @@ private:
     account_book m_accounts;
 };
 
-// Of the place whose messages these are.
+// The finishes of the place whose messages these are.
 [[nodiscard]] inline finish_service& finishes_of(endpoint const& e) noexcept {
     return *static_cast<finish_service*>(e.handler_of(message_kind::activity));
 }

@@ -140,7 +140,7 @@ public:
     [[nodiscard]] std::uint32_t deaths() const noexcept {
         return static_cast<std::uint32_t>(m_numbers.size());
     }
-    // Of the dead, in order.
+    // The numbers of the dead, in order of their ranks.
     [[nodiscard]] std::map<rank, std::uint32_t> const& numbers() const noexcept {
         return m_numbers;
     }
@@ -185,7 +185,7 @@ private:
     std::set<std::pair<rank, rank>> m_missing; // whose account of whose death
     std::vector<std::pair<rank, account>> m_waiting;
     std::vector<entry> m_void;
-    // By sender and deaths that it knew of.
+    // Counts of reports, by sender and the number of deaths that it knew of.
     std::map<std::pair<rank, std::uint32_t>, std::uint64_t> m_reports;
 };
 

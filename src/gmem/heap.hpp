@@ -93,13 +93,13 @@ public:
     heap(algorithm chosen, std::uint64_t segments, std::uint64_t bytes_of_each);
 
     [[nodiscard]] std::optional<std::uint64_t> allocate(std::uint64_t bytes, extent range) {
-        return std::visit([&](auto& of) { return of.allocate(bytes, range); }, m_kind);
+        return std::visit([&](auto& chosen) { return chosen.allocate(bytes, range); }, m_kind);
     }
     void release(std::uint64_t offset, std::uint64_t bytes) {
-        std::visit([&](auto& of) { of.release(offset, bytes); }, m_kind);
+        std::visit([&](auto& chosen) { chosen.release(offset, bytes); }, m_kind);
     }
     [[nodiscard]] std::uint64_t free_bytes() const noexcept {
-        return std::visit([](auto const& of) { return of.free_bytes(); }, m_kind);
+        return std::visit([](auto const& chosen) { return chosen.free_bytes(); }, m_kind);
     }
 
 private:

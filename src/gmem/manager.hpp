@@ -29,8 +29,8 @@ enum class memory_status : std::uint8_t { done, no_room, unknown, no_memory };
 
 class manager {
 public:
-    // Of the segments of places `first`, `first` + 1, ..., the first of which lies at `low`. Throws
-    // std::bad_alloc.
+    // Manages the segments of places `first`, `first` + 1, ..., the first of which lies at `low`.
+    // Throws std::bad_alloc.
     manager(algorithm chosen, std::uint64_t low, rank first, rank places,
             std::uint64_t bytes_of_each);
 

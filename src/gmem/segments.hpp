@@ -28,7 +28,7 @@ public:
     [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t bytes) const noexcept {
         return address >= m_low && address - m_low <= size() && bytes <= size() - (address - m_low);
     }
-    // Of an address that is contained.
+    // The place whose segment has this address, which lies in one of them.
     [[nodiscard]] rank place_of(std::uint64_t address) const noexcept {
         return static_cast<rank>((address - m_low) / m_each);
     }

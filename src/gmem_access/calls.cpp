@@ -78,7 +78,7 @@ void check_alignment(std::uint64_t address, std::size_t alignment) {
                                     " is not aligned to " + std::to_string(alignment) + " bytes");
 }
 
-// At the end of the process; threads may be alive and use it.
+// Runs at the end of the process; threads may be alive and use the memory.
 void report_alone() {
     std::lock_guard const held(s_process_lock);
     if (s_alone != nullptr) s_alone->report();

@@ -143,7 +143,7 @@ int global_memory::write(std::byte const* from, std::uint64_t to, std::uint64_t 
     std::byte* direct = nullptr;
     if (int const error = locate(to, bytes, direct)) return error;
     if (bytes == 0) return 0;
-    // Of a put nothing is stored at `local`.
+    // A put stores nothing at `local`.
     if (direct == nullptr)
         return transfer(memory_operation::put, to, const_cast<std::byte*>(from), bytes); // NOLINT
     std::memmove(direct, from, bytes);

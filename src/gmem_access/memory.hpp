@@ -74,8 +74,8 @@ public:
     [[nodiscard]] int read(std::byte* to, std::uint64_t from, std::uint64_t bytes) noexcept;
     [[nodiscard]] int write(std::byte const* from, std::uint64_t to, std::uint64_t bytes) noexcept;
     [[nodiscard]] int clear(std::uint64_t address, std::uint64_t bytes) noexcept;
-    // On a word of `width` bytes (4, 8), aligned, which one place has. `value`: the operand, then
-    // what was there before.
+    // Changes a word of `width` bytes (4, 8), aligned, which one place has. `value`: the operand,
+    // then what was there before.
     [[nodiscard]] int change(memory_operation operation, std::uint64_t address, unsigned width,
                              std::uint64_t& value, std::uint64_t expected) noexcept;
     // ENOMEM: no hole is large enough, in no group, or at that place. EINVAL: nothing is asked for.
@@ -85,10 +85,11 @@ public:
     [[nodiscard]] int release(std::uint64_t address) noexcept;
     [[nodiscard]] int size_of(std::uint64_t address, std::uint64_t& size) noexcept;
 
-    // Of the group that this place leads; throws std::bad_alloc.
+    // The allocations in the group that this place leads; throws std::bad_alloc.
     [[nodiscard]] std::vector<gmem::allocation> list_here();
     [[nodiscard]] rank places_of_group() const noexcept;
-    // At the end, if it was asked for: what is allocated in the group that this place leads.
+    // Called at the end: prints, if that was asked for, what is allocated in the group that this
+    // place leads.
     void report() noexcept;
 
 private:
@@ -108,7 +109,7 @@ private:
     }
     [[nodiscard]] rank next_leader(rank after) const noexcept;
     [[nodiscard]] bool reaches(std::uint64_t address, std::uint64_t bytes) const noexcept;
-    [[nodiscard]] int ask(rank whom, request const& wanted, std::uint64_t& value) noexcept;
+    [[nodiscard]] int ask(rank place, request const& wanted, std::uint64_t& value) noexcept;
     [[nodiscard]] int allocate_by(rank leader, std::uint64_t bytes, rank place,
                                   std::uint64_t& address) noexcept;
     [[nodiscard]] int ask_manager(memory_operation operation, std::uint64_t address,
@@ -141,14 +142,14 @@ private:
     std::unique_ptr<gmem::manager> m_manager;
 };
 
-// Of the place whose messages these are.
+// The global memory of the place whose messages these are.
 [[nodiscard]] global_memory& memory_of(endpoint const& e) noexcept;
-// Of the caller's place; starts the run time if need be.
+// The global memory of the caller's place; starts the run time if need be.
 [[nodiscard]] global_memory& memory_of_caller();
-// What the options say: before the process becomes a place, or uses global memory.
+// Takes what the options say; called before the process becomes a place, or uses global memory.
 void set_memory_settings(memory_settings const& chosen) noexcept;
 [[nodiscard]] memory_settings memory_settings_of_process() noexcept;
-// With one place: what it has goes, after a report if that was asked for.
+// Called where there is one place: frees its global memory, after a report if that was asked for.
 void forget_memory_of_process() noexcept;
 
 } // namespace tulle::gmem_access

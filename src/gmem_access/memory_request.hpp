@@ -20,7 +20,7 @@ namespace tulle::gmem_access {
 
 using messenger::awaited;
 
-// By one message, as it holds up those that follow.
+// The most bytes that one message asks to be filled, as it holds up those that follow.
 inline constexpr std::uint64_t k_most_filled = std::uint64_t{1} << 20U;
 
 struct global_memory::request {
@@ -42,7 +42,7 @@ struct global_memory::waiting {
     int error = 0;
 };
 
-// One of these answers.
+// One of the answers that a global_memory::waiting waits for.
 struct global_memory::asked : awaited {
     asked() noexcept
         : awaited([](awaited& self) noexcept {

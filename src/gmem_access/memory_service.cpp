@@ -63,11 +63,11 @@ void global_memory::send(rank to, request const& wanted, asked& answer) noexcept
     m_carrier->let_others_catch_up();
 }
 
-int global_memory::ask(rank whom, request const& wanted, std::uint64_t& value) noexcept {
+int global_memory::ask(rank place, request const& wanted, std::uint64_t& value) noexcept {
     waiting all(1);
     asked answer;
     answer.waiter = &all;
-    send(whom, wanted, answer);
+    send(place, wanted, answer);
     all.answered.wait();
     value = all.value;
     return all.error;

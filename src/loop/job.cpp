@@ -24,7 +24,7 @@ constexpr std::uint64_t k_few_chunks = 8;
 constexpr int k_patience = 128;
 constexpr int k_rounds_per_yield = 64;
 
-// Between two rounds of a search for something to steal. The owner may have been preempted.
+// Called between two rounds of a search for something to steal. The owner may have been preempted.
 void pause_a_little(int round) noexcept {
     if (round % k_rounds_per_yield == k_rounds_per_yield - 1) return os::machine::yield_processor();
     for (int k = 0; k < 4; ++k) os::machine::pause();

@@ -32,7 +32,7 @@ namespace tulle::detail {
 
 namespace {
 
-// So that the end of a chunk is always a number.
+// The most iterations of a loop, so that the end of a chunk is always a number.
 constexpr std::uint64_t k_most_iterations = std::uint64_t{1} << 63U;
 
 } // namespace

@@ -56,7 +56,8 @@ public:
         m_lock.unlock();
     }
 
-    // For the owner: the first iteration that it has not begun. relaxed: only the owner writes it.
+    // The owner calls this: the first iteration that it has not begun. relaxed: only the owner
+    // writes it.
     [[nodiscard]] std::uint64_t begun() const noexcept {
         return this->position.load(std::memory_order_relaxed);
     }

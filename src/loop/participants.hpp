@@ -60,7 +60,7 @@ public:
         m_ended_early.store(true);
         for (Participant& p : m_list) p.range.close();
     }
-    // For the caller of the loop, at its end.
+    // The caller of the loop asks this at its end.
     [[nodiscard]] bool has_ended_early() const noexcept { return m_ended_early.load(); }
 
     // Tries once to take iterations of another participant, for begin(). `some_left`: another

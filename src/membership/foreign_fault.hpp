@@ -8,7 +8,8 @@
 
 namespace tulle::membership {
 
-// From now on, by a place that is not alone. `all` null: nothing is known of the other processes.
+// A place that is not alone calls this; faults are explained from now on. `all` null: nothing is
+// known of the other processes.
 void explain_faults(net::session const* all, net::rank here) noexcept;
 void stop_explaining_faults() noexcept;
 

@@ -41,7 +41,7 @@ namespace {
 
 constexpr char const* k_variable = "TULLE_PLACE";
 constexpr std::uint64_t k_ns_of_a_second = 1'000'000'000;
-constexpr std::uint64_t k_look_for_places_ns = 1'000'000;
+constexpr std::uint64_t k_poll_for_places_ns = 1'000'000;
 
 struct assignment {
     rank here = 0;
@@ -102,7 +102,7 @@ void announce(net::session const& all, rank here) {
     if (!own.state.compare_exchange_strong(expected, net::place_state::joined,
                                            std::memory_order_acq_rel))
         base::fatal("place %u is taken already", here);
-    all.entry(0).bell.wake();
+    all.entry(0).doorbell.wake();
 }
 
 void say_death(net::place_entry const& e, rank dead) {
@@ -132,7 +132,7 @@ void wait_for_all(net::session const& all, net::transport& own) {
             complain_at = now + 60 * k_ns_of_a_second;
         }
         own.arm();
-        own.sleep(now + k_look_for_places_ns);
+        own.sleep(now + k_poll_for_places_ns);
     }
 }
 
@@ -154,7 +154,7 @@ void say_goodbye(endpoint& e) noexcept {
     std::exit(EXIT_SUCCESS); // NOLINT(concurrency-mt-unsafe)
 }
 
-// For the workers of so many places, if all have as many.
+// Whether these are too few for the workers of so many places, if all have as many.
 bool are_too_few(std::size_t processors, std::size_t places) {
     return places * static_cast<std::size_t>(sched::scheduler::instance().active().count()) >
            processors;

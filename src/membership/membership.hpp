@@ -22,10 +22,10 @@ void reserve_processor(int cpu) noexcept;
 // Whether the environment names a place, and the process has not taken it yet.
 [[nodiscard]] bool is_asked_to_join() noexcept;
 
-// At place 0: ends the others. Called by finalize, and at the end of the process.
+// Place 0 ends the others. Called by finalize, and at the end of the process.
 void leave() noexcept;
 
-// In a child process, which is no place.
+// Called in a child process, which is no place.
 void forget() noexcept;
 
 } // namespace tulle::membership

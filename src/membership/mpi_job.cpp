@@ -164,7 +164,7 @@ public:
         memory.entry(place).process.store(getpid(), std::memory_order_relaxed);
         return std::make_unique<net::shm_transport>(std::move(memory), place);
     }
-    // Of this host.
+    // The places of this host.
     [[nodiscard]] std::vector<rank> const& ranks() const noexcept { return m_ranks; }
 
 private:

@@ -14,7 +14,7 @@ enum class place_news : char {
     host_is_lost = 's'
 };
 
-// By any OS thread.
+// Any OS thread may call it.
 void report(place_news news) noexcept;
 
 } // namespace tulle::membership

@@ -33,9 +33,9 @@ struct alignas(wire_writer::k_alignment) arrived {
 
 // What a message says whose payload lies elsewhere.
 inline payload_reference reference_in(std::byte const* payload) noexcept {
-    payload_reference where;
-    std::memcpy(&where, payload, sizeof where);
-    return where;
+    payload_reference reference;
+    std::memcpy(&reference, payload, sizeof reference);
+    return reference;
 }
 
 } // namespace tulle::messenger

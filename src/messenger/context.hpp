@@ -4,7 +4,7 @@
 #pragma once
 
 #include <tulle/detail/remote.hpp>
-#include <tulle/detail/standing.hpp>
+#include <tulle/detail/stack_attachments.hpp>
 
 namespace tulle::messenger {
 

@@ -99,7 +99,7 @@ bool endpoint::try_poll() noexcept {
     return held && poll_alone();
 }
 
-// Under m_polling.
+// The caller holds m_polling.
 bool endpoint::poll_alone() noexcept {
     if (waiting_to_leave() != 0) send_what_was_kept();
     bool const found = m_transport->poll(*this);
@@ -113,7 +113,7 @@ void endpoint::expect_by_messages(std::uint64_t barrier) noexcept {
     m_barriers = barrier;
 }
 
-// Before a sleep: waits for the thread that polls at this moment, as it may have passed by a
+// Called before a sleep: waits for the thread that polls at this moment, which may have passed by a
 // message already.
 bool endpoint::poll_in_turn() noexcept {
     std::lock_guard const held(m_polling);
@@ -228,7 +228,7 @@ void endpoint::cross_off(rank from, awaited& answer) noexcept {
     m_out[from]->answers.remove(answer);
 }
 
-// Under the outbox's lock.
+// The caller holds the outbox's lock.
 void endpoint::keep(rank to, packet const& head, std::byte const* payload) noexcept try {
     m_out[to]->waiting.push_back({head, std::vector<std::byte>(payload, payload + head.size)});
     // relaxed: a hint; a worker that is woken reads it after the wake-up

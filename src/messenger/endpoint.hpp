@@ -152,14 +152,14 @@ public:
                    std::span<std::byte const> payload);
     // The answer has come, from there.
     void cross_off(rank from, awaited& answer) noexcept;
-    // By threads after they have sent, so that nobody keeps more and more.
+    // Threads call this after they have sent, so that no messages pile up without limit.
     void let_others_catch_up() noexcept;
     // std::invalid_argument: `sent` holds an address of this place, and is to be searched. Nothing:
     // the place is not known yet.
     void refuse_addresses(std::optional<rank> to, wire_writer const& sent) {
         if (TULLE_UNLIKELY(m_searches)) search(to, sent);
     }
-    // For what is sent there. Throws std::bad_alloc.
+    // Memory for a payload that is sent to `reader`. Throws std::bad_alloc.
     [[nodiscard]] detail::payload_bytes room_for_large(rank reader, std::size_t bytes);
 
     // --- handling --------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ public:
     // serve_call() also sends its result, or what it has thrown, back to the caller.
     void run_code(arrived const& message, wire_writer& result);
     void serve_call(arrived const& message) noexcept;
-    // By a thread: what a payload_reference means. Throws std::bad_alloc; dead_place.
+    // A thread calls this to get what a payload_reference means. Throws std::bad_alloc; dead_place.
     [[nodiscard]] detail::remote_result fetch(rank from, payload_reference const& reference);
 
     // stop() waits for each thread that has begun to use the endpoint. Threads for which nobody
@@ -241,7 +241,7 @@ private:
         base::spin_lock lock; // guards the rest
         // Takes no memory while it is empty: there is one for each place.
         std::list<kept_message> waiting;
-        // From there, that are waited for here; only if deaths are survived.
+        // What threads of this place wait for from that one; kept only if deaths are survived.
         awaited_list answers;
         bool is_closed = false; // the place has died
     };
@@ -339,7 +339,7 @@ private:
     std::thread m_service;
 };
 
-// That of this process; null: it is alone. Set before threads of other places can come.
+// The endpoint of this process; null: it is alone. Set before threads of other places can come.
 [[nodiscard]] endpoint* endpoint_of_process() noexcept;
 void set_endpoint_of_process(endpoint* e) noexcept;
 

@@ -14,7 +14,7 @@ void put_exception(wire_writer& out, std::exception_ptr const& e,
 // Throws std::bad_alloc, wire_error.
 [[nodiscard]] std::exception_ptr get_exception(wire_reader& in);
 
-// One of which any message has room: it says less.
+// An exception that fits into any message, as it says less than `e`.
 [[nodiscard]] std::exception_ptr shortened(std::exception_ptr const& e, int here);
 
 } // namespace tulle::messenger

@@ -48,14 +48,15 @@ enum class message_kind : std::uint8_t {
     collective // handler, a, b: the collective message (detail/collective.hpp), payload: its bytes
 };
 
-// In place of a payload that is larger than what may follow a packet.
+// What is sent in place of a payload that is larger than what may follow a packet.
 struct payload_reference {
     std::uint64_t address;
     std::uint64_t size;
-    // To be given back by this number; 0: it is not to be; k_staged: by its address.
+    // The payload is given back by this number; 0: it need not be; k_staged: it is given back by
+    // its address.
     std::uint64_t lent;
 
-    // The address is the name of memory that the transport finds.
+    // As `lent`: the address is the name of memory that the transport finds.
     static constexpr std::uint64_t k_staged = ~std::uint64_t{0};
 };
 

@@ -13,12 +13,12 @@ namespace tulle::messenger {
 
 namespace {
 
-// Sizes that are kept: powers of two. Smaller ones the heap keeps itself.
+// Blocks from this size on are kept, in powers of two. The heap keeps smaller ones itself.
 constexpr unsigned k_least_bits = 15;
 constexpr unsigned k_most_bits = 24;
 
 // The string moves of some processors (Zen 4: glibc bug 30994) take several times as long where
-// source and target have nearly the same place in their pages, as large blocks of the heap have.
+// source and target have nearly the same offset in their pages, as large blocks of the heap have.
 constexpr std::size_t k_skew = 512;
 
 struct free_block {

@@ -10,12 +10,12 @@
 
 namespace tulle::messenger {
 
-// Of those that nobody uses.
+// The most bytes of blocks that are kept while nobody uses them.
 inline constexpr std::size_t k_most_kept_bytes = std::size_t{32} << 20U;
 
-// Any OS thread. Throws std::bad_alloc.
+// Any OS thread may call it. Throws std::bad_alloc.
 [[nodiscard]] detail::payload_bytes take_block(std::size_t bytes);
-// So many bytes are kept.
+// How many bytes are kept now.
 [[nodiscard]] std::size_t kept_bytes() noexcept;
 
 } // namespace tulle::messenger

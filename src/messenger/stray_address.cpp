@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::uint64_t k_least_address = std::uint64_t{1} << 32U;
 constexpr std::uint64_t k_end_of_addresses = std::uint64_t{1} << 57U;
-// Of a mapping; larger ones are sanitizers' notes, into which nothing points. The thread sanitizer
-// has smaller ones, too.
+// The most bytes of a mapping that is searched; larger ones are sanitizers' notes, into which
+// nothing points. The thread sanitizer has smaller ones, too.
 constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << (base::k_thread_sanitizer ? 32U : 38U);
 
 struct stray_address {
@@ -58,7 +58,7 @@ private:
     }
 
     address_test m_common;
-    // Read once there is something to look up.
+    // It is read once there is an address to search for.
     std::optional<std::vector<os::address_range>> m_mapped;
 };
 

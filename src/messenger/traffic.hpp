@@ -43,7 +43,7 @@ public:
     }
     [[nodiscard]] bool is_dense() const noexcept { return os::monotonic_ns() < expected_until(); }
 
-    // Before anybody polls.
+    // Called before anybody polls.
     void share_processors() noexcept { m_shares_processors = true; }
     [[nodiscard]] bool shares_processors() const noexcept { return m_shares_processors; }
     void found_nothing() noexcept {
@@ -56,7 +56,7 @@ public:
         std::uint64_t const end = os::monotonic_ns();
         have_yielded(end - begin, end);
     }
-    // A yield took so long, until `now`.
+    // Called after a yield that took so long, until `now`.
     void have_yielded(std::uint64_t took_ns, std::uint64_t now) noexcept {
         if (took_ns >= k_slow_yield_ns)
             // relaxed: a hint
@@ -69,9 +69,10 @@ public:
     }
 
 private:
-    // Less than any time slice; hundreds of places that poll take less.
+    // It is less than any time slice, and more than hundreds of places that poll take.
     static constexpr std::uint64_t k_slow_yield_ns = 500'000;
-    // So that slow ones take a hundredth of the time.
+    // By this factor a rest is longer than the yield, so that slow yields take a hundredth of the
+    // time.
     static constexpr std::uint64_t k_rest_of_yields = 100;
     static constexpr std::uint64_t k_far_apart_ns = 2'000'000;
     static constexpr std::uint64_t k_worth_waiting_ns = 400'000;
@@ -83,7 +84,7 @@ private:
     }
 
     std::uint64_t m_last = 0;
-    // The longest of the last ones, which is forgotten by and by.
+    // The longest gap between bursts of late; it is forgotten by and by.
     std::uint64_t m_gap = k_far_apart_ns;
     std::atomic<std::uint64_t> m_until{0};
     std::atomic<std::uint64_t> m_yields_again_at{0};

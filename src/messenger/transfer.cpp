@@ -68,7 +68,7 @@ void endpoint::push(rank place, std::uint64_t to, std::span<std::byte const> fro
     let_others_catch_up();
 }
 
-// The receiver's handler.
+// Handles an offer at the receiver.
 void endpoint::take_offer(packet const& head, std::byte const* payload) noexcept {
     start_thread(head, payload,
                  [](arrived& message) noexcept { message.at.receive_offer(message); });

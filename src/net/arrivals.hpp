@@ -32,8 +32,7 @@ public:
     static constexpr std::size_t k_waiters = 15;
 
     // --- by the place itself, one thread at a time -----------------------------------------------
-    // A1
-    // Pairs with check.
+    // A1. release pairs with check.
     void come_to(std::uint64_t point) noexcept {
         m_come.store(point * k_one_point, std::memory_order_release);
     }

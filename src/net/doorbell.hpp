@@ -52,8 +52,8 @@ public:
             if (!Machine::futex_wait(m_rung, 0, deadline)) return;
     }
 
-    // For a sleeper that polls by itself now and then. relaxed, both: what these functions miss
-    // ends the sleep a little later.
+    // A sleeper calls these that polls by itself now and then. relaxed, both: what these functions
+    // miss ends the sleep a little later.
     [[nodiscard]] bool has_rung() const noexcept {
         return m_rung.load(std::memory_order_relaxed) != 0;
     }

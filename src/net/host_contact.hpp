@@ -32,7 +32,8 @@ struct host_contact {
 // of the loopback.
 [[nodiscard]] host_contact contact_of_this_host() noexcept;
 
-// As words for a variable of the environment, and back. Nothing: the text is no contact.
+// They turn a contact into words for a variable of the environment, and back. Nothing: the text is
+// no contact.
 [[nodiscard]] std::string text_of(host_contact const& contact);
 [[nodiscard]] std::optional<host_contact> parse_contact(std::string const& text);
 

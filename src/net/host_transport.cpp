@@ -100,7 +100,7 @@ void host_transport::end_watch() noexcept {
     m_far->end_watch_at(m_near->own_doorbell());
 }
 
-// For places of this host only.
+// It stages for places of this host only.
 transport::staged host_transport::stage(rank to, std::size_t bytes) noexcept {
     return m_near_of[to] != k_elsewhere ? m_near->stage(m_near_of[to], bytes) : staged();
 }

@@ -74,7 +74,7 @@ int open_socket(int family, int type) noexcept {
     return socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-// With a port of its own. -1: it cannot be had.
+// Opens a socket with a port of its own. -1: it cannot be had.
 int open_port(int family, int type, std::uint16_t& port) noexcept {
     int const made = open_socket(family, type);
     if (made < 0) return -1;

@@ -58,7 +58,7 @@ public:
     host_watch& operator=(host_watch const&) = delete;
     ~host_watch();
 
-    // For the others.
+    // What the other hosts need to reach this one.
     [[nodiscard]] host_contact const& contact() const noexcept { return m_contact; }
     // The job of the others, if it is known only now; before start().
     void set_job(std::uint64_t job) noexcept { m_contact.job = job; }

@@ -43,7 +43,7 @@ public:
             in.waiting.push_back({head, std::vector<std::byte>(payload, payload + head.size)});
             ++in.count;
         }
-        in.bell.ring();
+        in.doorbell.ring();
         return true;
     } catch (std::bad_alloc const&) {
         return false;
@@ -55,11 +55,11 @@ public:
         if (m_network.m_deaths.load(std::memory_order_acquire) == m_deaths) return found;
         return find_the_dead(sink) || found;
     }
-    void begin_watch() noexcept override { own().bell.begin_watch(); }
-    void end_watch() noexcept override { own().bell.end_watch(); }
-    void arm() noexcept override { own().bell.arm(); }
-    void sleep(std::uint64_t deadline) noexcept override { own().bell.sleep(deadline); }
-    void wake() noexcept override { own().bell.wake(); }
+    void begin_watch() noexcept override { own().doorbell.begin_watch(); }
+    void end_watch() noexcept override { own().doorbell.end_watch(); }
+    void arm() noexcept override { own().doorbell.arm(); }
+    void sleep(std::uint64_t deadline) noexcept override { own().doorbell.sleep(deadline); }
+    void wake() noexcept override { own().doorbell.wake(); }
 
     // Its name is its address.
     [[nodiscard]] staged stage(rank to, std::size_t bytes) noexcept override {
@@ -177,7 +177,7 @@ void loopback_network::kill(rank place, int wait_status) noexcept {
         its.waiting.clear();
     }
     m_deaths.fetch_add(1, std::memory_order_release); // pairs with poll
-    for (auto const& in : m_inboxes) in->bell.wake();
+    for (auto const& in : m_inboxes) in->doorbell.wake();
 }
 
 std::uint64_t loopback_network::sent() noexcept {

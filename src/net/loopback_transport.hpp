@@ -19,7 +19,8 @@ namespace tulle::net {
 struct loopback_options {
     // 0: each place gets what was sent to it in the order in which it was sent
     std::uint64_t seed = 0;
-    // With a seed: a message is passed over by at most so many polls that take another one.
+    // Where there is a seed, a message is passed over by at most so many polls that take another
+    // one.
     std::uint32_t most_delay = 8;
     // Messages to one place that have not been delivered; 0: any number. More are refused by
     // try_send.
@@ -58,11 +59,11 @@ private:
     };
     struct inbox {
         explicit inbox(std::uint64_t seed) noexcept : random(seed) {}
-        base::spin_lock lock; // guards the rest but the bell
+        base::spin_lock lock; // guards the rest but the doorbell
         std::deque<message> waiting;
         base::rng random;
         std::uint64_t count = 0; // so far
-        doorbell<os::machine> bell;
+        net::doorbell<os::machine> doorbell;
         std::atomic<bool> is_dead{false};
         std::atomic<int> wait_status{0};
     };

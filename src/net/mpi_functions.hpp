@@ -42,8 +42,8 @@ struct mpi_endpoint;
 
 struct mpi_functions {
     static constexpr std::uint32_t k_version = 3; // of this table
-    // Of send() and test(), where MPI tells of deaths.
-    // The request is over, and has not done what it should.
+    // The result of send() and test() where MPI tells of deaths. The request is over, and has not
+    // done what it should.
     static constexpr int k_peer_is_dead = -1;
     // Some place has died, and a receive from any place waits on; ask find_dead().
     static constexpr int k_somebody_is_dead = -2;

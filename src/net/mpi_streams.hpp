@@ -42,7 +42,7 @@ public:
     [[nodiscard]] std::uint64_t steps() const noexcept { return m_steps; }
     // Goes on with all; `found` is one that is done, if `is_found`, and is not kept any more.
     [[nodiscard]] int advance(done& found, bool& is_found) noexcept;
-    // At the end; nobody relies on their bytes.
+    // Called at the end; nobody relies on the streams' bytes any more.
     void abandon() noexcept;
 
 private:

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t k_receives = 64;
 constexpr std::size_t k_sends = 64;
 constexpr int k_messages_of_poll = 64;
-constexpr std::uint64_t k_look_for_others_ns = 50'000;
+constexpr std::uint64_t k_poll_for_others_ns = 50'000;
 constexpr std::uint64_t k_patience_with_streams_ns = 2'000'000;
 
 bool tells_death(int error) noexcept {
@@ -139,7 +139,7 @@ void mpi_transport::tell_polled() noexcept {
 
 // --- receiving -----------------------------------------------------------------------------------
 
-// Under the lock.
+// The caller holds the lock.
 bool mpi_transport::oldest_has_come() noexcept {
     if (!m_oldest_has_come && !m_is_closed)
         m_oldest_has_come = is_done(m_receives[m_oldest].request);
@@ -173,7 +173,7 @@ bool mpi_transport::take_one(receiver* sink, bool& was_message) noexcept {
     return true;
 }
 
-// Under the lock. MPI fills receives in the order in which they are started.
+// The caller holds the lock. MPI fills receives in the order in which they are started.
 void mpi_transport::listen_again() noexcept {
     check(m_mpi.start_receive(m_receives[m_oldest].request), "receive");
     m_oldest = (m_oldest + 1) % k_receives;
@@ -246,8 +246,8 @@ bool mpi_transport::begin_send(rank to, std::uint32_t number, std::span<std::byt
     return m_streams.begin_send(to, number, from, cookie);
 }
 
-// Under the lock. Streams go on only while somebody polls, so polling is worth while, unless the
-// other side does not poll.
+// The caller holds the lock. Streams go on only while somebody polls, so polling is worth while,
+// unless the other side does not poll.
 bool mpi_transport::streams_move() noexcept {
     if (m_streams.is_idle()) return false;
     std::uint64_t const now = os::monotonic_ns();
@@ -303,8 +303,8 @@ void mpi_transport::close() noexcept {
         check(m_mpi.meet(m_over, meeting), "end");
     }
     while (!all_have_come(meeting)) {
-        m_bell.arm();
-        m_bell.sleep(os::monotonic_ns() + k_look_for_others_ns);
+        m_doorbell.arm();
+        m_doorbell.sleep(os::monotonic_ns() + k_poll_for_others_ns);
     }
     std::lock_guard const held(m_lock);
     m_is_closed = true;

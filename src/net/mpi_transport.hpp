@@ -54,11 +54,11 @@ public:
     }
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
     bool poll(receiver& sink) noexcept override;
-    void begin_watch() noexcept override { m_bell.begin_watch(); }
-    void end_watch() noexcept override { end_watch_at(m_bell); }
-    void arm() noexcept override { m_bell.arm(); }
-    void sleep(std::uint64_t deadline) noexcept override { sleep_at(m_bell, deadline); }
-    void wake() noexcept override { m_bell.wake(); }
+    void begin_watch() noexcept override { m_doorbell.begin_watch(); }
+    void end_watch() noexcept override { end_watch_at(m_doorbell); }
+    void arm() noexcept override { m_doorbell.arm(); }
+    void sleep(std::uint64_t deadline) noexcept override { sleep_at(m_doorbell, deadline); }
+    void wake() noexcept override { m_doorbell.wake(); }
     [[nodiscard]] int read(rank from, void* to, std::uint64_t address,
                            std::size_t bytes) noexcept override;
     [[nodiscard]] std::uint32_t begin_receive(rank from, std::span<std::byte> to,
@@ -76,7 +76,7 @@ public:
     template <class Doorbell> void sleep_at(Doorbell& doorbell, std::uint64_t deadline) noexcept {
         bool const had_streams = has_streams();
         std::uint64_t const until =
-            had_streams ? std::min(deadline, os::monotonic_ns() + k_look_for_streams_ns) : deadline;
+            had_streams ? std::min(deadline, os::monotonic_ns() + k_poll_for_streams_ns) : deadline;
         sleep_between_polls(
             doorbell, until,
             [this, had_streams] { return has_message() || (!had_streams && has_streams()); },
@@ -92,7 +92,7 @@ public:
     void wake_by(std::function<void()> other) { m_wake = std::move(other); }
 
 private:
-    static constexpr std::uint64_t k_look_for_streams_ns = 50'000;
+    static constexpr std::uint64_t k_poll_for_streams_ns = 50'000;
 
     // What MPI carries, and sends at once over most networks; of what is much larger it asks the
     // receiver first.
@@ -136,7 +136,7 @@ private:
     rank m_here;
     bool m_tells_deaths;
     order_of_process m_order;
-    doorbell<os::machine> m_bell;
+    doorbell<os::machine> m_doorbell;
     // Guards the calls of MPI, and the rest. What has been received belongs to the polling thread
     // until it listens again.
     base::spin_lock m_lock;

@@ -24,10 +24,11 @@ public:
     network_watcher& operator=(network_watcher const&) = delete;
     ~network_watcher() { stop(); }
 
-    // By one OS thread that goes to sleep: the next thing that comes wakes it. Starts the thread at
-    // first; without one it does nothing.
+    // An OS thread calls this that goes to sleep, one at a time: the next thing that comes wakes
+    // it. It starts the watching thread at first; without one it does nothing.
     void watch() noexcept;
-    // The same for a thread that sleeps already, by any OS thread; it starts no thread.
+    // Like watch(), for a thread that sleeps already. Any OS thread may call it; it starts no
+    // thread.
     void watch_on() noexcept;
     // A message has come.
     // relaxed: a count for its own sake

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t k_lines = 1024;    // of each ring, 64 KiB
 constexpr std::uint32_t k_few_lines = 128; // where there are many rings
 constexpr rank k_few_places = 32;
-// Of each place; pages that are not used take no memory.
+// The staging area of each place; pages that are not used take no memory.
 constexpr std::size_t k_staging_bytes = std::size_t{16} << 20U;
 constexpr std::size_t k_few_staging_bytes = std::size_t{1} << 20U;
 constexpr std::size_t k_steal_area_bytes = std::size_t{4} << 20U; // of each place, like those
@@ -92,7 +92,7 @@ session session::adopt(int descriptor, int segments) noexcept {
     return {};
 }
 
-// To the size that it has already it grows in vain, so nobody has to be first.
+// If they have that size already nothing happens, so no place has to be the first.
 bool session::grow_segments(std::size_t bytes) const noexcept {
     std::uint64_t size = 0;
     // relaxed: a process that maps the file sees its size in any case.
@@ -147,7 +147,7 @@ void session::declare_dead(rank dead, int wait_status) const noexcept {
 }
 
 void session::wake_all() const noexcept {
-    for (rank r = 0; r < places(); ++r) entry(r).bell.wake();
+    for (rank r = 0; r < places(); ++r) entry(r).doorbell.wake();
 }
 
 } // namespace tulle::net

@@ -49,7 +49,7 @@ struct alignas(64) place_entry {
     std::atomic<place_state> state{place_state::absent};
     std::atomic<std::int32_t> process{0};     // its number
     std::atomic<std::int32_t> wait_status{0}; // as from waitpid; meaningful once it is dead
-    shared_doorbell bell;
+    shared_doorbell doorbell;
     used_rings<shared_machine, k_most_places> senders; // whose rings to this place have been used
     shared_arrivals barriers;
 };
@@ -73,12 +73,12 @@ struct session_head {
 
 class session {
 public:
-    // For the process that starts the places. Not valid: errno says why; EINVAL: not from 1 to
-    // k_most_places.
+    // The process that starts the places calls this. Not valid: errno says why; EINVAL: not from 1
+    // to k_most_places.
     [[nodiscard]] static session create(rank places) noexcept;
-    // By a place, from what it has inherited. Not valid: the descriptors are closed, and errno says
-    // why; EINVAL: it is something else, or of another version. Without `segments` there is no
-    // global memory.
+    // A place calls this with what it has inherited. Not valid: the descriptors are closed, and
+    // errno says why; EINVAL: it is something else, or of another version. Without `segments` there
+    // is no global memory.
     [[nodiscard]] static session adopt(int descriptor, int segments = -1) noexcept;
 
     [[nodiscard]] bool is_valid() const noexcept { return m_memory.is_valid(); }
@@ -93,7 +93,7 @@ public:
     [[nodiscard]] ring_line* ring(rank from, rank to) const noexcept;
     [[nodiscard]] std::byte* staging(rank place) const noexcept; // for its large payloads
     [[nodiscard]] std::size_t staging_bytes() const noexcept;
-    // For what others may take from it (transport::steal_area)
+    // The memory from which others may take work of a place (transport::steal_area).
     [[nodiscard]] std::span<std::byte> steal_area(rank place) const noexcept;
 
     // A file that all places map for global memory. It grows to `bytes`, the same for all, and a

@@ -34,8 +34,8 @@ std::byte* bytes_behind(ring_line& first) {
 
 } // namespace
 
-shm_transport::shm_transport(session of, rank here)
-    : m_session(std::move(of)),
+shm_transport::shm_transport(session shared, rank here)
+    : m_session(std::move(shared)),
       m_here(here),
       m_staging(m_session.staging(here), m_session.staging_bytes()) {
     m_most_bytes = std::min(k_most_eager, m_session.lines() / 4 * sizeof(ring_line));
@@ -67,7 +67,7 @@ bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noe
         m_order.before_send();
         out.ring.publish(lines);
     }
-    m_session.entry(to).bell.ring();
+    m_session.entry(to).doorbell.ring();
     return true;
 }
 

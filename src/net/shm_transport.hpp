@@ -24,11 +24,11 @@ public:
     [[nodiscard]] std::size_t most_bytes() const noexcept override { return m_most_bytes; }
     [[nodiscard]] bool try_send(rank to, packet head, std::byte const* payload) noexcept override;
     bool poll(receiver& sink) noexcept override;
-    void begin_watch() noexcept override { own_entry().bell.begin_watch(); }
-    void end_watch() noexcept override { own_entry().bell.end_watch(); }
-    void arm() noexcept override { own_entry().bell.arm(); }
-    void sleep(std::uint64_t deadline) noexcept override { own_entry().bell.sleep(deadline); }
-    void wake() noexcept override { own_entry().bell.wake(); }
+    void begin_watch() noexcept override { own_entry().doorbell.begin_watch(); }
+    void end_watch() noexcept override { own_entry().doorbell.end_watch(); }
+    void arm() noexcept override { own_entry().doorbell.arm(); }
+    void sleep(std::uint64_t deadline) noexcept override { own_entry().doorbell.sleep(deadline); }
+    void wake() noexcept override { own_entry().doorbell.wake(); }
     [[nodiscard]] staged stage(rank to, std::size_t bytes) noexcept override;
     void unstage(rank to, std::uint64_t name) noexcept override;
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override;
@@ -44,7 +44,7 @@ public:
                            std::size_t bytes) noexcept override;
 
     [[nodiscard]] session const& joined() const noexcept { return m_session; }
-    [[nodiscard]] shared_doorbell& own_doorbell() const noexcept { return own_entry().bell; }
+    [[nodiscard]] shared_doorbell& own_doorbell() const noexcept { return own_entry().doorbell; }
 
 private:
     using producer = ring_producer<shared_machine, ring_line>;

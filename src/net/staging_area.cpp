@@ -5,18 +5,18 @@
 
 namespace tulle::net {
 
-std::byte* staging_area::take(rank whose, std::size_t bytes) noexcept {
+std::byte* staging_area::take(rank reader, std::size_t bytes) noexcept {
     if (bytes == 0 || bytes > m_runs.size() * k_block) return nullptr;
     auto const wanted = static_cast<std::uint32_t>((k_skew + bytes + k_block - 1) / k_block);
     std::lock_guard const held(m_lock);
-    if (m_dead[whose]) return nullptr;
+    if (m_dead[reader]) return nullptr;
     for (std::size_t block = 0; block < m_runs.size(); block += m_runs[block].blocks) {
         run& here = m_runs[block];
         if (here.is_taken) continue;
         merge_free_runs(block);
         if (here.blocks < wanted) continue;
         if (here.blocks > wanted) m_runs[block + wanted] = {here.blocks - wanted, false, 0};
-        here = {wanted, true, whose};
+        here = {wanted, true, reader};
         return m_low + block * k_block + k_skew;
     }
     return nullptr;
@@ -30,9 +30,9 @@ void staging_area::merge_free_runs(std::size_t first) noexcept {
         here.blocks += m_runs[next].blocks;
 }
 
-void staging_area::give_back(rank whose, std::byte* taken) noexcept {
+void staging_area::give_back(rank reader, std::byte* taken) noexcept {
     std::lock_guard const held(m_lock);
-    if (m_dead[whose]) return; // others may have it
+    if (m_dead[reader]) return; // others may have it
     m_runs[static_cast<std::size_t>(taken - m_low) / k_block].is_taken = false;
 }
 

@@ -23,18 +23,18 @@ public:
         if (!m_runs.empty()) m_runs[0].blocks = static_cast<std::uint32_t>(m_runs.size());
     }
 
-    // For that place; by any OS thread. Null: there is not so much in one piece, or that place has
-    // died. Not at the beginning of a page:
+    // Takes memory that the place will read; any OS thread may call it. Null: there is not so much
+    // in one piece, or that place has died. Not at the beginning of a page:
     // messenger/payload_store.hpp has the reason.
-    [[nodiscard]] std::byte* take(rank whose, std::size_t bytes) noexcept;
+    [[nodiscard]] std::byte* take(rank reader, std::size_t bytes) noexcept;
     // What take() has returned. Nothing happens when that place has died.
-    void give_back(rank whose, std::byte* taken) noexcept;
+    void give_back(rank reader, std::byte* taken) noexcept;
     // All of it is free.
     void give_back_all(rank dead) noexcept;
     [[nodiscard]] bool is_all_free() noexcept;
 
 private:
-    // In the entry of its first block; those of the others mean nothing.
+    // A run is kept in the entry of its first block; the entries of its other blocks mean nothing.
     struct run {
         std::uint32_t blocks = 0;
         bool is_taken = false;

@@ -34,15 +34,15 @@ public:
     [[nodiscard]] virtual rank count() const noexcept = 0;
     // Bytes that may follow a packet, to any place.
     [[nodiscard]] virtual std::size_t most_bytes() const noexcept = 0;
-    // To that place: not fewer.
+    // The most that may follow a packet to that place: never less than most_bytes().
     [[nodiscard]] virtual std::size_t most_bytes_to(rank /*to*/) const noexcept {
         return most_bytes();
     }
 
-    // To another place or to this one; by any OS thread. The payload, at most most_bytes_to(to),
-    // has been copied when it returns. False: there is no room now, and nothing was done; poll, and
-    // try again.
-    // Memory ordering: what happens before it happens before the delivery.
+    // Sends to another place or to this one; any OS thread may call it. The payload, at most
+    // most_bytes_to(to), has been copied when it returns. False: there is no room now, and nothing
+    // was done; poll, and try again. Memory ordering: what happens before it happens before the
+    // delivery.
     [[nodiscard]] virtual bool try_send(rank to, packet head,
                                         std::byte const* payload) noexcept = 0;
 
@@ -50,15 +50,15 @@ public:
     // was something, or streams move.
     virtual bool poll(receiver& sink) noexcept = 0;
 
-    // By any OS threads, nested at will. After end_watch(), poll once more, or wake() if another OS
-    // thread polls.
+    // Any OS threads call these, nested at will. After end_watch(), poll once more, or wake() if
+    // another OS thread polls.
     virtual void begin_watch() noexcept = 0;
     virtual void end_watch() noexcept = 0;
 
-    // By one OS thread: arm(), poll once more, and if there was nothing, sleep(); it returns when a
-    // message arrives that nobody watches for, by wake(), or at the deadline (ns, monotonic), at
-    // once if that happened since arm(). wake() before arm() ends no sleep, but what was done
-    // before it is seen after arm().
+    // One OS thread goes to sleep: it calls arm(), polls once more, and if there was nothing, calls
+    // sleep(). That returns when a message arrives that nobody watches for, by wake(), or at the
+    // deadline (ns, monotonic), at once if that happened since arm(). wake() before arm() ends no
+    // sleep, but what was done before it is seen after arm().
     virtual void arm() noexcept = 0;
     virtual void sleep(std::uint64_t deadline) noexcept = 0;
     virtual void wake() noexcept = 0;
@@ -124,7 +124,8 @@ public:
     virtual void close() noexcept {}
 
 protected:
-    // At the address that was chosen for them. Nothing of it is mapped yet. False: errno says why.
+    // Reserves the segments at the address that was chosen for them. Nothing of it is mapped yet.
+    // False: errno says why.
     [[nodiscard]] bool reserve_segments(std::size_t each) noexcept;
     os::fixed_range m_segments;
 

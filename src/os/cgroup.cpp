@@ -11,7 +11,7 @@
 namespace tulle::os {
 namespace {
 
-/// A mounted hierarchy: `subtree` of it appears at `point`.
+// A mounted hierarchy: `subtree` of it appears at `point`.
 struct mount {
     std::string_view point;
     std::string_view subtree;
@@ -32,8 +32,8 @@ bool has_word(std::string_view list, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// The process's path in the hierarchy of the `cpu` controller (version 1) or in the unified one
-/// (version 2).
+// The process's path in the hierarchy of the `cpu` controller (version 1) or in the unified one
+// (version 2).
 std::optional<std::string_view> find_membership(std::string_view text, bool unified) {
     std::optional<std::string_view> found;
     for_each_line(text, [&](std::string_view line) {
@@ -47,8 +47,8 @@ std::optional<std::string_view> find_membership(std::string_view text, bool unif
     return found;
 }
 
-/// One line of mountinfo: "36 35 98:0 /subtree /mount/point options ... - type source
-/// super-options" (proc(5)).
+// One line of mountinfo: "36 35 98:0 /subtree /mount/point options ... - type source
+// super-options" (proc(5)).
 std::optional<mount> parse_mount(std::string_view line, bool unified) {
     // Most lines.
     if (line.find(unified ? " - cgroup2 " : " - cgroup ") == std::string_view::npos)
@@ -83,7 +83,7 @@ double ratio(std::string_view quota, std::string_view period) noexcept {
     return is_limit ? static_cast<double>(*quota_us) / *period_us : 0;
 }
 
-/// The quota that one group sets for itself; 0 for none.
+// The quota that one group sets for itself; 0 for none.
 double group_quota(std::string const& directory, bool unified) {
     if (!unified) {
         return ratio(first_line(directory + "/cpu.cfs_quota_us"),
@@ -94,8 +94,8 @@ double group_quota(std::string const& directory, bool unified) {
     return fields.size() == 2 ? ratio(fields[0], fields[1]) : 0;
 }
 
-/// The group's path below the mount point. Without a cgroup namespace a container sees the host's
-/// path, of which only the part below the mounted subtree exists here.
+// The group's path below the mount point. Without a cgroup namespace a container sees the host's
+// path, of which only the part below the mounted subtree exists here.
 std::string visible_path(std::string_view path, mount const& mounted) {
     if (mounted.subtree != "/" && path.starts_with(mounted.subtree)) {
         path.remove_prefix(mounted.subtree.size());

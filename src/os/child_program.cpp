@@ -49,7 +49,7 @@ int wait_for_copy(int child, int& status, bool may_block) noexcept {
 
 namespace {
 
-/// In the copy. The program gets no environment: preloaded libraries and languages do no good.
+// Runs in the copy. The program gets no environment: preloaded libraries and languages do no good.
 [[noreturn]] void become(char const* const* arguments, int input, int output) noexcept {
     sigset_t none;
     ::sigemptyset(&none);

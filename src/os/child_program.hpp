@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Runs another program to its end, and files that exist in memory only, to talk to it. Nothing here
 // uses the C library's heap.
 #pragma once
@@ -10,7 +9,7 @@ namespace tulle::os {
 
 class memory_file {
 public:
-    explicit memory_file(char const* name) noexcept; ///< for /proc
+    explicit memory_file(char const* name) noexcept; // for /proc
     ~memory_file();
     memory_file(memory_file const&) = delete;
     memory_file& operator=(memory_file const&) = delete;
@@ -24,17 +23,18 @@ private:
     int m_descriptor;
 };
 
-/// A copy of this process with the calling thread only, made without telling the C library: locks
-/// stay as they are, and nothing runs at either's end. May be called in a signal handler. 0: in the
-/// copy; -1: errno says why there is none.
+// A copy of this process with the calling thread only, made without telling the C library: locks
+// stay as they are, and nothing runs at either's end. May be called in a signal handler. 0: in the
+// copy; -1: errno says why there is none.
 [[nodiscard]] int copy_process() noexcept;
 
-/// Its number when it has ended, 0 when it has not (only if this may not block), else -1.
+// Returns the copy's number when it has ended, 0 when it has not (only if this may not block), else
+// -1.
 int wait_for_copy(int child, int& status, bool may_block) noexcept;
 
-/// Finds `arguments[0]` along PATH, gives it the descriptors as standard input and output and no
-/// standard error, and waits.
-/// False: it could not be started, failed, or took longer.
+// Finds `arguments[0]` along PATH, gives it the descriptors as standard input and output and no
+// standard error, and waits.
+// False: it could not be started, failed, or took longer.
 [[nodiscard]] bool run_program(char const* const* arguments, int input, int output,
                                int most_seconds) noexcept;
 

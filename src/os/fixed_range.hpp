@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Addresses that are set aside, to be filled with memory part by part. Several processes can set
 // aside the same ones.
 #pragma once
@@ -14,25 +13,26 @@ public:
     fixed_range() noexcept = default;
     fixed_range(fixed_range&& other) noexcept;
     fixed_range& operator=(fixed_range&& other) noexcept;
-    ~fixed_range(); ///< unmaps
+    ~fixed_range(); // unmaps
 
-    /// `address` 0: anywhere. Nothing of it can be read or written yet, and it takes no memory. Not
-    /// valid: errno says why; EEXIST: something is there.
+    // `address` 0: anywhere. Nothing of it can be read or written yet, and it takes no memory. Not
+    // valid: errno says why; EEXIST: something is there.
     [[nodiscard]] static fixed_range reserve(std::uintptr_t address, std::size_t bytes) noexcept;
-    /// An address where nothing else is, on the machine that this was compiled for, and with its
-    /// sanitizer.
+    // An address where nothing else is, on the machine that this was compiled for, and with its
+    // sanitizer.
     [[nodiscard]] static std::uintptr_t usual_address() noexcept;
-    /// Below 2 GiB, above what programs that lie at low addresses take, unless they are large.
+    // Such an address below 2 GiB, above what programs that lie at low addresses take, unless they
+    // are large.
     [[nodiscard]] static std::uintptr_t low_address() noexcept;
 
     [[nodiscard]] bool is_valid() const noexcept { return m_low != nullptr; }
     [[nodiscard]] std::byte* low() const noexcept { return m_low; }
     [[nodiscard]] std::size_t size() const noexcept { return m_size; }
 
-    /// Whole pages of zeros, of this process. A page takes memory when it is touched. False: errno
-    /// says why.
+    // Whole pages of zeros, of this process. A page takes memory when it is touched. False: errno
+    // says why.
     [[nodiscard]] bool fill(std::size_t offset, std::size_t bytes) noexcept;
-    /// Fills with the bytes of a file at the same offsets.
+    // Fills with the bytes of a file at the same offsets.
     [[nodiscard]] bool fill_from(int descriptor, std::size_t offset, std::size_t bytes) noexcept;
 
 private:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Files of the kernel's ABI (Documentation/ABI/stable/sysfs-devices-node,
 // Documentation/ABI/testing/sysfs-devices-system-cpu). Lists of CPUs are written like
 // "0-3,8,10-11".
@@ -17,7 +16,7 @@ namespace {
 
 constexpr int k_cpu_limit = 8192;
 
-/// The numbers of a list; what is no list ends it, a file that cannot be read is empty.
+// The numbers of a list; what is no list ends it, a file that cannot be read is empty.
 std::vector<int> numbers_of(std::string const& file) {
     std::vector<int> numbers;
     std::string const text = read_text(file).value_or("");
@@ -39,14 +38,14 @@ std::vector<int> numbers_of(std::string const& file) {
     return numbers;
 }
 
-/// 0: there is no such cache.
+// 0: there is no such cache.
 int level_of(std::string const& cache) {
     std::string const text = read_text(cache + "/level").value_or("");
     std::string_view rest = text;
     return take_number(rest).value_or(0);
 }
 
-/// The CPUs that share the level-3 cache of one; empty: there is none.
+// The CPUs that share the level-3 cache of one; empty: there is none.
 std::vector<int> around_cache_of(std::string const& cpu) {
     std::string const caches = cpu + "/cache/index";
     constexpr int k_usual_index = 3; // after two of level 1 and one of level 2
@@ -58,7 +57,7 @@ std::vector<int> around_cache_of(std::string const& cpu) {
                       : numbers_of(caches + std::to_string(index) + "/shared_cpu_list");
 }
 
-/// Calls f(index) for those of `cpus` that `found` has an entry for.
+// Calls f(index) for those of `cpus` that `found` has an entry for.
 template <class F>
 void for_each_known(std::vector<locality> const& found, std::vector<int> const& cpus, F const& f) {
     for (int const cpu : cpus) {

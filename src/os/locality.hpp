@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Which NUMA node and which cache are around each CPU, as the kernel says in /sys.
 #pragma once
 
@@ -8,8 +7,8 @@
 
 namespace tulle::os {
 
-/// The NUMA node and the last-level cache around a CPU: CPUs with equal numbers share both. -1:
-/// unknown, -2: not searched yet.
+// The NUMA node and the last-level cache around a CPU: CPUs with equal numbers share both. -1:
+// unknown, -2: not searched yet.
 struct locality {
     int node = -1;
     int cache = -1;
@@ -17,8 +16,8 @@ struct locality {
 };
 inline constexpr locality k_unknown_locality{-2, -2};
 
-/// By number of the operating system; k_unknown_locality for those that are not online. Empty where
-/// nothing can be read.
+// The localities of all CPUs by their number of the operating system; k_unknown_locality for those
+// that are not online. Empty where nothing can be read.
 [[nodiscard]] std::vector<locality>
 find_localities(std::string const& system = "/sys/devices/system");
 

@@ -15,10 +15,10 @@ struct map_line {
     address_range range;
     bool is_readable = false;
     bool is_private = false;
-    char const* name = ""; ///< up to the end of the text
+    char const* name = ""; // up to the end of the text
 };
 
-/// "low-high rw-p ..."
+// "low-high rw-p ..."
 std::optional<map_line> parse(char const* line) noexcept {
     unsigned long low = 0, high = 0;
     char rights[5] = "";
@@ -29,7 +29,7 @@ std::optional<map_line> parse(char const* line) noexcept {
     return map_line{{low, high}, rights[0] == 'r', rights[3] == 'p', line + at};
 }
 
-/// Until see(line) is false. No heap, no lock.
+// Calls see(line) for each mapping until it returns false. No heap, no lock.
 template <class See> void for_each_mapping(See see, char const* file = "/proc/self/maps") {
     int const maps = ::open(file, O_RDONLY | O_CLOEXEC);
     char text[4096];

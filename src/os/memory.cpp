@@ -32,21 +32,21 @@ void* map(std::size_t bytes) noexcept {
     return low == MAP_FAILED ? nullptr : low;
 }
 
-/// Mappings that the kernel has refused to take back, since it had no memory to split a larger one.
-/// They wait here for the next release.
+// Mappings that the kernel has refused to take back, since it had no memory to split a larger one.
+// They wait here for the next release.
 struct refused_mappings {
     struct mapping {
         void* low;
         std::size_t bytes;
     };
-    base::spin_lock lock; ///< guards the rest
+    base::spin_lock lock; // guards the rest
     std::size_t count = 0;
     std::array<mapping, 64> kept{};
 };
 
 constinit refused_mappings g_refused;
 
-/// The address space of mappings that find no room here stays taken; their pages are given back.
+// The address space of mappings that find no room here stays taken; their pages are given back.
 void keep_refused(void* low, std::size_t bytes) noexcept {
     ::madvise(low, bytes, MADV_DONTNEED);
     std::lock_guard const held(g_refused.lock);
@@ -71,8 +71,8 @@ bool release(void* low, std::size_t bytes) noexcept {
     return true;
 }
 
-/// Unmaps what lies outside of [aligned, aligned + bytes) in a mapping that was made larger for the
-/// alignment.
+// Unmaps what lies outside of [aligned, aligned + bytes) in a mapping that was made larger for the
+// alignment.
 void cut(std::byte* low, std::size_t mapped, std::byte* aligned, std::size_t bytes) noexcept {
     auto const before = static_cast<std::size_t>(aligned - low);
     if (before > 0) {
@@ -111,8 +111,8 @@ bool protect(void* low, std::size_t bytes) noexcept {
     return ::mprotect(low, bytes, PROT_NONE) == 0;
 }
 
-/// One system call for up to 512 ranges; how many of them are done for sure. The process names
-/// itself by a constant, not by a descriptor: after a fork a descriptor would name the parent.
+// One system call for up to 512 ranges; how many of them are done for sure. The process names
+// itself by a constant, not by a descriptor: after a fork a descriptor would name the parent.
 std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advice) noexcept {
     static std::atomic<bool> s_missing{
         false}; // relaxed, below: a thread that does not know yet finds out
@@ -130,7 +130,8 @@ std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advi
     return advised <= 0 ? 0 : static_cast<std::size_t>(advised) / ranges.bytes;
 }
 
-/// The same with one system call for each range, for kernels and filters that refuse the batch.
+// Does what advise_batch does with one system call for each range, for kernels and filters that
+// refuse the batch.
 bool advise_one_by_one(strided_range const& ranges, std::size_t from, int advice) noexcept {
     for (std::size_t i = from; i < ranges.count; ++i) {
         if (::madvise(ranges.first + i * ranges.stride, ranges.bytes, advice) != 0) {
@@ -152,8 +153,8 @@ bool advise_ranges(strided_range const& ranges, int advice) noexcept {
     return true;
 }
 
-/// Whether the kernel, too, may not write there. An emulator takes advice that it does not know for
-/// good, and does nothing.
+// Whether the kernel, too, may not write there. An emulator takes advice that it does not know for
+// good, and does nothing.
 bool is_out_of_bounds(void* page) noexcept {
     return ::sigpending(static_cast<sigset_t*>(page)) != 0;
 }

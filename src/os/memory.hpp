@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Address space from the operating system. No call throws; a failed one returns nullptr or false
 // and leaves the reason in errno. The calls are reached through a table, so that a test can put a
 // failing or counting call instead of one.
@@ -9,7 +8,7 @@
 
 namespace tulle::os {
 
-/// `count` ranges of `bytes` each, the first at `first`, one every `stride` bytes.
+// `count` ranges of `bytes` each, the first at `first`, one every `stride` bytes.
 struct strided_range {
     std::byte* first;
     std::size_t stride;
@@ -17,22 +16,22 @@ struct strided_range {
     std::size_t count;
 };
 
-/// What the memory side of the library asks of the system; system_memory() has the real ones.
+// What the memory side of the library asks of the system; system_memory() has the real ones.
 struct memory_calls {
-    /// Reads and writes, but no memory behind it until touched. `alignment`: a power of two.
+    // Reads and writes, but no memory behind it until touched. `alignment`: a power of two.
     void* (*reserve)(std::size_t bytes, std::size_t alignment) noexcept;
-    /// Gives a reservation back, address space included; where the kernel has no memory to do that,
-    /// now its pages, and the rest later.
+    // Gives a reservation back, address space included; where the kernel has no memory to do that,
+    // now its pages, and the rest later.
     bool (*release)(void* low, std::size_t bytes) noexcept;
-    /// Gives the pages back; the range reads zero afterwards, guards in it stay.
+    // Gives the pages back; the range reads zero afterwards, guards in it stay.
     bool (*discard)(void* low, std::size_t bytes) noexcept;
-    /// Asks for huge pages, or forbids them.
+    // Asks for huge pages, or forbids them.
     bool (*advise_huge)(void* low, std::size_t bytes, bool wanted) noexcept;
-    /// Makes every range fault on access, without a mapping of its own (Linux 6.13).
+    // Makes every range fault on access, without a mapping of its own (Linux 6.13).
     bool (*install_guards)(strided_range const& ranges) noexcept;
-    /// Makes one range fault on access, at the price of one or two more mappings.
+    // Makes one range fault on access, at the price of one or two more mappings.
     bool (*protect)(void* low, std::size_t bytes) noexcept;
-    /// Puts pages behind every range before they are touched; an optimisation, may fail.
+    // Puts pages behind every range before they are touched; an optimisation, may fail.
     bool (*populate)(strided_range const& ranges) noexcept;
 };
 
@@ -40,12 +39,12 @@ struct memory_calls {
 
 [[nodiscard]] std::size_t page_size() noexcept;
 
-/// The most mappings that this process may have (vm.max_map_count; the kernel's default where that
-/// cannot be read).
+// The most mappings that this process may have (vm.max_map_count; the kernel's default where that
+// cannot be read).
 [[nodiscard]] std::size_t mapping_limit() noexcept;
 
-/// Tries install_guards on a scratch page: false before Linux 6.13 and under filters that refuse
-/// it.
+// Tries install_guards on a scratch page: false before Linux 6.13 and under filters that refuse
+// it.
 [[nodiscard]] bool can_install_guards(memory_calls const& calls) noexcept;
 
 } // namespace tulle::os

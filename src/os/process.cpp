@@ -13,7 +13,7 @@ namespace tulle::os {
 
 namespace {
 
-/// The beginning of a small file, terminated. False: it cannot be read.
+// The beginning of a small file, terminated. False: it cannot be read.
 bool read_file(char const* path, char* text, std::size_t size) noexcept {
     int const file = ::open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
@@ -25,7 +25,7 @@ bool read_file(char const* path, char* text, std::size_t size) noexcept {
     return got > 0;
 }
 
-/// The number that follows so many spaces; 0: there is none.
+// The number that follows so many spaces; 0: there is none.
 std::uint64_t field_after(char const* text, int spaces) noexcept {
     for (; spaces > 0 && text != nullptr; --spaces) {
         text = std::strchr(text + 1, ' ');

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // A stack for signal handlers that ask for one (SA_ONSTACK), for an OS thread that may stand on a
 // small stack when a signal comes.
 #pragma once
@@ -16,12 +15,12 @@ public:
     signal_stack(signal_stack const&) = delete;
     signal_stack& operator=(signal_stack const&) = delete;
 
-    /// For the calling OS thread. One that it has already is kept. Failing, it has none; nothing
-    /// else is lost.
+    // Gives the calling OS thread a stack for signals; one that it has already is kept. If that
+    // fails, it has none, and nothing else is lost.
     void install() noexcept;
-    /// By the same OS thread, when it ends or does not need it any more.
+    // The same OS thread calls this when it ends or does not need the stack any more.
     void remove() noexcept;
-    /// In a child process: its OS thread is not there.
+    // Called in a child process, in which its OS thread is not there.
     void forget() noexcept;
 
 private:

@@ -133,7 +133,7 @@ bool task_state::can_name_calls() noexcept {
     return own.m_names_call;
 }
 
-task_state::view task_state::look(int tid) noexcept {
+task_state::view task_state::read(int tid) noexcept {
     if (tid == 0) return {};
     if (tid != m_tid) open(tid);
     if (m_file < 0) return {};

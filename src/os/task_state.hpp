@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Whether an OS thread of this process sits in the kernel, and in which system call, as /proc says
 // it.
 #pragma once
@@ -8,18 +7,18 @@
 
 namespace tulle::os {
 
-/// Keeps a file of /proc open for one OS thread, so that each call of look() costs one read. Used
-/// by one thread at a time.
+// Keeps a file of /proc open for one OS thread, so that each call of read() costs one read. Used
+// by one thread at a time.
 class task_state {
 public:
     enum class kind {
-        computes, ///< it runs, or could
+        computes, // it runs, or could
         in_kernel,
-        unknown ///< the system does not say, or the OS thread is gone
+        unknown // the system does not say, or the OS thread is gone
     };
     struct view {
         kind state = kind::unknown;
-        int call = -1; ///< the number of the system call; -1: none, or not known
+        int call = -1; // the number of the system call; -1: none, or not known
     };
 
     task_state() noexcept = default;
@@ -29,12 +28,12 @@ public:
     task_state& operator=(task_state&& other) noexcept;
     ~task_state();
 
-    /// `tid`: as in /proc/self/task. The file is opened anew only when it is another one than at
-    /// the last call.
-    [[nodiscard]] view look(int tid) noexcept;
+    // `tid`: as in /proc/self/task. The file is opened anew only when it is another one than at
+    // the last call.
+    [[nodiscard]] view read(int tid) noexcept;
     void close() noexcept;
 
-    /// Whether look() tells the call, which some kernels keep to themselves.
+    // Whether read() tells the call, which some kernels keep to themselves.
     [[nodiscard]] static bool can_name_calls() noexcept;
 
 private:
@@ -42,14 +41,14 @@ private:
 
     int m_tid = 0;
     int m_file = -1;
-    bool m_names_call = false; ///< the file is `syscall`, not `stat`
+    bool m_names_call = false; // the file is `syscall`, not `stat`
 };
 
-/// What a line of /proc/PID/syscall or of /proc/PID/stat says.
+// What a line of /proc/PID/syscall or of /proc/PID/stat says.
 [[nodiscard]] task_state::view parse_syscall_line(char const* text, std::size_t length) noexcept;
 [[nodiscard]] task_state::view parse_stat_line(char const* text, std::size_t length) noexcept;
 
-/// The name of a system call that threads often wait in, or null.
+// The name of a system call that threads often wait in, or null.
 [[nodiscard]] char const* name_of_call(int number) noexcept;
 
 } // namespace tulle::os

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Threads of the operating system: start, name, pin. Functions return 0 or an errno value.
 #pragma once
 
@@ -11,42 +10,42 @@
 
 namespace tulle::os {
 
-/// Starts `run(argument)` on a new OS thread with all signals as the caller has them.
+// Starts `run(argument)` on a new OS thread with all signals as the caller has them.
 [[nodiscard]] int start_thread(pthread_t& started, void* (*run)(void*), void* argument) noexcept;
 
-/// Restricts an OS thread to the given CPUs.
+// Restricts an OS thread to the given CPUs.
 [[nodiscard]] int pin_to(pthread_t thread, std::span<int const> cpus) noexcept;
 
-/// The CPUs that an OS thread may run on, ascending; 0: the caller; the number of a process: its
-/// first thread. Empty: the system does not say.
+// The CPUs that an OS thread may run on, ascending; 0: the caller; the number of a process: its
+// first thread. Empty: the system does not say.
 [[nodiscard]] std::vector<int> affinity_of(int tid);
 
-/// Restricts those OS threads of this process to `to` that may run on just `from` so far, also
-/// those that are made meanwhile; threads that were restricted otherwise stay so. Throws
-/// std::bad_alloc.
+// Restricts those OS threads of this process to `to` that may run on just `from` so far, also
+// those that are made meanwhile; threads that were restricted otherwise stay so. Throws
+// std::bad_alloc.
 void move_threads(std::span<int const> from, std::span<int const> to);
 
-/// The number of the calling OS thread, as in /proc/self/task.
+// The number of the calling OS thread, as in /proc/self/task.
 [[nodiscard]] int thread_id() noexcept;
 
-/// How many OS threads of this process there are that `is_known` is false for, without those of
-/// sanitizers; -1: the system does not say.
+// How many OS threads of this process there are that `is_known` is false for, without those of
+// sanitizers; -1: the system does not say.
 [[nodiscard]] int count_other_threads(bool (*is_known)(void* argument, int tid),
                                       void* argument) noexcept;
 
-/// Names the calling OS thread for debuggers and `top`; cut to 15 characters. Each names itself:
-/// another one's name is a file below /proc/self/task, and a process that waits for the end of one
-/// that has opened such a file computes for milliseconds until the kernel has forgotten it (Linux
-/// 6.18).
+// Names the calling OS thread for debuggers and `top`; cut to 15 characters. Each names itself:
+// another one's name is a file below /proc/self/task, and a process that waits for the end of one
+// that has opened such a file computes for milliseconds until the kernel has forgotten it (Linux
+// 6.18).
 int set_name(char const* name) noexcept;
 
-/// Asks the system to run the calling OS thread for at most so long at a time while others want its
-/// CPU, so that it is also run sooner when it wakes. Only where it is scheduled by the default
-/// policy; no effect on systems that do not know of this (Linux before 6.12).
+// Asks the system to run the calling OS thread for at most so long at a time while others want its
+// CPU, so that it is also run sooner when it wakes. Only where it is scheduled by the default
+// policy; no effect on systems that do not know of this (Linux before 6.12).
 void shorten_slice(std::uint64_t ns) noexcept;
 
-/// How many OS threads the process has besides the caller, without those of sanitizers; when that
-/// cannot be read, 1.
+// How many OS threads the process has besides the caller, without those of sanitizers; when that
+// cannot be read, 1.
 [[nodiscard]] int other_threads() noexcept;
 
 } // namespace tulle::os

@@ -19,8 +19,8 @@ namespace {
 
 int online_cpus() { return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
 
-/// The affinity mask of a thread; 0: the caller; all online CPUs where it cannot be read. Never
-/// empty.
+// The affinity mask of a thread; 0: the caller; all online CPUs where it cannot be read. Never
+// empty.
 std::vector<int> allowed_cpus(pid_t thread) {
     std::vector<int> cpus = affinity_of(thread);
     if (cpus.empty()) {
@@ -30,7 +30,7 @@ std::vector<int> allowed_cpus(pid_t thread) {
     return cpus;
 }
 
-/// Where each CPU is. That does not change.
+// Where each CPU is. That does not change.
 class locality_map {
 public:
     locality of(int cpu) {
@@ -46,8 +46,8 @@ private:
     static constexpr locality k_unknown = k_unknown_locality;
     static constexpr locality k_nowhere{-1, -1};
 
-    /// Reads the system's files again if there is a CPU that this process was not allowed to see
-    /// before; one that was searched in vain does not cause that.
+    // Reads the system's files again if there is a CPU that this process was not allowed to see
+    // before; one that was searched in vain does not cause that.
     void search(std::size_t wanted) {
         std::vector<locality> found = find_localities();
         found.resize(std::max({wanted + 1, found.size(), m_of_cpu.size()}), k_unknown);
@@ -127,16 +127,16 @@ topology discover(cgroup_files const& cgroups) {
     return found;
 }
 
-bool set_aside(topology& machine, std::size_t which) {
+bool set_aside(topology& machine, std::size_t index) {
     std::vector<int> all;
     for (auto const& group : machine.groups) {
         all.insert(all.end(), group.cpus.begin(), group.cpus.end());
     }
-    if (which >= all.size() || all.size() == 1) {
+    if (index >= all.size() || all.size() == 1) {
         return false;
     }
     std::sort(all.begin(), all.end());
-    machine.reserved_cpu = all[which];
+    machine.reserved_cpu = all[index];
     for (auto& group : machine.groups) {
         std::erase(group.cpus, machine.reserved_cpu);
     }

@@ -17,7 +17,7 @@ constexpr std::size_t k_batch = 512; // pages
 
 using entries = std::array<std::uint64_t, k_batch>;
 
-/// What the system says of `count` pages; "touched" of all if it says nothing.
+// What the system says of `count` pages; "touched" of all if it says nothing.
 void read_entries(int pagemap, std::size_t first_page, std::size_t count, entries& e) noexcept {
     auto const bytes = static_cast<ssize_t>(count * sizeof e[0]);
     auto const offset = static_cast<off_t>(first_page * sizeof e[0]);

@@ -139,8 +139,9 @@ public:
     // From now on the next maker of work that finds nobody asleep or searching wakes it. relaxed:
     // it sleeps for a while at most, and checks.
     void watch_work() noexcept { m_sleeping.fetch_or(k_watches_work, std::memory_order_relaxed); }
-    // From now on it is woken when the last sleeper is. False: nobody sleeps. Both are changes of
-    // one word, so one of the two sides sees the other. relaxed: nothing else is passed on.
+    // The watcher calls this: from now on it is woken when the last sleeper is. False: nobody
+    // sleeps. Both are changes of one word, so one of the two sides sees the other. relaxed:
+    // nothing else is passed on.
     [[nodiscard]] bool watch_sleepers() noexcept {
         return (m_sleeping.fetch_or(k_watches_sleepers, std::memory_order_relaxed) & k_count) != 0;
     }

@@ -27,7 +27,7 @@ public:
         Machine::futex_wake(m_word, 1);
     }
 
-    // For the waiter. acquire pairs with resume(): what the waker did before is visible.
+    // The waiter calls this. acquire pairs with resume(): what the waker did before is visible.
     [[nodiscard]] bool is_resumed() const noexcept {
         return (m_word.load(std::memory_order_acquire) & k_resumed) != 0;
     }

@@ -2,15 +2,15 @@
 // The steps of idle_set.hpp in their order: what a worker does around its sleep, and what makers of
 // work do after they have published some.
 // `Work` is the source of work. It has these functions:
-//   void set_wake_flags() noexcept         sets all wake flags: a thread that publishes a record
-//   from
-//                                          now on checks the idle set (B1)
-//   bool something_to_do() noexcept        called by a worker that has announced its sleep, after a
-//                                          heavy fence (H2, B2)
-//   bool can_start(void* handoff) noexcept    whether the work of a direct handoff can start at
-//   once void keep(void* handoff) noexcept         keeps it until it can be started; the caller
-//   searches for
-//                                          work next
+//   void set_wake_flags() noexcept   sets all wake flags: a thread that publishes a record from now
+//                                    on checks the idle set (B1)
+//   bool something_to_do() noexcept  called by a worker that has announced its sleep, after a heavy
+//                                    fence (H2, B2)
+//   bool can_start(void* handoff) noexcept
+//                                    whether the work of a direct handoff can start at once
+//   void keep(void* handoff) noexcept
+//                                    keeps it until it can be started; the caller searches for work
+//                                    next
 #pragma once
 
 #include "park/idle_set.hpp"

@@ -77,7 +77,7 @@ int active_workers::make_ready(int wanted) {
     return 0;
 }
 
-// The shepherds come first: is_surplus looks at m_limit, which changes last.
+// The shepherds come first: is_surplus reads m_limit, which changes last.
 void active_workers::count_anew(int wanted) noexcept {
     int active = 0, running = 0;
     for (auto const& s : m_scheduler.shepherds()) {
@@ -93,15 +93,15 @@ void active_workers::count_anew(int wanted) noexcept {
         s->active.store(running_here, std::memory_order_relaxed); // relaxed: m_limit changes below
         running += running_here;
     }
-    // relaxed, both: snapshots for reports, and for standstill_finder.cpp, which looks twice.
+    // relaxed, both: snapshots for reports, and for standstill_finder.cpp, which checks twice.
     m_active_count.store(active, std::memory_order_relaxed);
     m_running_count.store(running, std::memory_order_relaxed);
     m_limit.change(wanted);
 }
 
-// G1 was count_anew. A worker that is neither asleep nor napping looks at m_limit before it is.
-// What was placed at a shepherd that has no worker any more is for anyone: the thread that places
-// it sees that (wake_one_of), or it was placed before, and a worker that searches will find it.
+// G1 was count_anew. A worker that is neither asleep nor napping reads m_limit before it is. What
+// was placed at a shepherd that has no worker any more is for anyone: the thread that places it
+// sees that (wake_one_of), or it was placed before, and a worker that searches will find it.
 void active_workers::send_away_surplus() noexcept {
     os::machine::fence_seq_cst();
     for (worker_remote* const w : m_scheduler.workers()) {
@@ -136,7 +136,7 @@ bool active_workers::stand_by(worker& w) noexcept {
 bool active_workers::may_end(worker& w) noexcept {
     std::lock_guard const held(m_changing);
     if (w.native == nullptr || !is_surplus(w) || m_scheduler.is_stopping()) return false;
-    // relaxed: read under m_changing, or by the watcher, which looks again.
+    // relaxed: read under m_changing, or by the watcher, which reads it again.
     w.has_ended.store(true, std::memory_order_relaxed);
     return true;
 }

@@ -23,7 +23,7 @@ class scheduler;
 
 class active_workers {
 public:
-    explicit active_workers(scheduler& of) noexcept : m_scheduler(of) {}
+    explicit active_workers(scheduler& owner) noexcept : m_scheduler(owner) {}
     active_workers(active_workers const&) = delete;
     active_workers& operator=(active_workers const&) = delete;
 
@@ -39,7 +39,7 @@ public:
     // Whether this worker should stand by. If it should, it also sees whether its shepherd has no
     // active worker any more.
     [[nodiscard]] TULLE_INLINE bool is_surplus(worker_remote const& w) const noexcept {
-        // relaxed: written before the change of m_limit, which is looked at first.
+        // relaxed: written before the change of m_limit, which is read first.
         if (w.index >= m_limit.number_in(m_limit.read()) &&
             !w.is_substitute.load(std::memory_order_relaxed))
             return true;
@@ -77,7 +77,7 @@ public:
     [[nodiscard]] std::unique_lock<std::mutex> hold() noexcept {
         return std::unique_lock(m_changing);
     }
-    // Under hold(), or before another thread knows of the run.
+    // The caller has hold(), or no other thread knows of the run yet.
     void count_anew(int wanted) noexcept;
     // Wakes those that stand by, to see what has changed.
     void tell_all() noexcept { m_limit.tell_all(); }

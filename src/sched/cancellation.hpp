@@ -22,15 +22,16 @@ struct cancellation : wait::cancellation_core<os::machine>,
     cancellation(cancellation const&) = delete;
     cancellation& operator=(cancellation const&) = delete;
 
-    // Until then, unless it was to be earlier already.
+    // Sets the deadline, unless it has an earlier one already.
     void cancel_at(std::uint64_t when) noexcept;
-    // Also true when the deadline is over and no worker has looked yet.
+    // Also true when the deadline is over and no worker has expired it yet.
     [[nodiscard]] bool is_cancelled() noexcept;
-    // Of this one and all that it is a part of; k_never: there is none, or it is being cancelled.
-    // An OS thread that has no worker sleeps until then, and is told by cancel_at when it becomes
-    // earlier.
+    // The first deadline of this one and all that it is a part of; k_never: there is none, or it is
+    // being cancelled. An OS thread that has no worker sleeps until then, and is told by cancel_at
+    // when it becomes earlier.
     [[nodiscard]] std::uint64_t first_deadline() const noexcept;
-    // By a wait that this ends. A foreign OS thread notes it, since it looks at the time itself.
+    // A wait that this may end calls it. A foreign OS thread notes it, since it watches the time
+    // itself.
     void insert(node& n) noexcept;
 
     std::atomic<std::uint32_t> references{1};

@@ -24,10 +24,10 @@ template <class T> TULLE_NO_SANITIZE T load_unseen(std::atomic<T> const& from) n
 }
 
 // False where the memory holds no fiber: its stack is cached, or the fiber is being made.
-TULLE_NO_SANITIZE bool is_fiber(stack::span where) noexcept {
-    fiber const& f = fiber_of(where);
+TULLE_NO_SANITIZE bool is_fiber(stack::span stack) noexcept {
+    fiber const& f = fiber_of(stack);
     // relaxed: see census.hpp.
-    return load_unseen(f.alive) == fiber::k_alive_mark && f.stack.low == where.low;
+    return load_unseen(f.alive) == fiber::k_alive_mark && f.stack.low == stack.low;
 }
 
 // Its saved context lies on its own stack, unless it has gone on meanwhile.
@@ -68,12 +68,12 @@ TULLE_NO_SANITIZE arch::registers waiting_registers(worker_remote const& guest) 
     return arch::registers_of(guest.waits_at);
 }
 
-// Of one that a report's signal has stopped.
+// The registers of a worker that a report's signal has stopped.
 TULLE_NO_SANITIZE arch::registers interrupted_registers(worker_remote const& w) noexcept {
     return w.stopped_at;
 }
 
-// The one look into the core of a worker that is not the caller's: what is found may be over.
+// What a worker that is not the caller's runs, which may be over.
 TULLE_NO_SANITIZE fiber const* fiber_on(worker_remote const& w) noexcept { return w.current; }
 
 } // namespace
@@ -86,7 +86,7 @@ worker_remote const* census::runs_on(fiber const& f) const noexcept {
 }
 
 // False: no thread stands on it.
-bool census::look_at(fiber const& f, thread_view& seen, depth how) const noexcept {
+bool census::inspect(fiber const& f, thread_view& seen, depth how) const noexcept {
     copy(f, seen);
     if (seen.id == 0 && seen.stolen == nullptr) return false; // a loop without work
     if (worker_remote const* const w = runs_on(f)) {
@@ -103,13 +103,13 @@ bool census::look_at(fiber const& f, thread_view& seen, depth how) const noexcep
     return true;
 }
 
-void census::visit_pooled(void* on_tour, stack::span where) noexcept {
+void census::visit_pooled(void* on_tour, stack::span stack) noexcept {
     auto const& t = *static_cast<tour*>(on_tour);
     thread_view seen;
-    if (is_fiber(where) && t.of.look_at(fiber_of(where), seen, t.how)) t.call(t.argument, seen);
+    if (is_fiber(stack) && t.of.inspect(fiber_of(stack), seen, t.how)) t.call(t.argument, seen);
 }
 
-void census::look_at_guests(tour const& t) const noexcept {
+void census::visit_guests(tour const& t) const noexcept {
     for (guest& g : m_scheduler.m_guests) {
         worker_remote const& w = g.remote();
         thread_view seen;
@@ -125,9 +125,9 @@ void census::look_at_guests(tour const& t) const noexcept {
 void census::visit(visitor call, void* argument, depth how) const noexcept {
     tour t{*this, call, argument, how};
     thread_view seen;
-    if (m_scheduler.m_settings.adopt_caller && look_at(m_scheduler.m_adopted, seen, how))
+    if (m_scheduler.m_settings.adopt_caller && inspect(m_scheduler.m_adopted, seen, how))
         call(argument, seen);
-    look_at_guests(t);
+    visit_guests(t);
     if (m_scheduler.m_stacks != nullptr) m_scheduler.m_stacks->visit(&visit_pooled, &t);
 }
 

@@ -28,7 +28,7 @@ struct thread_view {
     std::size_t nested = 0;
     wait_reason waits;
     int worker = -1;                       // on which it runs; -1: it does not. A guest's is -1 too
-    stuck_state found = stuck_state::free; // how the watcher found that worker when it looked last
+    stuck_state found = stuck_state::free; // how the watcher found that worker when it checked last
     // The system call that the worker was in then; -1: none, or not known.
     int found_call = -1;
     int tid = 0;                // of the OS thread on which it runs, or of the guest
@@ -74,10 +74,10 @@ private:
         depth how;
     };
 
-    static void visit_pooled(void* on_tour, stack::span where) noexcept;
+    static void visit_pooled(void* on_tour, stack::span stack) noexcept;
     [[nodiscard]] worker_remote const* runs_on(fiber const& f) const noexcept;
-    [[nodiscard]] bool look_at(fiber const& f, thread_view& seen, depth how) const noexcept;
-    void look_at_guests(tour const& t) const noexcept;
+    [[nodiscard]] bool inspect(fiber const& f, thread_view& seen, depth how) const noexcept;
+    void visit_guests(tour const& t) const noexcept;
 
     scheduler& m_scheduler;
 };

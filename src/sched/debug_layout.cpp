@@ -132,12 +132,12 @@ constinit tulle_debug_table tulle_debug_layout = {
 
 namespace tulle::sched {
 
-void publish_to_debuggers(scheduler const& of) noexcept {
+void publish_to_debuggers(scheduler const& s) noexcept {
     auto const word =
         reinterpret_cast<std::uintptr_t>(&tulle_current) + offsetof(detail::current_block, worker);
     tulle_debug_layout.current_worker =
         static_cast<std::int64_t>(word - static_cast<std::uintptr_t>(pthread_self()));
-    tulle_debug_layout.scheduler = &of;
+    tulle_debug_layout.scheduler = &s;
 }
 
 void publish_names_to_debuggers(void const* names) noexcept { tulle_debug_layout.names = names; }

@@ -21,7 +21,7 @@ struct tulle_debug_table {
     void const* scheduler; // null: not started yet
     // Std::unordered_map<std::uint64_t, std::string>; null: no thread was ever named.
     void const* names;
-    // From an OS thread's pthread_t to its word with the address of its worker.
+    // The distance from an OS thread's pthread_t to its word with the address of its worker.
     std::int64_t current_worker;
     tulle_debug_entry const* entries;
 };
@@ -32,7 +32,7 @@ namespace tulle::sched {
 
 class scheduler;
 
-void publish_to_debuggers(scheduler const& of) noexcept;
+void publish_to_debuggers(scheduler const& s) noexcept;
 void publish_names_to_debuggers(void const* names) noexcept;
 
 } // namespace tulle::sched

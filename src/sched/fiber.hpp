@@ -64,8 +64,8 @@ struct thread_identity {
 struct thread_frame : thread_identity {
     thread_frame() noexcept = default;
     thread_frame(thread_frame* below, std::uint64_t number, std::uint8_t flags,
-                 void const* spawned_at, detail::thread_core* of = nullptr) noexcept
-        : thread_identity(number, flags), outer(below), site(spawned_at), record(of) {}
+                 void const* spawned_at, detail::thread_core* its_record = nullptr) noexcept
+        : thread_identity(number, flags), outer(below), site(spawned_at), record(its_record) {}
 
     thread_frame* outer = nullptr;
     // Where it was spawned: an address behind the call; null: not by spawn.
@@ -85,8 +85,9 @@ struct fiber : runnable {
         auto const* const top = *reinterpret_cast<std::byte* const*>(&context);
         for (int line = 0; line < 4; ++line) __builtin_prefetch(top + 64 * line);
     }
-    // By the thread itself, before it is published to its waker; by the waker.
-    // relaxed, all: only reports read them, and those know that the thread may go on meanwhile.
+    // The thread itself calls set_wait before it is published to its waker; the waker calls
+    // clear_wait. relaxed, all: only reports read them, and those know that the thread may go on
+    // meanwhile.
     void set_wait(wait_reason reason) noexcept {
         waits_for.store(reason.kind, std::memory_order_relaxed);
         wait_object.store(reason.object, std::memory_order_relaxed);
@@ -119,7 +120,7 @@ struct fiber : runnable {
     record_deque* origin = nullptr;
     detail::record const* origin_slot = nullptr;
     thread_frame* frame = nullptr; // the innermost thread with a record of its own
-    // Of the forked thread at the bottom; its id is drawn when asked for.
+    // The identity of the forked thread at the bottom; its id is drawn when asked for.
     thread_identity base;
     // Pooled: to give back; guest: of a fiber of the process that this one was forked off.
     stack::span stack{};
@@ -127,16 +128,16 @@ struct fiber : runnable {
     detail::record* stolen = nullptr;              // with runs_record
     // The innermost thread of a spawn_group that stands on it (group/).
     detail::group_member* member = nullptr;
-    void* attachments[3] = {};       // <tulle/detail/standing.hpp>
+    void* attachments[3] = {};       // <tulle/detail/stack_attachments.hpp>
     arch::sanitizer_fiber sanitizer; // empty in builds without sanitizers
 };
 
-// At the top of a pooled stack, whole cache lines.
+// A fiber takes whole cache lines at the top of a pooled stack.
 inline constexpr std::size_t k_pooled_fiber_bytes = (sizeof(fiber) + 63) / 64 * 64;
 
-// That of a stack of the pool. Of a stack that is cached it says nothing.
-[[nodiscard]] inline fiber const& fiber_of(stack::span where) noexcept {
-    return *reinterpret_cast<fiber const*>(where.end() - k_pooled_fiber_bytes);
+// The fiber of a stack of the pool. It means nothing while the stack is cached.
+[[nodiscard]] inline fiber const& fiber_of(stack::span stack) noexcept {
+    return *reinterpret_cast<fiber const*>(stack.end() - k_pooled_fiber_bytes);
 }
 
 } // namespace tulle::sched

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker does next. The order in which it looks for that is at the head of find_work.cpp.
+// What a worker does next. The order in which it searches is at the head of find_work.cpp.
 #pragma once
 
 #include <tulle/detail/record.hpp>
@@ -45,7 +45,7 @@ private:
     kind m_kind = kind::nothing;
 };
 
-// By a loop. Returns when there is something to do, which may take a sleep (idle.hpp).
+// A loop calls this. It returns when there is something to do, which may take a sleep (idle.hpp).
 [[nodiscard]] work find_work(worker& w) noexcept;
 
 // One round of a search. A record is taken only when the worker could suspend it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A list that only grows, up to a capacity that is fixed when it is empty. One thread at a time
-// appends; any thread reads meanwhile, and finds what was appended before it looked.
+// appends; any thread reads meanwhile, and finds what was appended before it read.
 #pragma once
 
 #include "base/assert.hpp"

@@ -20,11 +20,11 @@ public:
 
     explicit injector(shepherd_list const& shepherds) noexcept : m_shepherds(shepherds) {}
 
-    // For workers of that shepherd only.
+    // Queues a thread that only workers of that shepherd may take.
     shepherd& push_placed(runnable& r, int shepherd_index) noexcept;
-    // For anyone; the shepherds get one each in turn.
+    // Queues a thread that any worker may take; the shepherds get one each in turn.
     void push_injected(runnable& r) noexcept;
-    // Threads start in the order in which they were spawned (E3 of shortage.cpp).
+    // Threads start in the order in which they were spawned (E3 of stack_shortage.md).
     void push_unstarted(runnable& r) noexcept { m_unstarted.push(r); }
 
     // What a worker of `home` takes when its own queues are empty: from its own shepherd, then from
@@ -50,7 +50,7 @@ public:
     // for a stack (claimed_records.cpp). How many threads are left there.
     std::uint32_t drop_claimed(shepherd& home) noexcept;
 
-    // For reports.
+    // Reports call these.
     [[nodiscard]] std::uint64_t count_queued() const noexcept; // placed or injected
     [[nodiscard]] std::uint64_t count_unstarted() const noexcept { return m_unstarted.size_hint(); }
 

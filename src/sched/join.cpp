@@ -75,15 +75,16 @@ bool take_from_below(record_deque& deque, record* slot) noexcept {
     return false;
 }
 
-// In a deterministic run: somebody else may go first, and take what is about to be joined. A failed
-// retract() has lowered `head`; while others run, it stands where it was. release: as in retract.
+// Called in a deterministic run: another thread may go first, and take what is about to be joined.
+// A failed retract() has lowered `head`; while others run, it stands where it was. release: as in
+// retract.
 TULLE_COLD void let_others_go_before_join(record_deque& deque, record* slot) noexcept {
     if (deque.top() == slot) deque.head.store(slot + 1, std::memory_order_release);
     schedule_point();
 }
 
-// The next level, or where memory is short the largest that there is. The smallest is 16 KiB: less
-// than the handles of as many children.
+// Opens a deque of the next level, or where memory is short the largest that there is. The smallest
+// is 16 KiB: less than the handles of as many children.
 bool open_larger(scheduler& s, fiber& f, std::uint8_t level) noexcept {
     int wanted = std::min(level + 1, deque_pool::k_levels - 1);
     while (wanted >= 0 && s.open_deque(f, static_cast<std::uint8_t>(wanted)) == nullptr) --wanted;

@@ -14,7 +14,7 @@ namespace tulle::sched {
 // The thread of this record was joined while younger ones were not; it may not have ended yet.
 [[nodiscard]] bool is_joined(record const& slot) noexcept;
 
-// In a child process: the thieves of these records are not there. Their joins throw
+// Called in a child process, in which the thieves of these records are not there. Their joins throw
 // left_behind_error().
 void lose_stolen_records(record_deque& deque) noexcept;
 

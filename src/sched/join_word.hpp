@@ -21,14 +21,16 @@ public:
         return m_word.load(std::memory_order_acquire) == detail::k_done;
     }
 
-    // By the thread that ran it, once, with the result in place: the address of the waiter to wake,
-    // or 0. After it the word, and the record around it, may be gone. acq_rel: release pairs with
-    // is_done and set_waiter; acquire pairs with the release in set_waiter.
+    // The thread that ran the record calls this, once, when the result is written. Returns the
+    // address of the waiter to wake, or 0. After it the word, and the record around it, may be
+    // gone. acq_rel: release pairs with is_done and set_waiter; acquire pairs with the release in
+    // set_waiter.
     [[nodiscard]] std::uintptr_t finish() noexcept {
         std::uintptr_t const waiter = m_word.exchange(detail::k_done, std::memory_order_acq_rel);
         return waiter == detail::k_running ? 0 : waiter;
     }
-    // By the waiter, suspended already. False: done meanwhile, nobody will wake it.
+    // Called for the waiter, which is suspended already. False: the record is done meanwhile, and
+    // nobody will wake the waiter.
     [[nodiscard]] bool set_waiter(std::uintptr_t waiter) noexcept {
         std::uintptr_t expected = detail::k_running;
         // release pairs with the acquire in finish: the waiter is suspended. acquire pairs with the
@@ -36,16 +38,16 @@ public:
         return m_word.compare_exchange_strong(expected, waiter, std::memory_order_release,
                                               std::memory_order_acquire);
     }
-    // By the waiter of a timed join, before the thread has finished. False: finish() came first and
-    // will wake it, or has.
+    // The waiter of a timed join calls this before the thread has finished. False: finish() came
+    // first and will wake it, or has.
     [[nodiscard]] bool clear_waiter(std::uintptr_t waiter) noexcept {
         // acquire pairs with finish: failing, the result is visible. Succeeding it needs none, but
         // no compiler takes less there.
         return m_word.compare_exchange_strong(waiter, detail::k_running, std::memory_order_acquire,
                                               std::memory_order_acquire);
     }
-    // By the waiter, after is_done: the record may be used again.
-    // relaxed: published with the next record.
+    // The waiter calls this after is_done: the record may be used again. relaxed: published with
+    // the next record.
     void reset() noexcept { m_word.store(detail::k_running, std::memory_order_relaxed); }
 
 private:

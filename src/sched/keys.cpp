@@ -119,21 +119,21 @@ int delete_key(key deleted) noexcept {
     return done ? 0 : EINVAL;
 }
 
-int set_value(thread_identity& thread, key of, void* value) noexcept {
-    std::uint32_t const index = index_of(of);
-    if (!is_key(of) || !is_live(index, sequence_of(of))) return EINVAL;
-    if (value == nullptr && value_of(thread, of) == nullptr) return 0;
+int set_value(thread_identity& thread, key wanted, void* value) noexcept {
+    std::uint32_t const index = index_of(wanted);
+    if (!is_key(wanted) || !is_live(index, sequence_of(wanted))) return EINVAL;
+    if (value == nullptr && value_of(thread, wanted) == nullptr) return 0;
     if (!grow(thread, index)) return ENOMEM;
-    thread.values->entries[index] = {sequence_of(of), value};
+    thread.values->entries[index] = {sequence_of(wanted), value};
     return 0;
 }
 
-void* value_of(thread_identity const& thread, key of) noexcept {
-    std::uint32_t const index = index_of(of);
+void* value_of(thread_identity const& thread, key wanted) noexcept {
+    std::uint32_t const index = index_of(wanted);
     if (!thread.has(k_has_values) || index >= thread.values->count) return nullptr;
     auto const& found = thread.values->entries[index];
-    return found.sequence == sequence_of(of) && is_live(index, found.sequence) ? found.value
-                                                                               : nullptr;
+    return found.sequence == sequence_of(wanted) && is_live(index, found.sequence) ? found.value
+                                                                                   : nullptr;
 }
 
 void end_values(thread_identity& thread) noexcept {

@@ -23,9 +23,9 @@ inline constexpr int k_destructor_rounds = 4; // as PTHREAD_DESTRUCTOR_ITERATION
 [[nodiscard]] int delete_key(key deleted) noexcept;
 
 // 0, EINVAL: no such key, ENOMEM.
-[[nodiscard]] int set_value(thread_identity& thread, key of, void* value) noexcept;
+[[nodiscard]] int set_value(thread_identity& thread, key wanted, void* value) noexcept;
 // Null: none, or no such key.
-[[nodiscard]] void* value_of(thread_identity const& thread, key of) noexcept;
+[[nodiscard]] void* value_of(thread_identity const& thread, key wanted) noexcept;
 
 // Calls the destructors, in rounds as long as they store new values, and frees the array. By the
 // thread, at its end.

@@ -21,13 +21,13 @@ namespace tulle::sched {
 
 namespace {
 
-// Of a worker, while there are more of them than CPUs: one that is woken waits for the others at
-// most so long.
+// The time slice of a worker while there are more of them than CPUs: one that is woken waits for
+// the others at most so long.
 constexpr std::uint64_t k_slice_ns = 1'000'000;
 
 void post_nothing(void*, void*) noexcept {}
 
-// Under active_workers::hold(), or by the only one that may start OS threads.
+// The caller has active_workers::hold(), or is the only thread that may start OS threads.
 void join_if_ended(worker_remote& w) noexcept {
     // relaxed: as said.
     if (!w.has_os_thread || !w.has_ended.load(std::memory_order_relaxed)) return;
@@ -62,7 +62,7 @@ scheduler& scheduler::instance() noexcept {
     return *s;
 }
 
-// On the OS thread's own stack: runs loops until the scheduler stops.
+// Runs loops until the scheduler stops; it stands on the OS thread's own stack.
 void* worker_main(void* self) {
     auto& w = *static_cast<worker*>(self);
     name_os_thread(w);
@@ -184,7 +184,7 @@ int scheduler::revive(worker& w) {
     return start_os_thread(w);
 }
 
-// From now on it runs, and others may change the number of workers.
+// From its end on the scheduler runs, and others may change the number of workers.
 int scheduler::start_os_threads() {
     auto const held = m_active.hold();
     m_running.store(true, std::memory_order_release); // pairs with is_running

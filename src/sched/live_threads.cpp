@@ -32,7 +32,7 @@ void add(tour& t, thread_id id, int worker) noexcept {
 
 // On the stack of the thread that initialised, that thread is the outermost one, and none that the
 // program has made.
-void look_at(void* on_tour, thread_view const& seen) noexcept {
+void count(void* on_tour, thread_view const& seen) noexcept {
     auto& t = *static_cast<tour*>(on_tour);
     std::size_t const not_made = seen.stack_kind == fiber_kind::adopted ? 1 : 0;
     if (seen.stack_kind == fiber_kind::guest || seen.nested <= not_made) return;
@@ -69,7 +69,7 @@ std::string describe_live_threads(scheduler& s) {
     if (alive == 0)
         return "no threads are alive; the caller may have forked children that it has not joined";
     tour t;
-    census(s).visit(&look_at, &t);
+    census(s).visit(&count, &t);
     std::vector<std::string> parts;
     list(t, parts);
     std::int64_t const unstarted = alive - t.started;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room for one thing that only the owner may take; whoever fills it has the only such thing. The
-// owner looks before it sleeps, and the poster wakes it after a fence: G1, G2 and H2 of
+// owner checks before it sleeps, and the poster wakes it after a fence: G1, G2 and H2 of
 // park/idle_set.hpp.
 #pragma once
 
@@ -18,7 +18,8 @@ public:
     [[nodiscard]] bool looks_empty() const noexcept {
         return m_thing.load(std::memory_order_relaxed) == nullptr;
     }
-    // By the owner. acquire pairs with post(): what was done to the thing before.
+    // The owner calls this. acquire pairs with post(): what was done to the thing before is
+    // visible.
     [[nodiscard]] T* take() noexcept {
         return m_thing.exchange(nullptr, std::memory_order_acquire);
     }

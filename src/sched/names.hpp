@@ -13,11 +13,11 @@ namespace tulle::sched {
 void remember_name(thread_id id, std::string_view name);
 [[nodiscard]] std::string find_name(thread_id id);
 void forget_name(thread_id id) noexcept;
-// For reports: without memory, and without waiting for long. False: it has none, or the table is in
-// use.
+// Reports call this: it takes no memory, and does not wait for long. False: it has none, or the
+// table is in use.
 [[nodiscard]] bool copy_name(thread_id id, char* buffer, std::size_t size) noexcept;
 
-// Around fork(2).
+// These are called around fork(2).
 void lock_names() noexcept;
 void unlock_names() noexcept;
 

@@ -45,7 +45,7 @@ private:
     void move_to_end(Deque& deque) noexcept;
     void drop(Deque& deque) noexcept;
 
-    static constexpr int k_most_looked_at = 64;
+    static constexpr int k_most_tried = 64;
 
     base::basic_spin_lock<Machine> m_lock; // guards the list
     base::intrusive_list<&Deque::next_parked, &Deque::prev_parked> m_deques;
@@ -71,7 +71,7 @@ void basic_parked_deques<Machine, Deque, Slot>::remove(Deque& deque) noexcept {
     if (deque.is_parked) drop(deque);
 }
 
-// Under the lock, as the next one.
+// The caller of this one and of the next holds the lock.
 template <class Machine, class Deque, class Slot>
 void basic_parked_deques<Machine, Deque, Slot>::move_to_end(Deque& deque) noexcept {
     m_deques.remove(deque);
@@ -92,8 +92,7 @@ Slot* basic_parked_deques<Machine, Deque, Slot>::steal(Deque*& victim, bool in_t
     if (looks_empty() || !m_lock.try_lock()) return nullptr;
     std::lock_guard const held(m_lock, std::adopt_lock);
     Slot* found = nullptr;
-    for (int looked = 0; found == nullptr && !m_deques.empty() && looked < k_most_looked_at;
-         ++looked) {
+    for (int tried = 0; found == nullptr && !m_deques.empty() && tried < k_most_tried; ++tried) {
         Deque& deque = *m_deques.first();
         found = deque::deque_thief<Machine, Slot>(deque).steal();
         if (found != nullptr) victim = &deque;
@@ -117,7 +116,7 @@ void basic_parked_deques<Machine, Deque, Slot>::rotate(std::uint32_t count) noex
 template <class Machine, class Deque, class Slot>
 std::size_t basic_parked_deques<Machine, Deque, Slot>::count_records() noexcept {
     bool held = false;
-    for (int tries = 0; !held && tries < k_most_looked_at; ++tries) held = m_lock.try_lock();
+    for (int tries = 0; !held && tries < k_most_tried; ++tries) held = m_lock.try_lock();
     if (!held) return 0;
     std::lock_guard const held_now(m_lock, std::adopt_lock);
     std::size_t count = 0;

@@ -23,8 +23,8 @@ struct parking {
     using cancellation = detail::cancellation;
     using lock = base::basic_spin_lock<os::machine>;
 
-    // Of full/empty words. ThreadSanitizer takes it for an error that a value is read whose owner
-    // writes it, though it is then not used.
+    // Full/empty words may be read without their lock. ThreadSanitizer takes it for an error that a
+    // value is read whose owner writes it, though it is then not used.
     static constexpr bool k_may_read_unlocked = !base::k_thread_sanitizer;
 
     static constexpr int k_spin_rounds = 40;            // before a thread queues for a mutex
@@ -32,7 +32,7 @@ struct parking {
     // A mutex goes to a waiter without a contest when it has lost this often, or waited this long.
     static constexpr std::uint16_t k_most_tries = 2;
     static constexpr std::uint64_t k_longest_wait_ns = 1'000'000;
-    // Contended unlocks between two looks at the clock.
+    // Contended unlocks between two readings of the clock.
     static constexpr std::uint32_t k_passed_per_clock = 16;
 
     // Attaches a foreign OS thread, and starts the run time if need be.
@@ -45,7 +45,7 @@ struct parking {
         sched::suspend(post, a, b);
     }
     static void resume(handle thread) noexcept { sched::resume(*thread); }
-    // By the waiter: a guest looks at its deadline itself, as the workers may all be busy.
+    // The waiter calls this. A guest watches its deadline itself, as the workers may all be busy.
     static void insert_timer(timer& t) noexcept {
         worker* const w = this_worker();
         if (w->is_guest())
@@ -72,7 +72,8 @@ struct parking {
         static_cast<void>(self());
         return this_worker()->random.below(n);
     }
-    // Between two looks at a word that is about to change: other threads of the worker first.
+    // Called between two polls of a word that is about to change: other threads of the worker go
+    // first.
     static void relax() noexcept { yield(); }
     // Other threads of this worker are ready to run: to spin would be a waste, and one of them may
     // be what is waited for.

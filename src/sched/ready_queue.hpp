@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ready threads of one worker, first in first out. The owner pays for plain stores; thieves for
 // a membarrier (deque/biased_lock.hpp), and only where it pays: two threads or more, or one that
-// has been waiting since the thief last looked.
+// has been waiting since the thief's last visit.
 #pragma once
 
 #include "base/debug_access.hpp"
@@ -40,7 +40,7 @@ public:
         prefetch_next(*r);
         return r;
     }
-    // The next one, if it is of this kind; else it stays.
+    // Takes the next one out and returns it, if it is of this kind; else it stays.
     [[nodiscard]] runnable* pop_if(runnable_kind kind) noexcept {
         if (looks_empty()) return nullptr;
         owner_section const held(m_lock);
@@ -60,16 +60,16 @@ public:
         count_pop(r);
         return true;
     }
-    // Those for which `is_wanted` says true.
+    // Takes out those for which `is_wanted` returns true.
     template <class Predicate> [[nodiscard]] runnable_list extract(Predicate is_wanted) noexcept {
         if (looks_empty()) return {};
         owner_section const held(m_lock);
         return m_list.extract(is_wanted, [this](runnable const& r) { count_pop(r); });
     }
 
-    // For yield: the next one, with `self` at the end in its place. Null: none of this kind.
-    // Otherwise the queue stays locked, so that nobody takes `self` before its registers are saved;
-    // the next context unlocks it.
+    // yield() calls this: it takes the next one, and puts `self` at the end. Null: none of this
+    // kind. Otherwise the queue stays locked, so that nobody takes `self` before its registers are
+    // saved; the next context unlocks it.
     [[nodiscard]] runnable* begin_rotation(runnable& self, runnable_kind kind) noexcept {
         if (looks_empty()) return nullptr;
         m_lock.owner_lock();
@@ -158,7 +158,8 @@ private:
         if (r.next->kind == runnable_kind::fiber)
             static_cast<fiber const*>(r.next)->prefetch_stack();
     }
-    // Under the lock: only one writer at a time, hence load and store. `sign`: 1 or all ones.
+    // The caller holds the lock, so there is one writer at a time, hence load and store. `sign`: 1
+    // or all ones.
     void count(runnable const& r, std::uint32_t sign) noexcept {
         m_count.store(m_count.load(std::memory_order_relaxed) + sign, std::memory_order_relaxed);
         if (!r.bound)

@@ -47,7 +47,7 @@ void deque_pool::release(record_deque& deque) noexcept {
     m_free[deque.level].push(deque);
 }
 
-// Keeps the first page, which thieves may look at.
+// Keeps the first page, which thieves may read.
 void deque_pool::trim() noexcept {
     std::lock_guard const held(m_lock);
     for (std::uint8_t level = 1; level < k_levels; ++level) {
@@ -58,9 +58,9 @@ void deque_pool::trim() noexcept {
     }
 }
 
-// Under the lock. Room for deques of `size` bytes in all, behind a header, on a border of huge
-// pages where there is room for that; null: no memory. Fresh memory is zero: that is a record at
-// rest.
+// The caller holds the lock. Returns room for deques of `size` bytes in all, behind a header, on a
+// border of huge pages where there is room for that; null: no memory. Fresh memory is zero: that is
+// a record at rest.
 std::byte* deque_pool::add_slab(std::size_t size) noexcept {
     std::size_t const slab_size = size + bytes(0);
     void* memory = m_memory.reserve(slab_size, k_alignment);
@@ -70,7 +70,7 @@ std::byte* deque_pool::add_slab(std::size_t size) noexcept {
     return static_cast<std::byte*>(memory) + bytes(0);
 }
 
-// Under the lock. Level 0 is cut from slabs, a larger deque is a slab of its own.
+// The caller holds the lock. Level 0 is cut from slabs, a larger deque is a slab of its own.
 record_deque* deque_pool::carve(std::uint8_t level) noexcept {
     return level == 0 ? carve_small() : carve_large(level);
 }
@@ -86,7 +86,7 @@ record_deque* deque_pool::carve_large(std::uint8_t level) noexcept {
     return deque;
 }
 
-// Where memory is short, from smaller slabs.
+// Cuts a deque from a smaller slab, where memory is short.
 record_deque* deque_pool::carve_small() noexcept {
     if (m_next == m_end) {
         std::size_t room = k_slab_bytes;
@@ -108,7 +108,7 @@ struct spawn_position {
     record_deque const* deque;
     record const* slot;
 
-    // Of the same stack, the oldest: it stands for the stack.
+    // The oldest deque of the same stack, which stands for the stack.
     [[nodiscard]] record_deque const* stack() const noexcept {
         record_deque const* d = deque;
         while (d->older != nullptr && !d->is_floor) d = d->older;

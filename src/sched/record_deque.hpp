@@ -2,8 +2,8 @@
 // The deques that stacks carry, and where they come from. A deque belongs to a stack, not to a
 // worker: its owner's plain stores stay valid wherever the stack goes on, and a stack that is
 // suspended with records left is listed as parked, where thieves find them.
-// When one is full, a larger one is opened on top of it. Deques are type-stable: a thief may look
-// at one that its stack has left.
+// When one is full, a larger one is opened on top of it. Deques are type-stable: a thief may read
+// one that its stack has left.
 #pragma once
 
 #include "base/intrusive_list.hpp"
@@ -25,7 +25,7 @@ using record_owner = deque::deque_owner<os::machine, record>;
 using record_thief = deque::deque_thief<os::machine, record>;
 
 struct record_deque : deque::split_deque<os::machine, record> {
-    // Its top when the stack last waited with records left; the owner's.
+    // The top of the deque when its stack last waited with records left. The owner's.
     record const* left_at = nullptr;
     record_deque* older = nullptr; // the full one below, of the same stack
     // Records that were joined out of order and are still in it; the owner's.
@@ -42,7 +42,7 @@ struct record_deque : deque::split_deque<os::machine, record> {
     // ended.
     record_deque* origin = nullptr;
     record const* origin_slot = nullptr;
-    // Runs a record of the same stack, on top of a thread that waits (shortage.cpp).
+    // Runs a record of the same stack, on top of a thread that waits (stack_shortage.md).
     bool is_floor = false;
 };
 

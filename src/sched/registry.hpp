@@ -31,9 +31,9 @@ public:
     // Throws std::bad_alloc.
     void open(os::topology const& machine, plan const& chosen);
     void clear() noexcept;
-    // In a child process: handles and objects of the program may refer to the parent's workers,
-    // which stay as they are.
-    // Returns what keeps them, or null where there is no memory for that.
+    // Called in a child process: handles and objects of the program may refer to the parent's
+    // workers, which stay as they are. Returns what keeps them, or null where there is no memory
+    // for that.
     [[nodiscard]] std::unique_ptr<registry> leave_behind() noexcept;
 
     // --- one thread at a time --------------------------------------------------------------------
@@ -42,8 +42,8 @@ public:
     // CPUs that workers may run on from now on. Each goes to the shepherd that had it at the start;
     // one that nobody had goes where the fewest are. Throws std::bad_alloc.
     void assign(std::vector<int> const& allowed);
-    // For those who start and end OS threads of workers. While a worker has one, nobody else may
-    // use what is found here.
+    // For the threads that start and end OS threads of workers. While a worker has one, nobody else
+    // may use what is found here.
     [[nodiscard]] growing_list<std::unique_ptr<worker>> const& cores() const noexcept {
         return m_workers;
     }
@@ -52,7 +52,7 @@ public:
     }
 
     // --- anyone ----------------------------------------------------------------------------------
-    // Also those that stand by.
+    // All workers, with those that stand by.
     [[nodiscard]] growing_list<worker_remote*> const& workers() const noexcept { return m_remotes; }
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept {
         return m_shepherds;

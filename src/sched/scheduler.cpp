@@ -15,13 +15,13 @@ namespace tulle::sched {
 namespace {
 
 // The fiber lies at the top of its stack, so that a thread that waits costs one page.
-fiber* build_fiber(stack::span where, void (*entry)(void*), void* argument) noexcept {
+fiber* build_fiber(stack::span memory, void (*entry)(void*), void* argument) noexcept {
     auto* const f =
-        ::new (static_cast<void*>(where.end() - k_pooled_fiber_bytes)) fiber(fiber_kind::pooled);
-    f->stack = where;
-    std::size_t const usable = where.size - k_pooled_fiber_bytes;
-    arch::backend::make(f->context, where.low, usable, entry, argument);
-    f->sanitizer.create(where.low, usable);
+        ::new (static_cast<void*>(memory.end() - k_pooled_fiber_bytes)) fiber(fiber_kind::pooled);
+    f->stack = memory;
+    std::size_t const usable = memory.size - k_pooled_fiber_bytes;
+    arch::backend::make(f->context, memory.low, usable, entry, argument);
+    f->sanitizer.create(memory.low, usable);
     return f;
 }
 
@@ -79,7 +79,7 @@ void scheduler::post_to_mailbox(worker_remote& w, fiber& f) noexcept {
     if (m_idle.hand_over(w.sleeper, static_cast<runnable*>(&f))) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
     w.mailbox.post(f); // G1
-    // Before G2: the sleeper looks at its mailbox after its heavy fence.
+    // This comes before G2: the sleeper checks its mailbox after its heavy fence.
     os::machine::fence_seq_cst();
     if (m_idle.wake(w.sleeper)) return;
     wake_from_nap(w);
@@ -115,17 +115,17 @@ void scheduler::set_wake_flags() noexcept {
 
 fiber* scheduler::make_loop_fiber(worker& w) noexcept {
     if (runnable* const f = m_shared_spares.pop()) return static_cast<fiber*>(f);
-    stack::span const where = w.stacks.take(*m_stacks, stack::class_for(m_settings.stack_size));
-    if (!where) return nullptr;
-    fiber* const f = build_fiber(where, m_entries.loop, nullptr);
+    stack::span const memory = w.stacks.take(*m_stacks, stack::class_for(m_settings.stack_size));
+    if (!memory) return nullptr;
+    fiber* const f = build_fiber(memory, m_entries.loop, nullptr);
     f->hosts_loop = true;
     return f;
 }
 
 fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
-    stack::span const where = w.stacks.take(*m_stacks, stack::size_class{t.stack_class});
-    if (!where) return nullptr;
-    fiber* const f = build_fiber(where, m_entries.own_stack, &t);
+    stack::span const memory = w.stacks.take(*m_stacks, stack::size_class{t.stack_class});
+    if (!memory) return nullptr;
+    fiber* const f = build_fiber(memory, m_entries.own_stack, &t);
     f->shepherd = t.shepherd;
     return f;
 }
@@ -147,15 +147,15 @@ void scheduler::release_fiber(fiber& f) noexcept {
         close_deques(f);
         free_deque(*f.records);
     }
-    stack::span const where = f.stack;
+    stack::span const memory = f.stack;
     f.sanitizer.destroy();
     f.alive.store(0, std::memory_order_relaxed); // relaxed: as in set_wait
     f.~fiber();
     worker* const w = this_worker();
     if (w != nullptr)
-        w->stacks.give(*m_stacks, where);
+        w->stacks.give(*m_stacks, memory);
     else
-        m_stacks->release(where);
+        m_stacks->release(memory);
 }
 
 record_deque* scheduler::open_deque(fiber& f, std::uint8_t level) noexcept {

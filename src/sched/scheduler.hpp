@@ -41,7 +41,7 @@ struct settings {
     os::topology machine;
     int workers = 1;
     int max_workers = 1; // at least `workers`; fixed while running
-    // Workers besides, in place of those that are stuck; 0: nobody looks for these.
+    // Workers besides, in place of those that are stuck; 0: nobody searches for these.
     int max_substitutes = 0;
     // A caller that was adopted goes on elsewhere when its own worker is stuck with another thread.
     bool main_may_move = true;
@@ -51,14 +51,15 @@ struct settings {
     stack::guard_choice guard = stack::guard_choice::automatic;
     std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
     std::uint64_t seed = 0;        // not 0: a deterministic run, of one worker (deterministic.hpp)
-    // Called when something is found to stand still; may end the program. Null: nobody looks.
+    // Called when something is found to stand still; may end the program. Null: nobody checks.
     void (*on_deadlock)(standstill found) noexcept = nullptr;
-    // Nothing has moved for so long when somebody looks for the first time.
+    // Nothing has moved for so long when the first check comes.
     std::uint64_t first_check_ns = 1'000'000'000;
     // Whether the program has handlers that somebody else may cause to be called. Null: it has
     // none.
     bool (*awaits_signal)() noexcept = nullptr;
-    // Among threads that wait while others go on; one call at a time. Null: nobody looks.
+    // Searches for a circle among threads that wait while others go on; one call at a time. Null:
+    // nobody searches.
     circle_search (*find_circle)() noexcept = nullptr;
     // The calling OS thread becomes worker 0; else all workers are new OS threads.
     bool adopt_caller = true;
@@ -142,7 +143,8 @@ public:
     void notify_all_idle() noexcept;
     // Shows the records of a fiber that is about to be suspended to thieves.
     void park_records(fiber& f) noexcept;
-    // Before the thread on `f` waits: likewise, once it is sure that its worker can go on.
+    // Called before the thread on `f` waits, once it is sure that its worker can go on: makes room
+    // where stacks are short, and then does what park_records does.
     void leave_records(fiber& f) noexcept;
     // `w` stands on a stack with this deque from now on.
     void show_deque(worker& w, record_deque* deque) noexcept;
@@ -179,7 +181,7 @@ public:
     // --- stacks ----------------------------------------------------------------------------------
     // Null: there is no stack, and no memory for one.
     [[nodiscard]] fiber* make_loop_fiber(worker& w) noexcept;
-    // Its stack has the class that `t` wants.
+    // The fiber's stack has the class that `t` wants.
     [[nodiscard]] fiber* make_thread_fiber(worker& w, thread_record& t) noexcept;
     void return_spares(worker& w) noexcept;
     void release_fiber(fiber& f) noexcept; // nobody stands on it
@@ -304,7 +306,7 @@ TULLE_INLINE void scheduler::show_deque(worker& w, record_deque* deque) noexcept
     w.visible.show(deque, m_idle, m_asymmetric);
 }
 
-// Entry of the fibers in the pool: looks for work and runs it, for ever (loop.cpp).
+// Entry of the fibers in the pool: finds work and runs it, for ever (loop.cpp).
 void loop_main(void*);
 void measuring_loop_main(void*); // the same, with stack_use.hpp
 // Entry of a stack with one thread on it; the argument is its record (loop.cpp).

@@ -2,8 +2,8 @@
 // Free blocks of memory for records of threads that no worker keeps for itself, in bundles. A
 // worker whose list is full gives one, and a worker that has none takes one: where some spawn and
 // others run, the memory comes back without the heap. Any thread may call all of it.
-// Nobody waits for the lock: who does not get it uses the heap, also in a child process in which it
-// will never be free.
+// Nobody waits for the lock: a thread that does not get it uses the heap, also in a child process
+// in which it will never be free.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -20,7 +20,7 @@ public:
     static constexpr int k_in_bundle = 128;
 
     constexpr shared_blocks() noexcept = default;
-    // False: it is still the caller's, as there are enough, or somebody else is here.
+    // False: it is still the caller's, as there are enough, or another thread has the lock.
     [[nodiscard]] bool give(runnable_list const& bundle) noexcept {
         if (!m_lock.try_lock()) return false;
         std::size_t const count = count_hint();
@@ -32,7 +32,7 @@ public:
         m_lock.unlock();
         return has_room;
     }
-    // False: there is none, or somebody else is here.
+    // False: there is none, or another thread has the lock.
     [[nodiscard]] bool take(runnable_list& bundle) noexcept {
         if (count_hint() == 0 || !m_lock.try_lock()) return false;
         std::size_t const count = count_hint();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A queue of threads that any OS thread may push to and take from, first in first out. Few threads
-// come this way:
-// those that are placed on a shepherd, that come from outside the workers, or that wait for a
-// stack.
+// come this way: those that are placed on a shepherd, that come from outside the workers, or that
+// wait for a stack.
 #pragma once
 
 #include "base/debug_access.hpp"

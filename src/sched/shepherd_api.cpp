@@ -76,7 +76,7 @@ int shepherd_of(void const* address) {
     if (there.empty()) return -1;
     if (std::find(there.begin(), there.end(), this_thread::shepherd_index()) != there.end())
         return this_thread::shepherd_index();
-    // Pages in turn.
+    // Pages lie on them in turn.
     return there[(reinterpret_cast<std::uintptr_t>(address) >> 12U) % there.size()];
 }
 

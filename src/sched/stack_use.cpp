@@ -32,7 +32,7 @@ TULLE_NO_SANITIZE void clear(std::byte* low, std::byte* high) noexcept {
 }
 
 // The lowest word of [low, high) that is not zero, or `high`. Pages that are not in memory are not
-// looked at, as that would bring them there.
+// read, as that would bring them there.
 std::byte* lowest_used_of(std::byte* low, std::byte* high) noexcept {
     std::size_t const page = os::page_size();
     unsigned char present[k_pages_at_a_time];

@@ -3,8 +3,8 @@
 // Loops that measure are other instances of the same templates (loop.cpp), so that nothing is asked
 // where the option is off.
 // Memory that a stack has not used reads zero. A loop clears what lies below its frame, runs a
-// thread, and looks for the lowest word that is not zero. What a thread runs as calls, children and
-// joined threads included, counts for the thread whose stack it is.
+// thread, and searches for the lowest word that is not zero. What a thread runs as calls, children
+// and joined threads included, counts for the thread whose stack it is.
 #pragma once
 
 #include "base/spin_lock.hpp"

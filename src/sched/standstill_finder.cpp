@@ -63,7 +63,7 @@ std::uint64_t standstill_finder::next_check(worker& w) noexcept {
 // waits, or threads are alive.
 bool standstill_finder::somebody_waits() const noexcept {
     if (m_scheduler.chosen().adopt_caller) return true;
-    // relaxed: looked at again.
+    // relaxed: read again.
     bool const guest_waits =
         std::any_of(m_scheduler.guests().begin(), m_scheduler.guests().end(), [](guest& g) {
             return g.remote().waits_forever.load(std::memory_order_relaxed);
@@ -134,8 +134,8 @@ void standstill_finder::report(standstill found, std::uint64_t when) noexcept {
     m_scheduler.chosen().on_deadlock(found);
 }
 
-// It looks twice: what was seen first, one after the other, was all true at one time if nothing has
-// changed since.
+// It checks twice: what was seen first, one after the other, was all true at one time if nothing
+// has changed since.
 void standstill_finder::check(worker& w) noexcept {
     std::unique_lock const held(m_lock, std::try_to_lock);
     if (!held || m_scheduler.is_stopping()) return;

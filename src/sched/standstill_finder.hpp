@@ -7,7 +7,7 @@
 // end and tell nobody, the next check comes after twice the time. Two more kinds of standstill are
 // found on the way:
 //   no stack  all threads that have started wait, and workers have threads to start but no stack
-//             for them (shortage.cpp). A worker that rests for that reason checks
+//             for them (stack_shortage.md). A worker that rests for that reason checks
 //   a circle  some threads wait for each other while others go on. A worker that sleeps checks,
 //             ever more rarely
 // Nothing of this is on a path that finds work. A process that stands still and has other OS
@@ -78,12 +78,12 @@ class standstill_finder {
 public:
     explicit standstill_finder(scheduler& watched) noexcept : m_scheduler(watched) {}
 
-    // Before the first worker starts.
+    // Called before the first worker starts.
     void start(std::uint64_t now, std::uint64_t first_check_ns) noexcept {
         m_circles.start(now, first_check_ns);
     }
-    // After the scheduler has been told to stop: returns when no check is under way that began
-    // before.
+    // Called after the scheduler has been told to stop. It returns when no check is under way that
+    // began before.
     void wait_for_checks() noexcept;
     // Names an OS thread of the library that never wakes a thread: it does not keep a deadlock from
     // being found. 0: there is none. relaxed: as the numbers of workers.

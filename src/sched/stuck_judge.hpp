@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which workers are stuck: in the kernel for a millisecond, or computing for ten without a
 // decision of the scheduler. One that has hardly had a processor meanwhile, as others have it, is
-// not stuck: one more worker would only take from it. The judge is told at each look what the
+// not stuck: one more worker would only take from it. The judge is told in each round what the
 // workers do, and keeps since when each has not come back. It knows neither a clock nor workers, so
 // that tests bring their own.
 #pragma once
@@ -13,7 +13,8 @@
 
 namespace tulle::sched {
 
-// What a look has found of one worker. `decisions` changes whenever it comes back to the scheduler.
+// What a round has found of one worker. `decisions` changes whenever the worker comes back to the
+// scheduler.
 struct worker_sample {
     bool is_idle = true; // it searches, sleeps, or stands by
     std::uint32_t decisions = 0;
@@ -27,7 +28,7 @@ public:
     static constexpr std::uint64_t k_computes_ns = 10'000'000;
     static constexpr std::uint64_t k_computed_ns = 4'000'000; // of these at least
 
-    // Before the first look; throws std::bad_alloc.
+    // Called before the first round; throws std::bad_alloc.
     void reserve(std::size_t workers) { m_notes.resize(workers); }
 
     // `of.in_kernel()` and `of.computed_ns()`, its processor time so far or 0 if that is not known,

@@ -39,9 +39,9 @@ TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post,
     after_switch();
 }
 
-// For a yield to something that only this worker may run, or that is not known yet: another worker
-// may sleep because there was nothing for it, and now there is. Placed threads wait where only
-// workers of their shepherd take them.
+// The post action of a yield to something that only this worker may run, or that is not known yet:
+// another worker may sleep because there was nothing for it, and now there is. Placed threads wait
+// where only workers of their shepherd take them.
 void post_push_back(void* pending, void*) noexcept {
     worker& w = *this_worker();
     auto& f = *static_cast<fiber*>(pending);
@@ -76,7 +76,7 @@ TULLE_COLD void resume_with_care(fiber& f, bool is_at_home) noexcept {
 
 // A thread of the ready queue that can be switched to at once.
 fiber* next_fiber(worker& w) noexcept {
-    // Let the loop look around.
+    // The loop probes for other work first.
     if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe_due = true;
     if (TULLE_UNLIKELY(w.probe_due)) return nullptr;
     return static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));

@@ -32,7 +32,7 @@ void suspend_to_loop(post_function post, void* a, void* b) noexcept;
 // The first thing that runs on a fresh stack.
 void first_switch() noexcept;
 
-// From the loops: runs `to` in place of the current fiber; `post` as above.
+// The loops call this: it runs `to` in place of the current fiber, and `post` as suspend() does.
 void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept;
 // switch_to() for good: nobody resumes the current fiber.
 void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept;

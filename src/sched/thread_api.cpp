@@ -52,7 +52,7 @@ worker& attached_worker() {
     return *this_worker();
 }
 
-// Of a record that nobody else knows.
+// Names a thread whose record nobody else knows.
 void give_name(thread_record& t, char const* name) {
     try {
         remember_name(t.id, name);
@@ -91,8 +91,8 @@ bool stands_on_thread(worker const& w) noexcept {
     return f.kind_of_stack != fiber_kind::pooled || f.frame != nullptr || f.runs_record;
 }
 
-// By a guest, for another shepherd, or where stacks are counted. Where too many are waiting, the
-// spawner is held up for a moment; no longer, as they may wait for what it does next.
+// Called by a guest, for another shepherd, or where stacks are counted. Where too many are waiting,
+// the spawner is held up for a moment; no longer, as they may wait for what it does next.
 TULLE_COLD void start_elsewhere(worker& w, thread_record& t, bool child_first) noexcept {
     if (child_first && w.may_run(t.shepherd)) return start_first(w, t);
     int const shepherd = t.shepherd; // it may be gone before the next line
@@ -163,15 +163,15 @@ stack::size_class class_of(attributes const& how) noexcept {
                                                   : wanted;
 }
 
-// Of a thread that says how large its stack is to be.
+// Chooses the stack of a thread that says how large it is to be.
 void choose_stack(thread_record& t, attributes const& how, worker const& w) noexcept {
     stack::size_class const wanted = class_of(how);
     t.own_stack = wanted != stack::class_for(w.owner->chosen().stack_size);
     t.stack_class = wanted.index;
 }
 
-// In a child process: the handle is of a thread of the parent. One that had not started is run by
-// its joiner; see process_fork.cpp.
+// Called in a child process: the handle is of a thread of the parent. One that had not started is
+// run by its joiner; see process_fork.cpp.
 TULLE_COLD void join_left_behind(thread_record& t) noexcept {
     if (claim(t)) return run_in_place(t);
     t.exception = left_behind_error();

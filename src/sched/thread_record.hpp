@@ -58,13 +58,13 @@ struct thread_record : runnable, detail::thread_core {
 [[nodiscard]] inline bool claim(thread_record& t) noexcept { return detail::claim(t.claimed); }
 void drop_reference(thread_record& t) noexcept;
 
-// By a joiner that has claimed a thread whose record may be in a queue still. True: it has left the
-// queue, and the queue's reference is the caller's. False: whoever takes it from its queue will
-// drop that.
+// A joiner calls this that has claimed a thread whose record may be in a queue still. True: it has
+// left the queue, and the queue's reference is the caller's. False: whoever takes it from its queue
+// will drop that.
 [[nodiscard]] bool leave_queue(worker& w, thread_record& t) noexcept;
 
-// By the claimer, in its own frame: runs the thread under its identity and ends it. Returns the
-// waiter to go on with, or null. `t` is gone unless the caller holds a reference.
+// The claimer calls this, in its own frame: it runs the thread under its identity and ends it.
+// Returns the waiter to go on with, or null. `t` is gone unless the caller holds a reference.
 [[nodiscard]] fiber* run_thread(thread_record& t) noexcept;
 
 // The identity of the thread that runs on `f`, on the calling OS thread.
@@ -76,8 +76,8 @@ void end_thread(thread_identity& thread) noexcept;
 // What a join of a thread throws that ran in the parent process (process_fork.cpp):
 // std::system_error, ESRCH.
 [[nodiscard]] std::exception_ptr left_behind_error() noexcept;
-// In a child process: a thread that was running at the fork ends, after end_thread; at the bottom
-// of its stack with the process.
+// Called in a child process: a thread that was running at the fork ends, after end_thread; at the
+// bottom of its stack with the process.
 void end_inherited(thread_frame& frame, bool is_bottom) noexcept;
 [[noreturn]] void end_forked_process() noexcept;
 

@@ -16,9 +16,10 @@ namespace {
 
 constexpr std::uint64_t k_ms = 1'000'000;
 constexpr std::uint64_t k_late_ns = k_ms; // of a timer, before the watcher expires it
-// In one look: threads that it wakes come after those that workers have woken.
+// The timers that one round expires at most: threads that the watcher wakes come after those that
+// workers have woken.
 constexpr std::uint32_t k_late_steps = 32;
-// Between two looks while all workers are busy.
+// Between two rounds while all workers are busy.
 constexpr std::uint64_t k_busy_period_ns = 10 * k_ms;
 constexpr std::uint64_t k_poll_period_ns = k_ms;       // the same where it polls for others
 constexpr std::uint64_t k_first_alert_ns = k_ms / 2;   // while something waits; doubles
@@ -26,7 +27,7 @@ constexpr std::uint64_t k_longest_alert_ns = 4 * k_ms; //
 // A substitute runs on for so long after it was needed last, whatever it does: more workers than
 // are wanted take processors from each other.
 constexpr std::uint64_t k_kept_ns = 250 * k_ms;
-// Between two looks while a worker sleeps; doubles.
+// Between two rounds while a worker sleeps; doubles.
 constexpr std::uint64_t k_first_calm_ns = 20 * k_ms;
 constexpr std::uint64_t k_longest_calm_ns = 320 * k_ms;
 
@@ -93,7 +94,7 @@ struct os_thread_of_worker {
     os::task_state::view seen;
 
     bool in_kernel() noexcept {
-        seen = task.look(tid);
+        seen = task.read(tid);
         return seen.state == os::task_state::kind::in_kernel;
     }
     [[nodiscard]] std::uint64_t computed_ns() const noexcept { return os::thread_time_ns(tid); }
@@ -120,7 +121,7 @@ void watcher::watch() noexcept {
             doze(now + k_longest_alert_ns);
             continue;
         }
-        findings const found = look(now);
+        findings const found = judge_all(now);
         substitute(now);
         free_main_if_stuck();
         sleep(found, now);
@@ -159,7 +160,7 @@ void watcher::note(worker_remote& w, stuck_state state, stuck_state before, int 
 }
 
 // A worker that computes is replaced only where somebody waits for that.
-watcher::findings watcher::look(std::uint64_t now) noexcept {
+watcher::findings watcher::judge_all(std::uint64_t now) noexcept {
     findings found;
     found.waits = m_scheduler->something_waits();
     m_stuck.clear();
@@ -227,15 +228,15 @@ std::uint64_t watcher::calm_period() noexcept {
     return m_calm_period;
 }
 
-// What it polls for others nobody else would look at, while all workers are busy.
+// While all workers are busy nobody else would poll for what comes from outside.
 bool watcher::has_to_poll() const noexcept {
     base::idle_poller const* const others = m_scheduler->idle_poller();
     return others != nullptr && others->needs_watcher();
 }
 
-// A worker that sleeps looks at the timers itself. After it was told it looks once, and again a
-// while later, before it may be told again: else a program that makes work all the time would wake
-// it each time.
+// A worker that sleeps expires the timers itself. After the watcher was told of work it makes one
+// round, and another one a while later, before it may be told again: else a program that makes work
+// all the time would wake it each time.
 void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
     auto& idle = m_scheduler->idle();
     if (found.waits || m_is_told) {
@@ -252,8 +253,8 @@ void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
     if (m_is_told) m_calm_period = 0;
 }
 
-// Until then, or the first timer is late; but not for less than the shortest time between two
-// looks. True: it has been told of something.
+// Sleeps until then, or until the first timer is late; but not for less than the shortest time
+// between two rounds. True: it has been told of something.
 bool watcher::doze(std::uint64_t until) noexcept {
     // relaxed: whoever inserts a timer and sees the old value is seen below.
     m_sleeps_until.store(until - k_late_ns, std::memory_order_relaxed);

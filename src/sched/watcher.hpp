@@ -6,7 +6,7 @@
 // in their place. It expires timers that are late, and lets main go on elsewhere when its own
 // worker is stuck.
 // It runs no threads. It sleeps
-//   long             while a worker sleeps: that one finds whatever becomes ready, and looks at the
+//   long             while a worker sleeps: that one finds whatever becomes ready, and expires the
 //                    timers; whoever wakes the last sleeper wakes the watcher, too
 //   for 10 ms        while all workers are busy and nothing waits; whoever makes work then wakes it
 //   for 0.5 to 4 ms  while something waits
@@ -42,22 +42,21 @@ struct watcher_view {
 
 class watcher {
 public:
-    // 0, also where nobody is to look (settings::max_substitutes is 0); or a positive errno.
+    // Returns 0, also where it is not to run (settings::max_substitutes is 0), or a positive errno.
     [[nodiscard]] int start(scheduler& watched);
     void stop() noexcept;   // no effect where it does not run
     void forget() noexcept; // in a child process, where it does not run
 
-    // By a timer's inserter: wakes the watcher if it would look too late.
+    // A timer's inserter calls this: it wakes the watcher if that would check too late.
     void expect(std::uint64_t deadline) noexcept {
-        // relaxed: a hint; the watcher looks at the timers again before it sleeps, and every 10 ms.
+        // relaxed: a hint; the watcher reads the timers again before it sleeps, and every 10 ms.
         if (deadline < m_sleeps_until.load(std::memory_order_relaxed)) be_early(deadline);
     }
     // While a report stops the workers, which would look as if they were stuck in the kernel.
     // Async-signal-safe.
     // pairs with watch.
     void pause(bool pauses) noexcept { m_pauses.store(pauses, std::memory_order_release); }
-    // Of its OS thread; 0: none.
-    // relaxed: for reports.
+    // The number of its OS thread; 0: none. relaxed: for reports.
     [[nodiscard]] int tid() const noexcept { return m_tid.load(std::memory_order_relaxed); }
     [[nodiscard]] watcher_view view() const noexcept;
 
@@ -68,7 +67,7 @@ private:
 
     static void* run(void* self);
     void watch() noexcept;
-    [[nodiscard]] findings look(std::uint64_t now) noexcept;
+    [[nodiscard]] findings judge_all(std::uint64_t now) noexcept;
     [[nodiscard]] stuck_state judge(worker_remote& w, std::uint64_t now) noexcept;
     [[nodiscard]] worker_sample sample(worker_remote const& w) const noexcept;
     [[nodiscard]] worker_remote* substitute_to_dismiss() const noexcept;
@@ -93,10 +92,10 @@ private:
     // deadline that it is in time for; else 0.
     std::atomic<std::uint64_t> m_sleeps_until{0};
 
-    // Its own.
+    // Only its own OS thread uses these.
     stuck_judge m_judge;
     std::vector<os::task_state> m_tasks; // by the workers' indices
-    std::vector<worker_remote*> m_stuck; // found by the last look
+    std::vector<worker_remote*> m_stuck; // the last round has found these
     // ns: when as many substitutes were needed last, by their number.
     std::vector<std::uint64_t> m_needed;
     int m_substitutes = 0;

@@ -131,7 +131,7 @@ struct alignas(128) worker_remote {
     progress_count decisions;                       // of the scheduler; written by the worker only
     ready_queue ready;                              // its ready threads
     shown_deque<os::machine, record_deque> visible; // the deque of its current fiber
-    // With a record of their own; written by the worker only.
+    // These count threads with a record of their own; written by the worker only.
     std::atomic<std::int64_t> threads_made{0};
     std::atomic<std::int64_t> threads_ended{0}; // likewise
     // It searches, sleeps or stands by; written by the worker only.
@@ -182,7 +182,7 @@ struct alignas(128) worker_core {
     // --- switching -------------------------------------------------------------------------------
     post_action post;
     void* exception_globals = nullptr; // of its OS thread
-    // The next decision looks at timers and the work of others first.
+    // The next decision probes for timers and the work of others first.
     bool probe_due = false;
     // A thread that is spawned here goes to `ready`; not for a guest.
     bool keeps_spawned;
@@ -210,7 +210,8 @@ struct alignas(128) worker_core {
     std::uint64_t next_id = 0, id_limit = 0; // thread identities drawn in blocks
     runnable_list free_records;              // memory of thread records
     int free_record_count = 0;
-    // By joiners, until claimed records are taken out of the queues (claimed_records.cpp).
+    // Claims by joiners that are left until claimed records are taken out of the queues
+    // (claimed_records.cpp).
     std::uint32_t claims_left = 0;
 
     // --- its OS thread ---------------------------------------------------------------------------
@@ -245,7 +246,7 @@ TULLE_INLINE void set_this_worker(worker* w) noexcept {
     detail::write_current<offsetof(detail::current_block, run)>(w != nullptr ? w->run : nullptr,
                                                                 &write_current_outlined);
 }
-// Also what the inline hot path reads.
+// Writes, too, what the inline hot path reads.
 TULLE_INLINE void set_current_deque(record_deque* deque) noexcept {
     detail::write_current<offsetof(detail::current_block, deque)>(
         static_cast<detail::deque_front*>(deque), &write_current_outlined);

@@ -22,7 +22,7 @@ public:
     [[nodiscard]] static int number_in(std::uint32_t seen) noexcept {
         return static_cast<int>(seen & k_number);
     }
-    // Until it is no longer as seen. False: the deadline (ns, monotonic) has passed.
+    // Waits until the limit is no longer as seen. False: the deadline (ns, monotonic) has passed.
     bool wait_for_change(std::uint32_t seen, std::uint64_t deadline) noexcept {
         return Machine::futex_wait(m_word, seen, deadline);
     }

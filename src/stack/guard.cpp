@@ -6,7 +6,7 @@
 namespace tulle::stack {
 namespace {
 
-/// A quarter of the mappings at most, for each guard cuts one mapping into up to three.
+// A quarter of the mappings at most, for each guard cuts one mapping into up to three.
 constexpr std::size_t k_mapping_share = 4;
 constexpr std::size_t k_mappings_per_guard = 2;
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // How the low end of a stack is guarded. Best first: guard regions that need no mapping of their
 // own; pages protected by mprotect, which split the mapping in two and hence are rationed; a
 // canary, zero bytes that must still be zero when the stack is released.
@@ -13,13 +12,13 @@
 
 namespace tulle::stack {
 
-/// What the user asked for (option `guard`).
+// What the user asked for (option `guard`).
 enum class guard_choice { automatic, install, mprotect, none };
 
-/// What a stack has.
+// What a stack has.
 enum class guard_kind { install, mprotect, canary };
 
-/// A phrase for `tulle info`.
+// A phrase for `tulle info`.
 [[nodiscard]] constexpr char const* text(guard_kind kind) noexcept {
     switch (kind) {
         case guard_kind::install: return "guard regions (madvise GUARD_INSTALL)";
@@ -29,7 +28,7 @@ enum class guard_kind { install, mprotect, canary };
     return "none; overflow is found late, by a canary";
 }
 
-/// Decides the kind and applies it. Any thread may call; the kind only ever gets worse.
+// Decides the kind and applies it. Any thread may call; the kind only ever gets worse.
 class guard_policy {
 public:
     guard_policy(guard_choice choice, os::memory_calls const& calls,
@@ -40,8 +39,8 @@ public:
         return m_kind.load(std::memory_order_relaxed);
     }
 
-    /// Guards the first page of each of the ranges, in order; how many got one, the rest needs the
-    /// canary.
+    // Guards the first page of each of the ranges, in order; how many got one, the rest needs the
+    // canary.
     [[nodiscard]] std::size_t apply(os::strided_range const& pages) noexcept;
 
     [[nodiscard]] os::memory_calls const& memory() const noexcept { return m_calls; }
@@ -54,7 +53,7 @@ private:
     [[nodiscard]] std::size_t apply_mprotect(os::strided_range const& pages) noexcept;
 
     os::memory_calls m_calls;
-    std::atomic<guard_kind> m_kind; ///< relaxed: a stack's own kind is recorded with the stack
+    std::atomic<guard_kind> m_kind; // relaxed: a stack's own kind is recorded with the stack
     std::atomic<std::size_t> m_protect_left;
 };
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Stacks come in classes: powers of two from 16 KiB to 1 GiB, each with one page at its low end
 // kept as a guard, and the compact class of exactly 1 KiB, without guards, in huge pages, for
 // threads known to be shallow.
@@ -16,11 +15,11 @@ inline constexpr std::size_t k_smallest_bytes = std::size_t{16} << 10U;
 inline constexpr std::size_t k_largest_bytes = std::size_t{1} << 30U;
 
 struct size_class {
-    std::uint8_t index = 0; ///< 0: compact; 1: 16 KiB; each further one twice as large
+    std::uint8_t index = 0; // 0: compact; 1: 16 KiB; each further one twice as large
 
     [[nodiscard]] constexpr bool is_compact() const noexcept { return index == 0; }
 
-    /// Address space per stack, guard included.
+    // Address space per stack, guard included.
     [[nodiscard]] constexpr std::size_t bytes() const noexcept {
         return is_compact() ? k_compact_bytes : k_smallest_bytes << (index - 1U);
     }
@@ -34,8 +33,8 @@ inline constexpr std::size_t k_class_count =
                              std::countr_zero(k_smallest_bytes)) +
     1;
 
-/// The class for a stack size in bytes: exactly 1024 is compact, anything else rounds up to a power
-/// of two of at least 16 KiB; beyond 1 GiB is 1 GiB (the option table refuses more).
+// The class for a stack size in bytes: exactly 1024 is compact, anything else rounds up to a power
+// of two of at least 16 KiB; beyond 1 GiB is 1 GiB (the option table refuses more).
 [[nodiscard]] constexpr size_class class_for(std::size_t bytes) noexcept {
     if (bytes == k_compact_bytes) {
         return {0};

@@ -14,12 +14,12 @@ namespace tulle::stack {
 namespace {
 
 constexpr std::size_t k_huge_page = std::size_t{2} << 20U;
-/// Ranges of one process_madvise call: half of IOV_MAX
+// Ranges of one process_madvise call: half of IOV_MAX
 constexpr std::uint32_t k_guarded_batch = 512;
-/// The guards of 512 take the kernel 0.3 ms, and most programs use fewer
+// The guards of 512 take the kernel 0.3 ms, and most programs use fewer
 constexpr std::uint32_t k_first_batch = 16;
 constexpr std::size_t k_canary_bytes = 256;
-/// Address space of one slab at most; small where there is little.
+// Address space of one slab at most; small where there is little.
 constexpr std::size_t k_most_slab_bytes =
     sizeof(void*) == 8 ? std::size_t{1} << 36U : std::size_t{1} << 24U;
 
@@ -182,7 +182,7 @@ bool stack_arena::grow_slab(slab& home) noexcept {
     return true;
 }
 
-/// A whole one, or, the first time, a part of it, and then the rest.
+// A whole one, or, the first time, a part of it, and then the rest.
 std::uint32_t stack_arena::next_batch(slab const& home) const noexcept {
     bool const is_first = m_guard_bytes != 0 && m_slab_count == 1 && home.carved == 0;
     std::uint32_t const wanted = is_first ? k_first_batch : m_batch - home.carved % m_batch;

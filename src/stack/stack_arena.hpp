@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // The stacks of one size class. Address space is reserved in slabs of thousands of stacks; a slab
 // is carved from its low end in batches, each batch gets its guards by one system call. Any thread
 // may call any operation.
@@ -35,20 +34,21 @@ public:
     stack_arena(stack_arena const&) = delete;
     stack_arena& operator=(stack_arena const&) = delete;
 
-    /// Up to `count` stacks; fewer, with the reason in errno, when the system refuses more.
+    // Allocates up to `count` stacks; fewer, with the reason in errno, when the system refuses
+    // more.
     [[nodiscard]] std::size_t allocate(span* out, std::size_t count) noexcept;
     void release(span const* returned, std::size_t count) noexcept;
-    /// Ends early when a stack is wanted meanwhile, whose pages would only be needed again.
+    // Ends early when a stack is wanted meanwhile, whose pages would only be needed again.
     void trim() noexcept;
     [[nodiscard]] bool owns(std::byte const* low) const noexcept;
-    [[nodiscard]] bool is_intact(span in_use) const noexcept; ///< stack_pool::is_intact
+    [[nodiscard]] bool is_intact(span in_use) const noexcept; // stack_pool::is_intact
     [[nodiscard]] statistics stats() const noexcept;
-    void visit(span_visitor visitor, void* argument) const noexcept; ///< stack_pool::visit
+    void visit(span_visitor visitor, void* argument) const noexcept; // stack_pool::visit
 
 private:
     friend struct base::debug_access;
-    /// One reservation. `base`, `count` and `next` are fixed once it is in the table; the rest:
-    /// under m_lock.
+    // One reservation. `base`, `count` and `next` are fixed once it is in the table; the rest:
+    // under m_lock.
     struct slab {
         std::byte* base;
         std::uint32_t* next;
@@ -69,7 +69,7 @@ private:
     static constexpr std::uint32_t k_most_slabs = 4096;
     static constexpr std::uint32_t k_most_stacks_per_slab = 65536;
 
-    // Under m_lock:
+    // The callers of these hold m_lock:
     [[nodiscard]] bool has_free() const noexcept;
     [[nodiscard]] std::size_t take(span* out, std::size_t count) noexcept;
     [[nodiscard]] stack_name take_one() noexcept;
@@ -78,7 +78,7 @@ private:
     [[nodiscard]] bool has_canary(stack_name name) const noexcept;
     void trim_batch(slab const& home, std::uint32_t from, std::uint32_t to) noexcept;
 
-    // Under m_growing:
+    // The callers of these hold m_growing:
     [[nodiscard]] bool grow() noexcept;
     [[nodiscard]] bool grow_slab(slab& home) noexcept;
     [[nodiscard]] slab* slab_with_room() noexcept;
@@ -91,19 +91,19 @@ private:
     }
 
     size_class const m_class;
-    std::size_t const m_bytes;       ///< address space per stack
-    std::size_t const m_guard_bytes; ///< 0 in the compact class
-    std::uint32_t const m_batch;     ///< stacks per growth, but for the first
+    std::size_t const m_bytes;       // address space per stack
+    std::size_t const m_guard_bytes; // 0 in the compact class
+    std::uint32_t const m_batch;     // stacks per growth, but for the first
     guard_policy& m_guards;
 
-    /// Free list, slab table, counts; never held over a system call but in trim()
+    // Free list, slab table, counts; never held over a system call but in trim()
     mutable base::spin_lock m_lock;
-    base::spin_lock m_growing; ///< held over the system calls of a growth; taken before m_lock
-    slab* m_slabs = nullptr;   ///< k_most_slabs of them, made at the first growth
+    base::spin_lock m_growing; // held over the system calls of a growth; taken before m_lock
+    slab* m_slabs = nullptr;   // k_most_slabs of them, made at the first growth
     std::uint32_t m_slab_count = 0;
-    std::uint32_t m_head = k_end;      ///< most recently released stack
-    bool m_released = true;            ///< since the last growth
-    std::atomic<bool> m_wanted{false}; ///< a stack, since the last trim() began
+    std::uint32_t m_head = k_end;      // most recently released stack
+    bool m_released = true;            // since the last growth
+    std::atomic<bool> m_wanted{false}; // a stack, since the last trim() began
     statistics m_stats;
 };
 

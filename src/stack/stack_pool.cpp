@@ -53,7 +53,7 @@ std::size_t stack_pool::allocate_many(size_class wanted, span* out, std::size_t 
     return got;
 }
 
-/// As many of `count` as the limit leaves.
+// Claims as many of `count` as the limit leaves.
 std::size_t stack_pool::claim(std::size_t count) noexcept {
     if (m_most == 0) {
         return count;

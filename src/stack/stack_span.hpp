@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // The usable bytes of a stack, as the pool hands them out.
 #pragma once
 
@@ -7,7 +6,7 @@
 
 namespace tulle::stack {
 
-/// Above the guard, up to the end of the stack; empty when there was none to be had.
+// The part of a stack above its guard, up to the end; empty when there was no stack.
 struct span {
     std::byte* low = nullptr;
     std::size_t size = 0;
@@ -16,7 +15,7 @@ struct span {
     [[nodiscard]] std::byte* end() const noexcept { return low + size; }
 };
 
-/// Called for each of a number of stacks.
+// Called for each of a number of stacks.
 using span_visitor = void (*)(void* argument, span stack) noexcept;
 
 } // namespace tulle::stack

@@ -21,7 +21,7 @@ public:
         return some;
     }
 
-    // For reports; the lock is not taken.
+    // Reports call this; the lock is not taken.
     [[nodiscard]] std::uint64_t arrived() const noexcept { return m_arrived; }
     [[nodiscard]] std::uint64_t expected() const noexcept { return m_expected; }
 

@@ -113,7 +113,7 @@ public:
         std::lock_guard const held(lock);
         return m_items.count();
     }
-    // For reports; the lock is not taken.
+    // Reports call this; the lock is not taken.
     [[nodiscard]] item_store const& seen_items() const noexcept { return m_items; }
 
 private:

@@ -3,8 +3,7 @@
 // in the order of their addresses, and tries each; if none can go on, the thread waits with a case
 // in each. The thread that claims the wait serves one case; the waiter then takes the others back.
 //   INV-1  the thread that lets go of the last lock touches nothing of the frame afterwards, and
-//   the
-//          frame stays until each lock was free once
+//          the frame stays until each lock was free once
 #pragma once
 
 #include "sync/channel_core.hpp"
@@ -82,7 +81,7 @@ private:
         tidy_up();
         return result;
     }
-    // Under all locks: the first that can go on.
+    // Attempts the cases under all locks; returns the first that can go on.
     [[nodiscard]] attempt_result attempt_each() noexcept {
         for (node& n : m_cases) {
             attempt_result const result = n.channel->attempt(n, m_status, m_woken, m_garbage);

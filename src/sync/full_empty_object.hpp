@@ -38,8 +38,8 @@ public:
         if (q != nullptr) set_queue(*q, change.settle());
         return word_result::done;
     }
-    // For operations that fill, instead of attempt and unlock: the value goes to the only thread
-    // that waits to take it. False: nothing was done.
+    // Operations that fill call this instead of attempt and unlock: the value goes to the only
+    // thread that waits to take it. False: nothing was done.
     [[nodiscard]] bool hand_over(feb_operation operation, void* buffer) noexcept {
         word_waiter<Parking>* const taker =
             waiting() == nullptr ? nullptr : waiting()->only_taker();

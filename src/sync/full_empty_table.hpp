@@ -58,16 +58,16 @@ public:
         return before != k_slot_locked ? before : lock_contended(s);
     }
 
-    // With the lock held, before a full word may become empty. relaxed: written under the lock.
-    // release pairs with B0 of full_empty_word::read_unlocked: a reader that sees the count sees
-    // the lock, or what came of it.
+    // Called with the lock held, before a full word may become empty. relaxed: written under the
+    // lock. release pairs with B0 of full_empty_word::read_unlocked: a reader that sees the count
+    // sees the lock, or what came of it.
     static void count_emptying(count_type& emptyings) noexcept {
         emptyings.store(emptyings.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
 
-    // In a child process, which has one thread: the thread that had locked the slot is not there,
-    // and nobody waits. What a slot said that was locked is not known; its words are full from now
-    // on.
+    // Called in a child process, which has one thread: the thread that had locked the slot is not
+    // there, and nobody waits. What a slot said that was locked is not known; its words are full
+    // from now on.
     static void repair(slot_type& s) noexcept {
         slot_value head = s.load(std::memory_order_relaxed); // relaxed, both: there is one thread
         if (head == 0) return;
@@ -94,7 +94,7 @@ private:
         for (detail::spin_wait<machine> wait;;) {
             // relaxed: only a hint when to try again.
             while (s.load(std::memory_order_relaxed) == k_slot_locked) wait.step();
-            // As in lock.
+            // acquire: as in lock.
             slot_value const before = s.exchange(k_slot_locked, std::memory_order_acquire);
             if (before != k_slot_locked) return before;
         }
@@ -160,7 +160,7 @@ public:
         change.remove(w);
         chain.set_queue(change.settle());
     }
-    // For one more granule with empty words.
+    // Gets the memory to note one more granule with empty words.
     [[nodiscard]] bool get_memory() noexcept {
         m_spare = new (std::nothrow) word_tally;
         return m_spare != nullptr;

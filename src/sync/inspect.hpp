@@ -12,7 +12,7 @@
 
 namespace tulle::sync {
 
-// Of a mutex, or the thread that is joined.
+// The thread that holds a mutex, or that is joined.
 struct holder {
     thread_id id = 0;            // 0: not known, or a forked thread that has none
     void const* stack = nullptr; // the fiber that it stands on; null: not known

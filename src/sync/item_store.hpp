@@ -54,7 +54,7 @@ public:
     void free_block(void* b) const noexcept {
         if (b != nullptr) ::operator delete(b, alignment());
     }
-    // For the next item that finds no room. What it already has is given back.
+    // Keeps `b` for the next item that finds no room, and returns what was kept before.
     [[nodiscard]] void* exchange_spare(void* b) noexcept {
         return std::exchange(m_spare, static_cast<block*>(b));
     }

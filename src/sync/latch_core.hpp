@@ -23,7 +23,7 @@ public:
     // relaxed: before it is shared
     void open(std::int64_t count) noexcept { m_count.store(count, std::memory_order_relaxed); }
 
-    // For reports; negative while the last one closes it.
+    // Reports call this; negative while the last one closes it.
     [[nodiscard]] std::int64_t count() const noexcept {
         return m_count.load(std::memory_order_relaxed);
     }

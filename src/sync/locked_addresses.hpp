@@ -25,8 +25,8 @@ class locked_addresses {
 public:
     [[nodiscard]] static locked_addresses& instance() noexcept; // never destroyed
 
-    // Before the lock is tried. `is_empty`: called when nobody else uses it as a lock, and says
-    // whether it is empty all the same.
+    // Called before the lock is tried. `is_empty` is called when nobody else uses the address as a
+    // lock, and says whether it is empty all the same.
     template <class F> void will_lock(std::uintptr_t address, F is_empty) noexcept {
         if (is_foreign(address, is_empty)) refuse_lock(address);
         add_user(address);
@@ -35,7 +35,7 @@ public:
     void has_not_locked(std::uintptr_t address) noexcept;
     void will_unlock(std::uintptr_t address) noexcept; // ends the program if nobody has locked it
     void has_unlocked(std::uintptr_t address) noexcept;
-    // Before a full/empty operation.
+    // Called before a full/empty operation.
     void check_word(std::uintptr_t address) noexcept {
         // relaxed: a thread that uses an address as both has seen it counted
         if (m_count.load(std::memory_order_relaxed) != 0) check_word_slowly(address);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mutex does when its front (<tulle/detail/mutex_front.hpp>) cannot: spin, queue, wake, hand
-// off.
+// What a mutex does when its front (<tulle/detail/mutex_front.hpp>) cannot decide alone: spin,
+// queue, wake, hand off.
 //   barging    an unlocker frees the mutex and wakes the first waiter, which competes with
-//   newcomers.
-//              One is on its way at a time.
+//              newcomers. One is on its way at a time.
 //   hand-off   a waiter that lost twice, or has waited for a millisecond, gets the mutex from the
 //              next unlocker without a contest.
 // contended = 1 costs each unlock the queue's lock, and its setting a heavy fence; so it is kept
@@ -51,7 +50,7 @@ public:
                wait::wait_kind kind = wait::wait_kind::mutex) noexcept
         : m_front(front), m_queue(queue), m_kind(kind) {}
 
-    // Takes a mutex that only looks held: a new one, or one that a deterministic run has freed.
+    // Takes a mutex that only seems held: a new one, or one that a deterministic run has freed.
     // Called after try_lock has failed.
     [[nodiscard]] bool take_over() noexcept {
         if (!inherit()) return false;

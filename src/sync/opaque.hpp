@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the storage in a public header to the type that lives in it.
+// Turns the storage in a public header into the type that lives in it.
 #pragma once
 
 #include <tulle/detail/opaque.hpp>

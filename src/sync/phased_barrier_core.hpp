@@ -20,7 +20,7 @@ template <class Parking> class phased_barrier_core {
 public:
     void open(std::uint64_t expected) noexcept { m_expected = m_remaining = expected; }
 
-    // For reports; the lock is not taken.
+    // Reports call this; the lock is not taken.
     [[nodiscard]] std::uint64_t remaining() const noexcept { return m_remaining; }
     [[nodiscard]] std::uint64_t expected() const noexcept { return m_expected; }
     [[nodiscard]] bool has_waiters() noexcept {

@@ -119,7 +119,7 @@ private:
         woken.resume_all();
         return true;
     }
-    // Under the lock, with the bit set: INV-1 again.
+    // Called under the lock, with the bit set: makes INV-1 true again.
     void settle(std::uint64_t left) noexcept {
         // Pairs with take.
         if (m_waiting.empty()) m_word.store(left * k_unit, std::memory_order_release);

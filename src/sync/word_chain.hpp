@@ -48,12 +48,12 @@ inline constexpr slot_value k_mask = ~slot_value{0} << k_mask_shift;
 [[nodiscard]] constexpr bool is_marks_of(slot_value v, std::uintptr_t address) noexcept {
     return (v & ~k_mask) == ((address & ~slot_value{7}) | k_marks);
 }
-// For a value that is no chain and not locked.
+// The value is no chain, and not locked.
 [[nodiscard]] constexpr bool says_empty(slot_value v, std::uintptr_t address) noexcept {
     return is_marks_of(v, address) && (v & mark_of(address)) != 0;
 }
-template <class T> [[nodiscard]] slot_value pointer_to(T* of, slot_value kind) noexcept {
-    return reinterpret_cast<slot_value>(of) | kind;
+template <class T> [[nodiscard]] slot_value pointer_to(T* target, slot_value kind) noexcept {
+    return reinterpret_cast<slot_value>(target) | kind;
 }
 template <class T> [[nodiscard]] T* pointer_in(slot_value v) noexcept {
     return reinterpret_cast<T*>(v & ~k_kind);

@@ -25,8 +25,8 @@ using net::arrival;
 using net::shared_arrivals;
 
 constexpr std::uint64_t k_worth_polling_ns = 10'000;
-// After so many polls of the words the thread does something else. It is more than that takes, or
-// two places keep each other waiting for it.
+// After so many polls of the words the thread does something else. That must take less time than
+// the polls, or two places keep each other waiting.
 constexpr std::uint32_t k_polls_between = 64;
 constexpr std::uint32_t k_least_polls = 16; // where each may take long, as others run meanwhile
 // 4^5

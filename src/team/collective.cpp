@@ -100,8 +100,8 @@ std::uint64_t new_name() {
     return (here << k_bits_of_count) + ++s.names;
 }
 
-// Without memory to count the operation this place would meet the others in another one from then
-// on.
+// Ends the program where there is no memory to count the operation: this place would meet the
+// others in another one from then on.
 std::uint64_t begin_collective(std::uint64_t team) try {
     teams::place_state& s = state_here();
     std::lock_guard const held(s.lock);

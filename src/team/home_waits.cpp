@@ -55,9 +55,9 @@ bool home_waits::is_lost(detail::home_wait& one) const noexcept {
 }
 
 // The caller holds the lock.
-template <class Which> void home_waits::end_waits(Which which) noexcept {
+template <class Predicate> void home_waits::end_waits(Predicate is_over) noexcept {
     for (detail::home_wait& one : m_waits)
-        if (which(one)) detail::request_cancellation(*one.m_over.get());
+        if (is_over(one)) detail::request_cancellation(*one.m_over.get());
 }
 
 void home_waits::mark(std::uint64_t number, int by) {

@@ -49,7 +49,7 @@ private:
     };
 
     void mark(std::uint64_t number, int by);
-    template <class Which> void end_waits(Which which) noexcept;
+    template <class Predicate> void end_waits(Predicate is_over) noexcept;
     [[nodiscard]] bool is_lost(detail::home_wait& one) const noexcept;
 
     mutable mutex m_lock; // guards the rest

@@ -86,12 +86,12 @@ private:
     net::order_of_process m_order;
 };
 
-// Of the place whose messages these are.
+// The state of the place whose messages these are.
 [[nodiscard]] inline place_state& state_of(endpoint const& e) noexcept {
     return *static_cast<place_state*>(e.handler_of(message_kind::collective));
 }
 
-// That of the calling thread's place.
+// The state of the calling thread's place.
 [[nodiscard]] place_state& state_here();
 
 } // namespace tulle::teams

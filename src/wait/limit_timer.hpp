@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ends a wait early: its place in the timer queue, and in the list of what can be cancelled.
+// What ends a wait early: its node in the timer queue, and the one in the list of what can be
+// cancelled.
 // Part of a waiter's frame.
 // Both may call end(), one after the other or at once; a compare-and-swap of the waiter's decides.
 #pragma once
@@ -54,7 +55,8 @@ template <class Parking> struct limit_timer : Parking::timer, Parking::cancellat
         if (this->deadline != tulle::detail::k_no_deadline) Parking::insert_timer(*this);
         if (token != nullptr) token->insert(*this);
     }
-    // After start() has returned, or without it. Then end() is over, or will never be called.
+    // Called after start() has returned, or without it. When it returns, end() is over or will
+    // never be called.
     void stop() noexcept {
         if (this->deadline != tulle::detail::k_no_deadline) Parking::remove_timer(*this);
         if (token != nullptr) token->remove(*this);

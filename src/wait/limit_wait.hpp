@@ -9,18 +9,19 @@
 
 namespace tulle::wait {
 
-// What has ended it: timed_out or cancelled.
+// Returns what has ended the wait: timed_out or cancelled.
 template <class Parking> outcome wait_for_limit(wait_reason reason, limit<Parking> until) noexcept {
     typename Parking::lock guard;
     timed_waiter<Parking> self(until);
     park(
         reason, static_cast<waiter<Parking>&>(self), guard, [] { return true; }, &self);
-    { std::lock_guard const started(guard); } // released by who has started the limit
+    { std::lock_guard const started(guard); } // the starter of the limit has released it
     self.stop();
     return self.load_state();
 }
 
-// Ends its wait at a time, and nobody else does: no outcome to decide, nothing to take back.
+// A waiter whose wait its timer alone ends: there is no outcome to decide, and nothing to take
+// back.
 template <class Parking> struct time_waiter : Parking::timer {
     typename Parking::handle thread = Parking::self();
 
@@ -37,7 +38,7 @@ template <class Parking> struct time_waiter : Parking::timer {
     }
 };
 
-// Until the deadline: ns of the clock of Parking.
+// Suspends the caller until the deadline, in ns of the clock of Parking.
 template <class Parking> void wait_for_time(wait_reason reason, std::uint64_t deadline) noexcept {
     time_waiter<Parking> self(deadline);
     Parking::set_wait(self.thread, reason);

@@ -32,10 +32,10 @@ public:
     }
 
 private:
-    // On the context that comes next. If the caller waits, the store is the last access to its
-    // frame.
-    static void post(void* of, void*) noexcept {
-        auto& self = *static_cast<sole_waiter*>(of);
+    // Runs on the context that comes next. If the waiter stays suspended, the store is the last
+    // access to its frame.
+    static void post(void* argument, void*) noexcept {
+        auto& self = *static_cast<sole_waiter*>(argument);
         auto const thread = self.m_thread;
         bool const waits = self.m_entry.enter(thread);
         if (waits) self.start();

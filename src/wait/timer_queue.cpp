@@ -71,9 +71,9 @@ void timer_queue::start_at(std::uint64_t now) noexcept {
     }
 }
 
-// With the lock held.
-void timer_queue::publish_next(unsigned of) noexcept {
-    m_next.publish(of, m_wheels[of].wheel.next_deadline());
+// The caller holds the wheel's lock.
+void timer_queue::publish_next(unsigned k) noexcept {
+    m_next.publish(k, m_wheels[k].wheel.next_deadline());
 }
 
 void timer_queue::lock_for_process_fork() noexcept {

@@ -154,8 +154,8 @@ std::uint16_t timer_wheel::first_far() const noexcept {
     return k_none;
 }
 
-// Of one that is not open. Its digits above are those of what the level is counted from, those
-// below are 0.
+// When the time of a slot begins that is not open. The digits above the slot's own are those that
+// the level is counted from, those below are 0.
 std::uint64_t timer_wheel::start_of(std::uint16_t slot) const noexcept {
     unsigned const round = slot / k_slots;
     std::uint64_t from = m_base;
@@ -174,7 +174,7 @@ std::uint64_t timer_wheel::start_of(std::uint16_t slot) const noexcept {
     return above | static_cast<std::uint64_t>(slot % k_slots) << shift;
 }
 
-// Of a far slot: when the unit before it begins.
+// When a far slot is opened: when the unit before it begins.
 std::uint64_t timer_wheel::opens_at(std::uint16_t slot) const noexcept {
     return start_of(slot) - (k_one << k_unit_bits);
 }
@@ -185,7 +185,7 @@ std::uint64_t timer_wheel::look_at(std::uint16_t slot) const noexcept {
     std::uint64_t next = first->deadline;
     timer const* t = first->next;
     for (unsigned seen = 1; t != first; ++seen, t = t->next) {
-        if (seen == k_most_looked_at)
+        if (seen == k_most_visited)
             return slot >= k_first_far * k_slots ? opens_at(slot) : start_of(slot);
         next = std::min(next, t->deadline);
     }

@@ -6,14 +6,15 @@
 //
 // The wheel has a base, which no timer is before. A deadline is a number with digits of 6 bits, and
 // a timer lies in the slot of one of its digits:
-//   levels 0 to 3  of the highest digit in which it differs from the base: what is due within the
-//                  same 2^24 ns, 17 ms, as the base level 4        of the fifth digit, and one bit
-//                  more: the rest of this unit of 2^30 ns, 1.07 s, and of the next one levels 5 to
-//                  10 of the highest digit in which it differs from the unit that comes after the
-//                  base's
-// so that the first timer is in the first used slot of the lowest used level, and a timer's place
-// is right until the base comes to it: then the slot is open, and its timers go to lower levels,
-// one in each step. Slots of levels from 5 on are open a unit before their time, as there may be a
+//   levels 0 to 3   of the highest digit in which it differs from the base: what is due within the
+//                   same 2^24 ns, 17 ms, as the base
+//   level 4         of the fifth digit, and one bit more: the rest of this unit of 2^30 ns, 1.07 s,
+//                   and of the next one
+//   levels 5 to 10  of the highest digit in which it differs from the unit that comes after the
+//                   base's
+// so that the first timer is in the first used slot of the lowest used level, and a timer's slot is
+// right until the base comes to it: then the slot is open, and its timers go to lower levels, one
+// in each step. Slots of levels from 5 on are open a unit before their time, as there may be a
 // million timers in one, each of which is somewhere else in memory: to move them takes some 100 ms.
 #pragma once
 
@@ -27,9 +28,9 @@ namespace tulle::wait {
 
 struct timer {
     std::uint64_t deadline = k_never; // ns, monotonic
-    // Under the queue's lock: short, and never inserts or removes.
+    // Called under the queue's lock. It is short, and never inserts or removes.
     void (*fire)(timer&) noexcept = nullptr;
-    // In a slot, as a ring.
+    // The timers of a slot are linked as a ring.
     timer* next = nullptr;
     timer* previous = nullptr;
     std::uint16_t slot = 0;
@@ -40,7 +41,7 @@ struct timer {
 class timer_wheel {
 public:
     void insert(timer& t) noexcept;
-    // Of one that is queued here.
+    // Takes out a timer that is queued here.
     void remove(timer& t) noexcept;
     // Fires what is due at `now`, the earlier first; of timers within 262 us, which are all due, in
     // any order. Each step fires or moves one or two timers. How many have fired; if it has stopped
@@ -61,14 +62,15 @@ private:
     static constexpr unsigned k_wide = 4; // the level of two rounds of slots
     static constexpr unsigned k_wide_bits = k_wide * k_bits;
     static constexpr unsigned k_unit_bits = k_wide_bits + k_bits;
-    // Of slots, on all levels: levels 0 to 3, twice 4, 5 to 10.
+    // Rounds of slots, on all levels: one each of levels 0 to 3, two of level 4, one each of 5 to
+    // 10.
     static constexpr unsigned k_rounds = 12;
     static constexpr unsigned k_first_far = k_wide + 2; // round
     static constexpr unsigned k_fired_whole =
-        // A slot up to this level, of 2^18 ns, that is over is fired without a look at each
+        // A slot up to this level, of 2^18 ns, that is over is fired without a check of each
         // deadline.
         3;
-    static constexpr unsigned k_most_looked_at = 4;
+    static constexpr unsigned k_most_visited = 4;
     static constexpr std::uint16_t k_none = k_rounds * k_slots;
 
     [[nodiscard]] bool step(std::uint64_t now, std::size_t& fired) noexcept;

@@ -26,7 +26,7 @@ enum class wait_kind : std::uint8_t {
     channel_select,  // one of several
     cancellation,    // of a token
     word_full,       // a full/empty word or a tulle::full_empty, until it is full
-    word_empty,      // likewise, until it is empty
+    word_empty,      // either of these, until it is empty
     address_lock,    // an address that is locked
     group_permit,    // the permits of a spawn_group (group/permits.hpp)
     future,          // a future's state

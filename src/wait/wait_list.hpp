@@ -104,14 +104,15 @@ namespace detail_park {
 template <class Parking, class Lock, class Enter> struct request {
     Lock& guard;
     waiter<Parking>& self;
-    // Under the guard: links the waiter and says true, or says false: no need to wait.
+    // Called under the guard: it links the waiter and returns true, or returns false if there is no
+    // need to wait.
     Enter& enter;
     limit_timer<Parking>* ending; // or null
 };
 
 // The limit starts under the guard: once that is released the node may be gone.
-template <class Parking, class Lock, class Enter> void post_park(void* of, void*) noexcept {
-    auto& r = *static_cast<request<Parking, Lock, Enter>*>(of);
+template <class Parking, class Lock, class Enter> void post_park(void* argument, void*) noexcept {
+    auto& r = *static_cast<request<Parking, Lock, Enter>*>(argument);
     Lock& guard = r.guard;
     auto const thread = r.self.thread;
     guard.lock();
@@ -135,14 +136,13 @@ void park(wait_reason reason, waiter<Parking>& w, Lock& guard, Enter enter,
     Parking::suspend(&detail_park::post_park<Parking, Lock, Enter>, &r, nullptr);
 }
 
-// A waiter that timed out while it was in a batch: its node is the taker's until then.
+// Waits until the taker of a batch is done with the node of a waiter that timed out in it.
 template <class Parking> void await_release(waiter<Parking>& w) noexcept {
     while (w.load_state() != outcome::woken) Parking::relax();
 }
 
-// The same with a limit. False: it was reached, and the node is off the list; `leave` then ran
-// under the guard, if it was in it.
-// Node: what the list's nodes are.
+// Like park(), until a limit is reached. False: it was reached, and the node is off the list; if it
+// was still in the list, `leave` has run under the guard. Node: what the list's nodes are.
 template <class Parking, class Node, class Lock, class Enter, class Leave>
 [[nodiscard]] bool park_until(wait_reason reason, timed_waiter<Parking, Node>& w, Lock& guard,
                               wait_list<Parking>& list, Enter enter, Leave leave) noexcept {
@@ -152,7 +152,7 @@ template <class Parking, class Node, class Lock, class Enter, class Leave>
         w.stop();
         return true;
     }
-    guard.lock(); // released by who has started the limit
+    guard.lock(); // the starter of the limit has released it
     bool const in_batch = w.linked && !list.contains(w);
     if (list.contains(w)) {
         list.unlink(w);

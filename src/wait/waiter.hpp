@@ -32,10 +32,9 @@ template <class Parking> struct waiter {
     std::uint16_t tries = 0; // mutex: woken so often, and others were faster
     std::uint64_t since = 0; // mutex: when it queued, ns
 
-    // By the waker, in any case before it resumes the thread. False: the limit came first. After
-    // true the caller must resume it.
-    // relaxed, here and in try_end: the outcome decides who resumes; what must be visible comes
-    // with resume and with the locks.
+    // The waker calls this, in any case before it resumes the thread. False: the limit came first.
+    // After true the caller must resume the thread. relaxed, here and in try_end: the outcome
+    // decides who resumes; what must be visible comes with resume and with the locks.
     [[nodiscard]] bool try_wake() noexcept {
         if (!timed) {
             state.store(outcome::woken, std::memory_order_relaxed);
@@ -45,7 +44,8 @@ template <class Parking> struct waiter {
         return state.compare_exchange_strong(expected, outcome::woken, std::memory_order_relaxed,
                                              std::memory_order_relaxed);
     }
-    // By the timer or the canceller. As above.
+    // The timer or the canceller calls this. False: the waker or another end came first. After true
+    // the caller must resume the thread.
     [[nodiscard]] bool try_end(outcome why) noexcept {
         outcome expected = outcome::waiting;
         return state.compare_exchange_strong(expected, why, std::memory_order_relaxed,
@@ -59,7 +59,8 @@ template <class Parking> struct waiter {
     [[nodiscard]] bool has_ended() const noexcept { return load_state() >= outcome::timed_out; }
 };
 
-// With a limit: a deadline, a token, or both. Node: a waiter, or what a primitive has made of one.
+// A waiter with a limit: a deadline, a token, or both. Node: a waiter, or what a primitive has made
+// of one.
 template <class Parking, class Node = waiter<Parking>>
 struct timed_waiter : Node, limit_timer<Parking> {
     explicit timed_waiter(limit<Parking> l) noexcept : limit_timer<Parking>(l, &end_wait) {

@@ -182,7 +182,7 @@ TEST(arrivals, the_place_must_check_for_requests_after_a_fence) {
                    one_way([](direction& d) { d.come_without_a_fence(k_points); }, &wait_for_last));
 }
 
-TEST(arrivals, who_fails_must_say_so) {
+TEST(arrivals, a_place_that_fails_must_say_so) {
     expect_failure("arrivals_silent", "deadlock",
                    one_way(
                        [](direction& d) {

@@ -39,7 +39,7 @@ struct future {
             ++n->runs;
         }
     }
-    void look() {
+    void poll() {
         if (list.is_closed())
             model::check(result.load() == 5, "closed means that the result is there");
     }
@@ -54,7 +54,7 @@ model::test_body body(bool* in_order = nullptr) {
         });
         t.thread([&f] { f.add(2); });
         t.thread([&f] { f.close(); });
-        t.thread([&f] { f.look(); });
+        t.thread([&f] { f.poll(); });
         t.at_end([&f, in_order] {
             for (std::size_t k = 0; k < 3; ++k)
                 model::check(f.nodes[k].runs == 1, "each is run once");

@@ -250,19 +250,19 @@ TEST(cancellation, in_the_queue_of_a_mutex) {
 struct mailbox : world {
     base::basic_spin_lock<model::machine> mutex;
     sync::condition_core<parking> filled;
-    model::plain<int> letters{0};
+    model::plain<int> items{0};
     int taken = 0; // guarded by the mutex
 
     void put() {
         mutex.lock();
-        letters.store(letters.load() + 1);
+        items.store(items.load() + 1);
         mutex.unlock();
         filled.notify_one();
     }
     void take(bool cancellable) {
         mutex.lock();
         bool notified = true;
-        while (letters.load() == 0 && notified) {
+        while (items.load() == 0 && notified) {
             auto const unlock = [this] { mutex.unlock(); };
             if (cancellable)
                 notified = filled.wait_until(until_cancelled(), unlock);
@@ -270,8 +270,8 @@ struct mailbox : world {
                 filled.wait(unlock);
             mutex.lock();
         }
-        bool const got = letters.load() != 0;
-        if (got) letters.store(letters.load() - 1);
+        bool const got = items.load() != 0;
+        if (got) items.store(items.load() - 1);
         taken += got ? 1 : 0;
         if (cancellable) r.count(got);
         mutex.unlock();
@@ -288,7 +288,7 @@ TEST(cancellation, takes_no_notification) {
             t.thread([&m] { m.take(true); });
             t.thread([&m] { m.token.request(); });
             t.at_end([&m, &all] {
-                model::check(m.taken + m.letters.load() == 2, "a letter is taken or left");
+                model::check(m.taken + m.items.load() == 2, "an item is taken or left");
                 m.note(&all);
             });
         });

@@ -86,7 +86,7 @@ void take_all(place& p) {
     }
 }
 
-void take_all_without_a_second_look(place& p) {
+void take_all_without_a_second_poll(place& p) {
     while (!p.has_all()) {
         if (p.poll()) continue;
         p.bell().arm();
@@ -124,7 +124,7 @@ TEST(doorbell, two_senders) {
 }
 
 TEST(doorbell, needs_a_poll_between_arm_and_sleep) {
-    expect_lost_wake_up("doorbell_hasty", senders_and(&take_all_without_a_second_look));
+    expect_lost_wake_up("doorbell_one_poll", senders_and(&take_all_without_a_second_poll));
 }
 
 // What is not a message: a waker has said before what for, and the sleeper checks for it after
@@ -149,7 +149,7 @@ struct waking {
     }
 };
 
-TEST(doorbell, who_is_woken_sees_why) {
+TEST(doorbell, a_place_that_is_woken_sees_why) {
     model::result const r = model::explore("doorbell_wake", exhaustive(3), &waking::body);
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
@@ -256,14 +256,14 @@ TEST(watched_doorbell, beside_one_who_only_polls) {
 
 // -- planted errors
 
-void watch_without_a_last_look(place& p) {
+void watch_without_a_last_poll(place& p) {
     p.bell().begin_watch();
     static_cast<void>(poll_unless_others_do(p));
     p.bell().end_watch();
 }
 
-TEST(watched_doorbell, must_be_looked_at_after_a_watch) {
-    expect_lost_wake_up("watched_unlooked", office(1, &serve, &watch_without_a_last_look));
+TEST(watched_doorbell, must_be_polled_after_a_watch) {
+    expect_lost_wake_up("watched_unpolled", office(1, &serve, &watch_without_a_last_poll));
 }
 
 void end_watch_silently(place& p) {
@@ -272,12 +272,12 @@ void end_watch_silently(place& p) {
     static_cast<void>(poll_unless_others_do(p));
 }
 
-TEST(watched_doorbell, who_cannot_poll_after_a_watch_must_wake) {
+TEST(watched_doorbell, one_that_cannot_poll_after_a_watch_must_wake) {
     expect_lost_wake_up("watched_silent", office(2, &serve, &end_watch_silently, &poll_once));
 }
 
 // The thread that held the lock when the poll failed may have let go since.
-void serve_by_a_look_at_the_lock(place& p) {
+void serve_by_a_hint_of_the_lock(place& p) {
     while (!p.has_all()) {
         if (poll_unless_others_do(p)) continue;
         p.bell().arm();
@@ -287,12 +287,12 @@ void serve_by_a_look_at_the_lock(place& p) {
     }
 }
 
-TEST(watched_doorbell, who_goes_to_sleep_must_have_polled) {
+TEST(watched_doorbell, one_that_goes_to_sleep_must_have_polled) {
     expect_lost_wake_up("watched_by_hint",
-                        office(2, &serve_by_a_look_at_the_lock, &watch, &poll_once));
+                        office(2, &serve_by_a_hint_of_the_lock, &watch, &poll_once));
 }
 
-void end_watch_by_a_look_at_the_lock(place& p) {
+void end_watch_by_a_hint_of_the_lock(place& p) {
     p.bell().begin_watch();
     p.bell().end_watch();
     if (p.polling().looks_held())
@@ -302,9 +302,9 @@ void end_watch_by_a_look_at_the_lock(place& p) {
 }
 
 // Seen free, the lock may be taken by one who loads a box before its store to the lock is visible.
-TEST(watched_doorbell, who_ends_a_watch_must_have_polled) {
+TEST(watched_doorbell, one_that_ends_a_watch_must_have_polled) {
     expect_lost_wake_up("watched_ended_by_hint",
-                        office(1, &serve, &end_watch_by_a_look_at_the_lock));
+                        office(1, &serve, &end_watch_by_a_hint_of_the_lock));
 }
 
 TEST(doorbell, every_order_is_needed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who sleeps until the first deadline of all, and who inserts an earlier one: either the sleeper
-// sees it, or it is told.
+// One thread sleeps until the first deadline of all, and another inserts an earlier one: either the
+// sleeper sees it, or it is told.
 #include "explorer/explore.hpp"
 #include "wait/first_deadlines.hpp"
 
@@ -17,9 +17,9 @@ constexpr std::uint64_t k_early = 5;
 constexpr std::uint64_t k_late = 10;
 
 struct errors {
-    bool looks_once = false;
+    bool scans_once = false;
     bool no_fence = false;         // of the inserter
-    bool no_fence_between = false; // the looks of the sleeper
+    bool no_fence_between = false; // between the scans of the sleeper
 };
 
 // Queue 0 has a timer at first, which is removed, queue 1 gets a later one.
@@ -31,13 +31,13 @@ public:
     void insert() {
         m_deadlines.publish(1, k_late);
         bool const is_first =
-            m_errors.no_fence ? k_late <= m_deadlines.look() : m_deadlines.is_first_of_all(k_late);
+            m_errors.no_fence ? k_late <= m_deadlines.scan() : m_deadlines.is_first_of_all(k_late);
         if (is_first && m_announced.load(relaxed)) m_told.store(true, relaxed);
     }
     void sleep() {
         m_announced.store(true, relaxed);
         machine::heavy_fence();
-        m_until.store(look(), relaxed);
+        m_until.store(find_first(), relaxed);
     }
     void check_end() const {
         model::check(m_until.load(relaxed) <= k_late || m_told.load(relaxed),
@@ -46,11 +46,11 @@ public:
     [[nodiscard]] bool was_told() const { return m_told.load(relaxed); }
 
 private:
-    std::uint64_t look() {
-        if (m_errors.looks_once) return m_deadlines.look();
+    std::uint64_t find_first() {
+        if (m_errors.scans_once) return m_deadlines.scan();
         if (!m_errors.no_fence_between) return m_deadlines.first();
-        std::uint64_t const seen = m_deadlines.look();
-        return seen == m_deadlines.look() ? seen : m_deadlines.first();
+        std::uint64_t const seen = m_deadlines.scan();
+        return seen == m_deadlines.scan() ? seen : m_deadlines.first();
     }
 
     errors m_errors;
@@ -89,8 +89,8 @@ TEST(first_deadlines, nobody_sleeps_too_long) {
     EXPECT_GT(told, 0);
 }
 
-TEST(first_deadlines, one_look_is_not_enough) {
-    expect_failure("first_deadlines_one_look", {.looks_once = true});
+TEST(first_deadlines, one_scan_is_not_enough) {
+    expect_failure("first_deadlines_one_scan", {.scans_once = true});
 }
 
 TEST(first_deadlines, each_fence_is_needed) {

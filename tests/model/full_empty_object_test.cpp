@@ -127,14 +127,14 @@ model::options random(std::size_t executions) {
     return model::without_heavy_fence(model::random(executions));
 }
 
-model::test_body body(int writers, int readers, int hasty, int* parks = nullptr,
+model::test_body body(int writers, int readers, int timed, int* parks = nullptr,
                       int* given_up = nullptr) {
     return [=](model::test& t) {
         auto& h = t.make<history>();
         for (int i = 0; i < writers; ++i) t.thread([&h] { h.increment(); });
         for (int i = 0; i < readers; ++i) t.thread([&h] { h.watch(2); });
-        for (int i = 0; i < hasty; ++i) t.thread([&h] { h.take_in_time(); });
-        if (hasty > 0) t.thread([&h] { h.world.time_passes(); });
+        for (int i = 0; i < timed; ++i) t.thread([&h] { h.take_in_time(); });
+        if (timed > 0) t.thread([&h] { h.world.time_passes(); });
         t.at_end([=, &h] {
             model::check(h.counter.value.load(relaxed) == static_cast<std::uint64_t>(writers),
                          "no increment is lost");

@@ -183,7 +183,7 @@ TEST(message_ring, is_full_without_a_consumer) {
 
 // -- planted errors
 
-struct hasty : channel {
+struct faulty_channel : channel {
     using channel::channel;
     void publish_first() {
         for (int m = 0; m < count; ++m) {
@@ -201,26 +201,27 @@ struct hasty : channel {
     }
 };
 
-model::result explore_error(std::string_view name, void (hasty::*send)(),
-                            void (hasty::*receive)()) {
+model::result explore_error(std::string_view name, void (faulty_channel::*send)(),
+                            void (faulty_channel::*receive)()) {
     model::options o = random(20000);
     o.expect_failure = true;
     return model::explore(name, o, [=](model::test& t) {
-        auto& h = t.make<hasty>(5, 0b01010U);
+        auto& h = t.make<faulty_channel>(5, 0b01010U);
         t.thread([&h, send] { (h.*send)(); });
         t.thread([&h, receive] { (h.*receive)(); });
     });
 }
 
 TEST(message_ring, must_be_filled_before_it_is_published) {
-    model::result const r =
-        explore_error("ring_publish_first", &hasty::publish_first, &hasty::receive_all);
+    model::result const r = explore_error("ring_publish_first", &faulty_channel::publish_first,
+                                          &faulty_channel::receive_all);
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("data race"), std::string::npos) << r;
 }
 
 TEST(message_ring, must_be_read_before_it_is_popped) {
-    model::result const r = explore_error("ring_pop_first", &hasty::send_all, &hasty::pop_first);
+    model::result const r =
+        explore_error("ring_pop_first", &faulty_channel::send_all, &faulty_channel::pop_first);
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("data race"), std::string::npos) << r;
 }

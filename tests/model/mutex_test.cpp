@@ -62,7 +62,7 @@ template <class Parking> struct guarded {
 struct shape {
     int threads = 2;
     int rounds = 1;
-    int hasty = 0;       // threads that lock with a time-out, once
+    int timed = 0;       // threads that lock with a time-out, once
     bool is_new = false; // nobody has locked it before
 };
 
@@ -77,15 +77,15 @@ template <class Parking = model::parking> model::test_body body(shape s, counts*
         if (!s.is_new) g.lock.use_once();
         for (int i = 0; i < s.threads; ++i) {
             t.thread([&g, s] {
-                for (int k = 0; k < s.rounds; ++k) g.add(s.hasty > 0);
+                for (int k = 0; k < s.rounds; ++k) g.add(s.timed > 0);
             });
         }
-        for (int i = 0; i < s.hasty; ++i) t.thread([&g] { g.add_in_time(); });
-        if (s.hasty > 0) t.thread([&g] { g.world.time_passes(); });
-        if (s.hasty > 0) t.thread([&g] { g.world.time_passes(); });
+        for (int i = 0; i < s.timed; ++i) t.thread([&g] { g.add_in_time(); });
+        if (s.timed > 0) t.thread([&g] { g.world.time_passes(); });
+        if (s.timed > 0) t.thread([&g] { g.world.time_passes(); });
         t.at_end([=, &g] {
             int const refused = g.refused.load(relaxed);
-            model::check(g.value.load() + refused == s.threads * s.rounds + s.hasty,
+            model::check(g.value.load() + refused == s.threads * s.rounds + s.timed,
                          "each round counts once");
             model::check(g.lock.is_free(), "it is free in the end");
             model::check(g.lock.queue.waiting.empty() && g.lock.queue.on_its_way == nullptr,
@@ -124,7 +124,7 @@ TEST(mutex, stampede) {
 TEST(mutex, time_outs) {
     counts seen;
     model::result const r = model::explore("mutex_timed", random(40000),
-                                           body({.threads = 2, .rounds = 1, .hasty = 2}, &seen));
+                                           body({.threads = 2, .rounds = 1, .timed = 2}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(seen.refused), r.executions / 400);
 }
@@ -138,7 +138,7 @@ TEST(mutex, without_heavy_fences) {
 TEST(mutex, time_outs_without_heavy_fences) {
     model::options const o = model::without_heavy_fence(random(20000));
     model::result const r =
-        model::explore("mutex_light_timed", o, body({.threads = 2, .rounds = 1, .hasty = 2}));
+        model::explore("mutex_light_timed", o, body({.threads = 2, .rounds = 1, .timed = 2}));
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -162,7 +162,7 @@ TEST(mutex, the_first_lock) {
     EXPECT_TRUE(light.passed()) << light;
     model::result const timed =
         model::explore("mutex_new_timed", random(10000),
-                       body({.threads = 1, .rounds = 1, .hasty = 2, .is_new = true}));
+                       body({.threads = 1, .rounds = 1, .timed = 2, .is_new = true}));
     EXPECT_TRUE(timed.passed()) << timed;
 }
 
@@ -174,7 +174,7 @@ TEST(mutex, cold_locks) {
     model::result const r = model::explore("mutex_cold", exhaustive(2),
                                            body<cold_parking>({.threads = 2, .is_new = true}));
     EXPECT_TRUE(r.passed()) << r;
-    auto const timed = body<cold_parking>({.threads = 2, .rounds = 1, .hasty = 2, .is_new = true});
+    auto const timed = body<cold_parking>({.threads = 2, .rounds = 1, .timed = 2, .is_new = true});
     model::result const t = model::explore("mutex_cold_timed", random(10000), timed);
     EXPECT_TRUE(t.passed()) << t;
 }
@@ -192,8 +192,8 @@ TEST(mutex, orders_of_cold_locks_are_needed) {
     EXPECT_EQ(model::survivors(mutants), "");
 }
 
-// Who was woken and gives up looks for the next waiter. One order of things, as it hardly occurs by
-// chance:
+// A waiter that was woken and gives up wakes the next one. The test runs one order of things, which
+// hardly occurs by chance:
 //   A holds, W waits with a token | A wakes W, and requests | B takes the mutex before W does | X
 //   queues, and W finds the mutex held | B unlocks and wakes nobody, since W is on its way | W
 //   gives up: only it can wake X
@@ -307,7 +307,7 @@ model::test_body giving_up(bool carelessly) {
     };
 }
 
-TEST(mutex, who_gives_up_after_a_wake_up_wakes_the_next) {
+TEST(mutex, a_waiter_that_gives_up_after_a_wake_up_wakes_the_next) {
     model::result const r = model::explore("mutex_gives_up", random(2000), giving_up(false));
     EXPECT_TRUE(r.passed()) << r;
     model::options o = random(2000);
@@ -355,7 +355,7 @@ struct careless : guarded<model::parking> {
     }
 };
 
-TEST(mutex, needs_the_second_look) {
+TEST(mutex, needs_the_second_check) {
     model::options o = random(20000);
     o.expect_failure = true;
     model::result const r = model::explore("mutex_careless", o, [](model::test& t) {

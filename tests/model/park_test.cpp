@@ -274,11 +274,11 @@ struct desk {
     park::idle_set<machine> idle;
     park::sleeper<machine> sleeper;
     model::atomic<int> mail{0};
-    model::plain<int> letter{0};
+    model::plain<int> item{0};
 };
 
 void deliver(desk& d) {
-    d.letter.store(1);
+    d.item.store(1);
     d.mail.store(1, release); // pairs with fetch_mail
     machine::fence_seq_cst();
     d.idle.wake(d.sleeper);
@@ -296,7 +296,7 @@ void fetch_mail(desk& d) {
             woken = d.idle.sleep(d.sleeper, model::k_no_deadline) == sleep_result::woken;
     }
     static_cast<void>(d.idle.end_search());
-    model::check(d.letter.load() == 1, "the letter is there");
+    model::check(d.item.load() == 1, "the item is there");
 }
 
 TEST(idle_set, wakes_this_very_worker) {
@@ -438,7 +438,7 @@ TEST(wake_flag, needs_to_be_set) {
 }
 
 // The last searcher sets the wake flag before the maker, which has been told by the one before,
-// silences it.
+// clears it.
 TEST(wake_flag, needs_a_fence_after_it_was_cleared) {
     expect_deadlock("wake_flag_unfenced", random(200000),
                     two_forks_body(mistake::no_fence_after_clear));
@@ -483,12 +483,12 @@ template <class Machine> struct two_searchers {
     model::atomic<int> work{0};
 };
 
-// `looks`: the maker needs no wake flag, as it reads the idle set each time.
-template <class Machine = machine> model::test_body two_searchers_body(bool looks) {
-    return [looks](model::test& t) {
-        auto& s = t.make<two_searchers<Machine>>(!looks);
-        t.thread([&s, looks] {
-            if (!looks) return s.make();
+// `reads_set`: the maker needs no wake flag, as it reads the idle set each time.
+template <class Machine = machine> model::test_body two_searchers_body(bool reads_set) {
+    return [reads_set](model::test& t) {
+        auto& s = t.make<two_searchers<Machine>>(!reads_set);
+        t.thread([&s, reads_set] {
+            if (!reads_set) return s.make();
             s.work.store(1, relaxed);
             park::notify_light(s.idle, !std::is_same_v<Machine, symmetric>);
         });
@@ -505,9 +505,10 @@ template <class Machine = machine> model::test_body two_searchers_body(bool look
 }
 
 TEST(idle_set, one_of_two_searchers_hears_of_what_is_made) {
-    for (bool const looks : {true, false}) {
-        model::result const r = model::explore(looks ? "two_searchers" : "two_searchers_wake_flag",
-                                               exhaustive(2), two_searchers_body(looks));
+    for (bool const reads_set : {true, false}) {
+        model::result const r =
+            model::explore(reads_set ? "two_searchers" : "two_searchers_wake_flag", exhaustive(2),
+                           two_searchers_body(reads_set));
         EXPECT_TRUE(r.passed()) << r;
         EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
     }
@@ -656,7 +657,7 @@ model::test_body deadline_body() {
     };
 }
 
-TEST(resume_word, who_watches_is_told_of_an_earlier_deadline) {
+TEST(resume_word, a_waiter_that_watches_is_told_of_an_earlier_deadline) {
     model::result const r = model::explore("resume_deadline", exhaustive(2), deadline_body());
     EXPECT_TRUE(r.passed()) << r;
 }

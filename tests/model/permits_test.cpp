@@ -54,7 +54,7 @@ struct group_of_threads {
         end(self);
     }
     void newcomer(std::size_t wanted) { run(of.take(wanted)); }
-    void hasty(std::size_t wanted) {
+    void timed(std::size_t wanted) {
         std::size_t const column = of.take_until(wanted, 2);
         if (column != group::k_any_column)
             run(column);
@@ -93,7 +93,7 @@ struct shape {
     std::size_t most = 1;
     int lenders = 0;
     int newcomers = 0;
-    int hasty = 0;
+    int timed = 0;
     bool any = false; // they take any column
 };
 
@@ -107,8 +107,8 @@ model::test_body body(shape s, counts* seen = nullptr) {
         }
         for (int i = 0; i < s.newcomers; ++i)
             t.thread([&g, wanted, i] { g.newcomer(i == 0 ? 0 : wanted); });
-        for (int i = 0; i < s.hasty; ++i) t.thread([&g, wanted] { g.hasty(wanted); });
-        if (s.hasty > 0) t.thread([&g] { g.world.time_passes(); });
+        for (int i = 0; i < s.timed; ++i) t.thread([&g, wanted] { g.timed(wanted); });
+        if (s.timed > 0) t.thread([&g] { g.world.time_passes(); });
         t.at_end([=, &g] {
             model::check(g.of.taken() == 0, "all permits have come back");
             if (seen == nullptr) return;
@@ -167,7 +167,7 @@ TEST(permits, a_lender_goes_on_as_soon_as_a_permit_of_its_column_is_free) {
 TEST(permits, time_outs) {
     counts seen;
     model::result const r = model::explore("permits_timed", random(30000),
-                                           body({.lenders = 1, .newcomers = 1, .hasty = 1}, &seen));
+                                           body({.lenders = 1, .newcomers = 1, .timed = 1}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(seen.time_outs, r.executions / 200);
 }
@@ -175,7 +175,7 @@ TEST(permits, time_outs) {
 TEST(permits, every_order_is_needed) {
     auto mutants =
         model::weaken_each("permits_weakened", random(base::k_thread_sanitizer ? 2000 : 10000),
-                           body({.lenders = 1, .newcomers = 1, .hasty = 1}));
+                           body({.lenders = 1, .newcomers = 1, .timed = 1}));
     EXPECT_GE(mutants.size(), 2U);
     // The outcome of a time-out is acquired for the sake of batches, of which there are none here.
     std::erase_if(mutants,

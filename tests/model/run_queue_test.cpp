@@ -115,7 +115,7 @@ struct mailed : house {
     }
 };
 
-TEST(mailbox, each_letter_is_fetched) {
+TEST(mailbox, each_post_is_fetched) {
     model::result const r = model::explore("mailbox", random(20000), &mailed::body);
     EXPECT_TRUE(r.passed()) << r;
 }

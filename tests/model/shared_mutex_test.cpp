@@ -53,8 +53,8 @@ struct shape {
     int writers = 0;
     int readers = 0;
     int rounds = 1;
-    int hasty_writers = 0;
-    int hasty_readers = 0;
+    int timed_writers = 0;
+    int timed_readers = 0;
 };
 
 struct counts {
@@ -75,10 +75,10 @@ model::test_body body(shape s, counts* seen = nullptr) {
         };
         add(s.writers, [&d] { d.write(false); });
         add(s.readers, [&d] { d.read(false); });
-        add(s.hasty_writers, [&d] { d.write(true); });
-        add(s.hasty_readers, [&d] { d.read(true); });
-        if (s.hasty_writers + s.hasty_readers > 0) t.thread([&d] { d.world.time_passes(); });
-        if (s.hasty_writers + s.hasty_readers > 0) t.thread([&d] { d.token.request(); });
+        add(s.timed_writers, [&d] { d.write(true); });
+        add(s.timed_readers, [&d] { d.read(true); });
+        if (s.timed_writers + s.timed_readers > 0) t.thread([&d] { d.world.time_passes(); });
+        if (s.timed_writers + s.timed_readers > 0) t.thread([&d] { d.token.request(); });
         t.at_end([=, &d] {
             model::check(!d.lock.is_used(), "it is free in the end, and nobody waits");
             if (seen == nullptr) return;
@@ -119,7 +119,7 @@ TEST(shared_mutex, limits_in_both_lists) {
     counts seen;
     model::result const r = model::explore(
         "shared_mutex_timed", random(60000),
-        body({.writers = 1, .readers = 1, .hasty_writers = 1, .hasty_readers = 2}, &seen));
+        body({.writers = 1, .readers = 1, .timed_writers = 1, .timed_readers = 2}, &seen));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(static_cast<std::size_t>(seen.refused), r.executions / 60);
 }
@@ -157,7 +157,7 @@ TEST(shared_mutex, a_writer_that_gives_up_lets_readers_in) {
 TEST(shared_mutex, every_order_is_needed) {
     auto mutants = model::weaken_each(
         "shared_mutex_weakened", random(30000),
-        body({.writers = 1, .readers = 2, .rounds = 2, .hasty_writers = 1, .hasty_readers = 1}));
+        body({.writers = 1, .readers = 2, .rounds = 2, .timed_writers = 1, .timed_readers = 1}));
     std::erase_if(mutants, [](model::mutant const& m) {
         return m.change.where.file != "shared_mutex_core.hpp";
     });

@@ -21,8 +21,8 @@ using machine = model::machine;
 
 struct errors {
     bool leaves_silently = false; // stand_by wakes nobody
-    // A worker that goes to sleep does not look whether it is surplus.
-    bool forgets_to_look = false;
+    // A worker that goes to sleep does not check whether it is surplus.
+    bool forgets_to_check = false;
     bool changes_silently = false; // the change wakes nobody
 };
 
@@ -106,7 +106,7 @@ private:
         auto& self = m_sleepers[index];
         m_idle.announce(self); // H1
         machine::heavy_fence();
-        bool const surplus = !m_errors.forgets_to_look && is_surplus(index);
+        bool const surplus = !m_errors.forgets_to_check && is_surplus(index);
         if (!looks_empty() || m_stop.load(relaxed) || surplus) // H2
             m_idle.withdraw(self);
         else
@@ -222,9 +222,9 @@ TEST(stand_by, a_sleeper_must_be_told) {
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }
 
-TEST(stand_by, who_goes_to_sleep_must_look_again) {
+TEST(stand_by, one_that_goes_to_sleep_must_check_again) {
     model::result const r = model::explore("stand_by_unseen", random(6000, true),
-                                           body(0, &go<>, {.forgets_to_look = true}));
+                                           body(0, &go<>, {.forgets_to_check = true}));
     EXPECT_TRUE(r.failed);
     EXPECT_NE(r.message.find("deadlock"), std::string::npos) << r;
 }

@@ -132,7 +132,7 @@ TEST(resume_word, every_order_is_needed) {
     expect_needed("guest_weakened", &guest::body, "resume_word.hpp", 2);
 }
 
-// -- workers that come while others look
+// -- workers that come while others visit them
 
 struct item {
     model::plain<int> content{0};
@@ -150,15 +150,15 @@ struct crowd {
             list.push_back(&i);
         }
     }
-    void look() {
+    void visit() {
         for (item* const i : list)
             model::check(i->content.load() == 5, "what is in the list is made");
     }
     static void body(model::test& t) {
         auto& c = t.make<crowd>();
         t.thread([&c] { c.add(); });
-        t.thread([&c] { c.look(); });
-        t.thread([&c] { c.look(); });
+        t.thread([&c] { c.visit(); });
+        t.thread([&c] { c.visit(); });
         t.at_end([&c] { model::check(c.list.size() == 2, "both are in the list"); });
     }
 };

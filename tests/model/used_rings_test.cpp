@@ -27,11 +27,11 @@ public:
     void send(std::size_t ring) {
         m_used.enter(ring);                 // U1
         m_messages[ring].store(1, relaxed); // D1; it carries nothing
-        m_bell.ring();                      // D2
+        m_doorbell.ring();                  // D2
     }
     void send_before_it_is_entered(std::size_t ring) {
         m_messages[ring].store(1, relaxed);
-        m_bell.ring();
+        m_doorbell.ring();
         m_used.enter(ring);
     }
     bool poll() {
@@ -49,9 +49,9 @@ public:
     void take_all() {
         while (m_arrived < k_rings) {
             if (poll()) continue;
-            m_bell.arm();                       // E1
-            if (poll()) continue;               // E2
-            m_bell.sleep(model::k_no_deadline); // E3
+            m_doorbell.arm();                       // E1
+            if (poll()) continue;                   // E2
+            m_doorbell.sleep(model::k_no_deadline); // E3
         }
     }
 
@@ -62,7 +62,7 @@ private:
     }
 
     net::used_rings<machine, k_rings> m_used;
-    net::doorbell<machine> m_bell;
+    net::doorbell<machine> m_doorbell;
     std::array<model::atomic<std::uint32_t>, k_rings> m_messages;
     std::uint32_t m_known_count = 0; // of the receiver, as are the next
     std::array<bool, k_rings> m_is_known{};
@@ -88,7 +88,7 @@ TEST(used_rings, the_first_message_of_each_arrives) {
 TEST(used_rings, every_order_is_needed) {
     auto const mutants = model::weaken_each("used_rings_weakened", random(20000),
                                             senders_and_receiver(&place::send));
-    EXPECT_GE(mutants.size(), 3U); // both sides of the count, and the fences of the bell
+    EXPECT_GE(mutants.size(), 3U); // both sides of the count, and the fences of the doorbell
     EXPECT_EQ(model::survivors(mutants), "");
 }
 

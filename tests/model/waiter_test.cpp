@@ -210,19 +210,19 @@ struct mailbox {
     model::parking_world world;
     base::basic_spin_lock<model::machine> mutex;
     sync::condition_core<model::parking> filled;
-    model::plain<int> letters{0};
+    model::plain<int> items{0};
     int taken = 0; // guarded by the mutex
     int gave_up = 0;
 
     void put() {
         mutex.lock();
-        letters.store(letters.load() + 1);
+        items.store(items.load() + 1);
         mutex.unlock();
         filled.notify_one();
     }
     void take() {
         mutex.lock();
-        while (letters.load() == 0) {
+        while (items.load() == 0) {
             filled.wait([this] { mutex.unlock(); });
             mutex.lock();
         }
@@ -231,16 +231,16 @@ struct mailbox {
     void take_in_time() {
         mutex.lock();
         bool in_time = true;
-        while (letters.load() == 0 && in_time) {
+        while (items.load() == 0 && in_time) {
             in_time = filled.wait_until(2, [this] { mutex.unlock(); });
             mutex.lock();
         }
-        if (letters.load() != 0) return take_one();
+        if (items.load() != 0) return take_one();
         ++gave_up;
         mutex.unlock();
     }
     void take_one() {
-        letters.store(letters.load() - 1);
+        items.store(items.load() - 1);
         ++taken;
         mutex.unlock();
     }
@@ -253,7 +253,7 @@ TEST(condition, no_notification_is_lost) {
         for (int i = 0; i < 2; ++i) t.thread([&m] { m.put(); });
         for (int i = 0; i < 2; ++i) t.thread([&m] { m.take(); });
         t.at_end([&m, &parks] {
-            model::check(m.taken == 2 && m.letters.load() == 0, "both letters were taken");
+            model::check(m.taken == 2 && m.items.load() == 0, "both items were taken");
             parks += m.world.parks;
         });
     });
@@ -261,7 +261,7 @@ TEST(condition, no_notification_is_lost) {
     EXPECT_GT(parks, 1000);
 }
 
-TEST(condition, who_gives_up_takes_no_notification) {
+TEST(condition, a_waiter_that_gives_up_takes_no_notification) {
     int gave_up = 0;
     model::result const r =
         model::explore("condition_timed", random(60000), [&gave_up](model::test& t) {
@@ -271,8 +271,8 @@ TEST(condition, who_gives_up_takes_no_notification) {
             t.thread([&m] { m.take_in_time(); });
             t.thread([&m] { m.world.time_passes(); });
             t.at_end([&m, &gave_up] {
-                model::check(m.taken + m.gave_up == 2 && m.taken + m.letters.load() == 2,
-                             "a letter is taken or left");
+                model::check(m.taken + m.gave_up == 2 && m.taken + m.items.load() == 2,
+                             "an item is taken or left");
                 gave_up += m.gave_up;
             });
         });

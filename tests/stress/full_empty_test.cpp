@@ -62,7 +62,8 @@ std::optional<int> take(queues& q, std::uint64_t which, std::chrono::microsecond
     auto const v = feb::try_read_fe_for(q.large[which - 4], patience);
     return v ? std::optional<int>(static_cast<int>(*v)) : std::nullopt;
 }
-std::optional<int> look(queues& q, std::uint64_t which, std::chrono::microseconds patience) {
+std::optional<int> read_in_time(queues& q, std::uint64_t which,
+                                std::chrono::microseconds patience) {
     if (which < 4) return feb::try_read_ff_for(q.small[which], patience);
     if (which >= 8) return q.objects[which - 8]->try_read_ff_for(patience);
     auto const v = feb::try_read_ff_for(q.large[which - 4], patience);
@@ -96,7 +97,8 @@ TEST(full_empty_stress, nothing_is_lost_or_taken_twice) {
                         ++t.refused;
                     break;
                 default:
-                    if (look(q, which, brief(r)).value_or(1) <= 0) ++t.errors; // torn, or nobody's
+                    if (read_in_time(q, which, brief(r)).value_or(1) <= 0)
+                        ++t.errors; // torn, or nobody's
                     if (r.below(4) == 0) tulle::this_thread::yield();
             }
         }

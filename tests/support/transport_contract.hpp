@@ -268,7 +268,7 @@ private:
     transport& m_from;
 };
 
-TEST_P(any_transport, who_gets_a_message_may_send) {
+TEST_P(any_transport, a_receiver_of_a_message_may_send) {
     fleet const f = make(2);
     echo answers(f.at(1));
     for (std::uint64_t k = 0; k < 10; ++k) ASSERT_TRUE(send(f.at(0), 1, k));

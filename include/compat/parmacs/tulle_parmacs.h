@@ -3,8 +3,8 @@
  * processes, each with variables of its own, that share the memory of G_MALLOC: `tulle run -n 4
  * PROG` starts main and three that CREATE may take. For C11 and C++20;
  * tulle_parmacs(7) has the macros.
- * Contexts: any thread of Tulle in a process, main's among them. Who waits does not keep other
- * threads of Tulle in its process from running. Errors end the program with a message, as a macro
+ * Contexts: any thread of Tulle in a process, main's among them. A thread that waits does not keep
+ * others of its process from running. Errors end the program with a message, as a macro
  * has no result: before MAIN_INITENV; an object that was not initialised; no memory.
  * Source: the macros of the Argonne National Laboratory as SPLASH-2 uses them; CREATE as in DSZOOM,
  * where processes get the variables of their creator. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch for AArch64, Procedure Call Standard for the Arm 64-bit Architecture (AAPCS64,
 // section 6.1), as inline assembly.
 //

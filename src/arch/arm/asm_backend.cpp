@@ -34,8 +34,8 @@ extern "C" void tulle_context_entry();
 namespace tulle::arch {
 namespace {
 
-/// What the stack of a context holds before it runs; the first four fields are those of any
-/// suspended context.
+// What the stack of a context holds before it runs; the first four fields are those of any
+// suspended context.
 struct first_frame {
     void* r7;
     void* r11;

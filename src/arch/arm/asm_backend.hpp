@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch for 32-bit Arm with hardware floating point, Procedure Call Standard for the Arm
 // Architecture (AAPCS, sections 6.1 and 7.1), as inline assembly, for Arm and for Thumb-2 code.
 //

@@ -32,8 +32,8 @@ extern "C" void tulle_context_entry();
 namespace tulle::arch {
 namespace {
 
-/// What the stack of a context holds before it runs; the first four fields are those of any
-/// suspended context.
+// What the stack of a context holds before it runs; the first four fields are those of any
+// suspended context.
 struct first_frame {
     void (*resume)();
     void* ebp;
@@ -41,7 +41,7 @@ struct first_frame {
     std::uint16_t x87_control;
     std::uint16_t padding;
     void (*entry)(void*);
-    /// At the call in the trampoline the stack pointer is its address, which the ABI wants
+    // At the call in the trampoline the stack pointer is its address, which the ABI wants
     // aligned
     void* argument;
     void* end[3];

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch for i386, System V ABI, Intel386 Architecture Processor Supplement (chapter 3), as
 // inline assembly. Wants SSE (Pentium III).
 //

@@ -37,8 +37,8 @@ extern "C" char const tulle_context_entry[];
 namespace tulle::arch {
 namespace {
 
-/// What the stack of a context holds before it runs; the first six fields are those of any
-/// suspended context.
+// What the stack of a context holds before it runs; the first six fields are those of any
+// suspended context.
 struct first_frame {
     void* back_chain;
     void* header[5];
@@ -50,14 +50,14 @@ struct first_frame {
     std::uintptr_t environment;
     void* argument;
     std::uintptr_t padding;
-    void* frame_of_entry[14]; ///< the larger one of both ABIs: header and parameter save area
+    void* frame_of_entry[14]; // the larger one of both ABIs: header and parameter save area
 };
 
 static_assert(offsetof(first_frame, resume) == 48 && offsetof(first_frame, toc) == 64 &&
               offsetof(first_frame, code) == 80);
 static_assert(offsetof(first_frame, frame_of_entry) == 112 && sizeof(first_frame) % 16 == 0);
 
-/// What a call by pointer loads into registers.
+// What a call by pointer loads into registers.
 struct function {
     std::uintptr_t code, toc, environment;
 };

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch for 64-bit Power, as inline assembly: both for little-endian code (64-Bit ELF V2
 // ABI, section 2.2) and for big-endian code (64-bit PowerPC ELF ABI Supplement 1.9, "ELFv1",
 // chapter 3).
@@ -12,7 +11,8 @@
 //     r1 + 0    back chain             r1 + 64   r2, the TOC pointer
 //     r1 + 48   resume address         r1 + 72   FPSCR
 //     r1 + 56   r31                    r1 + 80   512 bytes, the red zone of the interrupted
-//     function the interrupted function's own r1 is at + 592
+//                                                function
+//     the interrupted function's own r1 is at + 592
 //
 // r13, the thread pointer, is left alone.
 #pragma once

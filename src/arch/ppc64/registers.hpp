@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // 64-bit Power as an unwinder sees it: DWARF numbers of the registers (64-Bit ELF V2 ABI, section
 // 2.4), and what signal frames and ucontexts hold.
 #pragma once
@@ -12,18 +11,18 @@
 namespace tulle::arch {
 
 inline constexpr bool k_can_unwind = true;
-inline constexpr std::size_t k_register_count = 33; ///< r0 to r31, lr
+inline constexpr std::size_t k_register_count = 33; // r0 to r31, lr
 inline constexpr std::size_t k_frame_pointer = 31;
 inline constexpr std::size_t k_stack_pointer = 1;
 
-/// The link register has a number of its own behind those of the floating-point registers.
+// The link register has a number of its own behind those of the floating-point registers.
 [[nodiscard]] constexpr std::uint64_t slot_of(std::uint64_t dwarf_number) noexcept {
     constexpr std::uint64_t k_link_register = 65;
     if (dwarf_number == k_link_register) return k_register_count - 1;
     return dwarf_number < k_register_count - 1 ? dwarf_number : k_register_count;
 }
 
-/// What the caller's frame looks like at this code point.
+// What the caller's frame looks like at this code point.
 [[gnu::always_inline]] inline void read_code_point(std::uintptr_t& pc, std::uintptr_t& sp,
                                                    std::uintptr_t& fp) noexcept {
     asm volatile("mr %2, 31\n\tmr %1, 1\n\tbcl 20, 31, 4f\n4:\n\tmflr %0"
@@ -36,8 +35,8 @@ inline constexpr std::size_t k_stack_pointer = 1;
     return return_address;
 }
 
-/// The kernel's order: behind r0 to r31 the address of the next instruction, machine state, r3 of
-/// the system call, ctr, lr.
+// The kernel's order: behind r0 to r31 the address of the next instruction, machine state, r3 of
+// the system call, ctr, lr.
 [[nodiscard]] inline std::uintptr_t pc_of(ucontext_t const& saved) noexcept {
     return saved.uc_mcontext.gp_regs[32];
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // The swapcontext of the GNU C library for Power skips v20 to v31 when the register VRSAVE is 0, as
 // it is in a new process; the ABI makes no use of that register. It is given the value that says
 // that all are in use.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch for RISC-V with 64-bit registers and the D extension, RISC-V ELF psABI (chapter on
 // calling conventions), as inline assembly.
 //

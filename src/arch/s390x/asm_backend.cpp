@@ -33,8 +33,8 @@ extern "C" void tulle_context_entry();
 namespace tulle::arch {
 namespace {
 
-/// What the stack of a context holds before it runs; the first five fields are those of any
-/// suspended context.
+// What the stack of a context holds before it runs; the first five fields are those of any
+// suspended context.
 struct first_frame {
     void (*resume)();
     void* r11_to_r13[3];

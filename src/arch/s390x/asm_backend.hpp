@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch for z/Architecture, ELF Application Binary Interface s390x Supplement (sections
 // 1.2 and 1.3), as inline assembly.
 //

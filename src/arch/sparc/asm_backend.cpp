@@ -58,23 +58,23 @@ namespace {
 
 using word = std::uintptr_t;
 
-/// What the kernel stores at %sp when it saves a window, and the argument words behind it: of every
-/// frame.
+// What the kernel stores at %sp when it saves a window, and the argument words behind it: of every
+// frame.
 struct frame_head {
     word local[8];
     word in[8];
     word arguments[8];
 };
 
-/// What the stack of a context holds before it runs; all but `entry` is that of any suspended
-/// context.
+// What the stack of a context holds before it runs; all but `entry` is that of any suspended
+// context.
 struct first_frame {
     frame_head head;
-    word caller; ///< its %sp, and %fp of the routine
+    word caller; // its %sp, and %fp of the routine
     word call;
     word fsr;
     word padding;
-    frame_head entry; ///< the window that `restore` loads
+    frame_head entry; // the window that `restore` loads
 };
 
 static_assert(offsetof(first_frame, caller) == 96 && offsetof(first_frame, fsr) == 104 &&

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch for SPARC, 32-bit: System V ABI, SPARC Processor Supplement, chapter 3 (16 words
 // at %sp belong to the kernel, which may store the register window there at any time); the SPARC
 // Architecture Manual, Version 8, chapter 4 and appendix E.

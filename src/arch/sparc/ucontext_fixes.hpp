@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // The setcontext of the GNU C library for 32-bit SPARC loads %g7, the thread pointer, from the
 // context. What the running OS thread has in it is put there first.
 #pragma once

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // What both SPARC switches are: routines, with one way to flush the register windows or the other.
 #pragma once
 
@@ -14,9 +13,9 @@ inline void asm_backend::switch_to(context& from, context const& to) noexcept {
     tulle_switch_flushing(&from.sp, &to.sp);
 }
 
-/// Flushes by a trap into the kernel (`ta 3`), which every SPARC has, to compare it with.
+// Flushes by a trap into the kernel (`ta 3`), which every SPARC has, to compare it with.
 struct trap_flush_backend : asm_backend {
-    static constexpr bool k_enters_kernel = true; ///< which an emulator may not support
+    static constexpr bool k_enters_kernel = true; // which an emulator may not support
     static void switch_to(context& from, context const& to) noexcept {
         tulle_switch_trapping(&from.sp, &to.sp);
     }

@@ -53,21 +53,21 @@ namespace {
 
 using word = std::uintptr_t;
 
-/// What the kernel stores at %sp when it saves a window, and the argument words behind it: of every
-/// frame.
+// What the kernel stores at %sp when it saves a window, and the argument words behind it: of every
+// frame.
 struct frame_head {
     word local[8];
     word in[8];
     word arguments[6];
 };
 
-/// What the stack of a context holds before it runs; `head`, `call` and `fsr` are those of any
-/// suspended context.
+// What the stack of a context holds before it runs; `head`, `call` and `fsr` are those of any
+// suspended context.
 struct first_frame {
     frame_head head;
     word call;
     word fsr;
-    frame_head entry; ///< the window that `restore` loads
+    frame_head entry; // the window that `restore` loads
 };
 
 static_assert(offsetof(first_frame, call) == 176 && offsetof(first_frame, entry) == 192 &&

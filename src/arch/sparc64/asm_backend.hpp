@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch for SPARC V9, 64-bit: SPARC Compliance Definition 2.4, chapter 3P (stack bias
 // 2047; 16 words at %sp + 2047 belong to the kernel, which may store the register window there at
 // any time); the SPARC Architecture Manual, Version 9, sections 6.4 and A.21 (FLUSHW).

@@ -35,8 +35,8 @@ extern "C" void tulle_context_entry();
 namespace tulle::arch {
 namespace {
 
-/// What the stack of a context holds before it runs; the first three fields are those of any
-/// suspended context.
+// What the stack of a context holds before it runs; the first three fields are those of any
+// suspended context.
 struct first_frame {
     void (*resume)();
     void* rbp;
@@ -45,7 +45,7 @@ struct first_frame {
     std::uint16_t padding;
     void (*entry)(void*);
     void* argument;
-    void* end_of_chain[2]; ///< what a frame-pointer walk reads above the trampoline's frame
+    void* end_of_chain[2]; // what a frame-pointer walk reads above the trampoline's frame
     void* alignment;
 };
 

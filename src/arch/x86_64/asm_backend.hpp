@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Context switch for x86-64, System V ABI, as inline assembly.
 //
 // The switch is inlined into its caller and leaves by an indirect jump: a `ret`, or a call that is

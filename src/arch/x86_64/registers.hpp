@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // x86-64 as an unwinder sees it: DWARF numbers of the registers (System V ABI, figure 3.36), and
 // what signal frames and ucontexts hold.
 #pragma once
@@ -13,7 +12,7 @@
 namespace tulle::arch {
 
 inline constexpr bool k_can_unwind = true;
-/// Rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, return address
+// rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, return address
 inline constexpr std::size_t k_register_count = 17;
 inline constexpr std::size_t k_frame_pointer = 6;
 inline constexpr std::size_t k_stack_pointer = 7;
@@ -21,8 +20,8 @@ inline constexpr std::size_t k_stack_pointer = 7;
     return dwarf_number;
 }
 
-/// Where they are in gregset_t, in DWARF's order. As the return address counts where the frame was
-/// stopped: the frame descriptions of the linker's stubs (.plt) compute with it.
+// Where they are in gregset_t, in DWARF's order. As the return address counts where the frame was
+// stopped: the frame descriptions of the linker's stubs (.plt) compute with it.
 inline constexpr std::array<int, k_register_count> k_greg_of_register{
     REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
     REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
@@ -40,7 +39,7 @@ template <class Visit> void visit_registers(ucontext_t const& saved, Visit const
     }
 }
 
-/// What the caller's frame looks like at this code point.
+// What the caller's frame looks like at this code point.
 [[gnu::always_inline]] inline void read_code_point(std::uintptr_t& pc, std::uintptr_t& sp,
                                                    std::uintptr_t& fp) noexcept {
     asm volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Code made with -fstack-clash-protection touches each page of a large frame before it uses it.
 // Both compilers keep the address to which the stack pointer is going in r11 and touch `(%rsp)` on
 // the way: gcc by `orq $0`, clang by `movq $0`.
@@ -13,7 +12,7 @@
 
 namespace tulle::arch {
 
-/// Where the stack pointer was going when a probe faulted; 0: it was no such probe.
+// Where the stack pointer was going when a probe faulted; 0: it was no such probe.
 [[nodiscard]] inline std::uintptr_t probe_target(ucontext_t const& faulted) noexcept {
     constexpr std::array<std::uint8_t, 5> k_or{0x48, 0x83, 0x0c, 0x24, 0x00};
     constexpr std::array<std::uint8_t, 8> k_move{0x48, 0xc7, 0x04, 0x24, 0x00, 0x00, 0x00, 0x00};

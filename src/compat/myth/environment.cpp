@@ -3,7 +3,7 @@
 
 #include "compat/myth/library.hpp"
 
-#include <tulle/detail/standing.hpp>
+#include <tulle/detail/stack_attachments.hpp>
 
 #include <climits>
 #include <cstdlib>

@@ -4,7 +4,7 @@
 #include "compat/myth/library.hpp"
 #include "compat/myth/run_queue.hpp"
 
-#include <tulle/detail/standing.hpp>
+#include <tulle/detail/stack_attachments.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/this_thread.hpp>
 

@@ -21,7 +21,7 @@ namespace {
 
 // The owner's end is the back; others take from the front.
 struct run_queue {
-    tulle::mutex lock; // guards the rest, and the links of who is in it
+    tulle::mutex lock; // guards the rest, and the links of what is in it
     myth_thread_t front = nullptr, back = nullptr;
 
     void link(myth_thread_t th, bool at_back) noexcept {

@@ -8,7 +8,7 @@
 namespace tulle::myth {
 namespace {
 
-constexpr int k_looks_per_yield = 64;
+constexpr int k_tries_per_yield = 64;
 
 // acquire pairs with the release of unlock
 bool try_spin(myth_spinlock_t* l) noexcept {
@@ -33,8 +33,8 @@ int myth_spin_destroy(myth_spinlock_t* lock) { return lock == nullptr ? EINVAL :
 
 int myth_spin_lock(myth_spinlock_t* lock) {
     if (lock == nullptr) return EINVAL;
-    for (int look = 1; looks_held(lock) || !try_spin(lock); ++look) {
-        if (look % k_looks_per_yield == 0)
+    for (int tries = 1; looks_held(lock) || !try_spin(lock); ++tries) {
+        if (tries % k_tries_per_yield == 0)
             tulle::this_thread::yield();
         else
             tulle::detail::cpu_pause();

@@ -7,7 +7,7 @@
 
 #include <tulle.h>
 #include <tulle/detail/record.hpp>
-#include <tulle/detail/standing.hpp>
+#include <tulle/detail/stack_attachments.hpp>
 #include <tulle/this_thread.hpp>
 
 #include <cstdio>

@@ -4,9 +4,10 @@
 //   the address of a node        a thread waits
 //   the address of a node, | 1   a thread signals and waits for the one to be woken; its node names
 //                                the signaller before it
-// Who finds a partner takes its node off the word and wakes it; a node lies in the frame of who
-// waits and is its own again once it has been woken. Signallers only push, and one waiter at a time
-// takes from them, so that a node that it has seen on the word is not gone and back meanwhile.
+// A thread that finds a partner takes the partner's node off the word and wakes it. A node lies in
+// the frame of the thread that waits, and is that thread's own again once it has been woken.
+// Signallers only push, and one waiter at a time takes from them, so that a node that it has seen
+// on the word is not gone and back meanwhile.
 #include "compat/myth/library.hpp"
 
 #include <tulle/signal.hpp>

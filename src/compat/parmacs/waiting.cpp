@@ -80,7 +80,7 @@ void append(waiter*& first, waiter& w) noexcept {
     *end = &w;
 }
 
-// All of a list. Who is told may be gone, and use its entry again.
+// Wakes all of a list. A process that is told may be gone, and use its entry again.
 void wake(waiter* list) noexcept {
     while (list != nullptr) {
         waiter const each = *list;
@@ -188,7 +188,7 @@ void shared_value::add(std::int64_t amount) noexcept {
     wake(granted);
 }
 
-// A waiter is in the list before it gives up the lock, so a wake-up by who holds it next finds it.
+// A waiter is in the list before it gives up the lock, so a wake-up by the next holder finds it.
 bool shared_condition::wait(shared_value& lock) noexcept {
     wait_entry own;
     {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects in global memory on which processes wait. Each is a few words and a list of who waits,
-// behind a spin lock; who may go on is taken off the list by whoever makes that so, and told by a
-// message. So nothing needs a worker of another place, and what need not wait sends nothing. Global
-// memory lies at the same address in all processes; of what it holds only `signal` means something
-// to one alone.
+// Objects in global memory on which processes wait. Each is a few words and a list of those that
+// wait, behind a spin lock. A process that may go on is taken off the list by the one that makes
+// that so, which tells it by a message. So nothing needs a worker of another place, and what need
+// not wait sends nothing. Global memory lies at the same address in all processes; of what it holds
+// only `signal` means something to one alone.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -60,8 +60,8 @@ private:
 };
 
 // A value, and who waits for it to change. Zero bytes are a valid one of value 0. Any thread of any
-// process.
-// Nobody is in the list whose wish could be granted, so that who comes later overtakes no one.
+// process. Nobody is in the list whose wish could be granted, so that a process that comes later
+// overtakes none.
 class shared_value {
 public:
     void wait(wish what, std::int64_t amount = 0) noexcept;

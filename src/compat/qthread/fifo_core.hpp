@@ -2,7 +2,7 @@
 // A queue of segments: a list, as that of Michael and Scott (1996, doi:10.1145/248052.248106), of
 // arrays in which who puts in and who takes out draw places by fetch-and-add, as in the queue of
 // Morrison and Afek (2013, doi:10.1145/2442516.2442527), without its rings: a place is used once.
-// Hazard pointers (hazard.hpp) keep a segment as long as somebody looks at it.
+// Hazard pointers (hazard.hpp) keep a segment as long as somebody reads it.
 //   cells[i]  null: nobody has come; a value; taken(): who takes out has been here. One put at most
 //             changes null to its value, and one take whatever is there to taken(); a put that
 //             comes later draws another place.
@@ -168,8 +168,8 @@ private:
     // Moves the tail one segment on, if it is still there.
     void advance_tail(segment& before, segment* to) noexcept {
         segment* expected = &before;
-        // B1 for who announces the tail: who lets the head pass a segment has seen that the tail
-        // has. release pairs with protect: the segment.
+        // B1 for a thread that announces the tail: one that lets the head pass a segment has seen
+        // that the tail has. release pairs with protect: the segment.
         m_tail.compare_exchange_strong(expected, to, std::memory_order_release,
                                        std::memory_order_relaxed);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hazard pointers: a reader says which nodes it looks at, and a node that was taken out of a
-// structure is freed when nobody looks at it.
+// Hazard pointers: a reader says which nodes it reads, and a node that was taken out of a
+// structure is freed when nobody reads it.
 // After Michael (2004, doi:10.1109/TPDS.2004.8). Records belong to OS threads; a section between
 // protect() and clear() must not wait, as the thread might go on elsewhere. Records are never
 // freed, so that others may always read them; the next OS thread takes over one that has been left.
@@ -20,7 +20,7 @@ namespace tulle::compat {
 
 template <class Machine> class basic_hazard_record;
 
-// All that may look at the nodes of some structures.
+// All threads that may read the nodes of some structures.
 template <class Machine> class basic_hazard_domain {
     template <class T> using atomic = typename Machine::template atomic<T>;
     using record = basic_hazard_record<Machine>;

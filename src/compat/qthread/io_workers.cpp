@@ -42,7 +42,7 @@ public:
         m_change.notify_one();
         return true;
     }
-    // When no jobs are to come. Who is in a call that takes for ever stays.
+    // Called when no jobs are to come. A worker in a call that takes for ever stays.
     void end() {
         std::unique_lock held(m_lock);
         m_ends = true;

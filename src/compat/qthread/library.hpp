@@ -33,9 +33,10 @@ struct library {
 
 [[nodiscard]] library& the() noexcept;
 
-// The caller waits in its scope; for who asks how busy the shepherds are.
+// The caller waits in the scope of this object; it is kept for programs that ask how busy the
+// shepherds are.
 struct waiting_mark {
-    // relaxed, both: a number for people
+    // relaxed, both: a number for reports
     waiting_mark() noexcept { the().waiting_tasks.fetch_add(1, std::memory_order_relaxed); }
     ~waiting_mark() { the().waiting_tasks.fetch_sub(1, std::memory_order_relaxed); }
     waiting_mark(waiting_mark const&) = delete;

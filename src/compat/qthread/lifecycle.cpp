@@ -10,7 +10,7 @@
 #include "compat/qthread/result.hpp"
 #include "compat/qthread/task.hpp"
 
-#include <tulle/detail/standing.hpp>
+#include <tulle/detail/stack_attachments.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/this_thread.hpp>
 

@@ -4,7 +4,7 @@
 #include "compat/qthread/library.hpp"
 #include "compat/qthread/task.hpp"
 
-#include <tulle/detail/standing.hpp>
+#include <tulle/detail/stack_attachments.hpp>
 #include <tulle/detail/thread_core.hpp>
 
 #include <utility>

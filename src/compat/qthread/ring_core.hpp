@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring between one writer and one reader, with an index for each (Lamport 1983,
 // doi:10.1145/69624.357207); each side keeps a copy of the other's index, and reads the real one
-// only when the copy says that there is nothing to do.
-// A side that has nothing to do for long says so and sleeps. A1: it sets its flag, A2: and looks at
-// the other's index once more. B1: the other moves its index, B2: and looks at the flag. All are
-// sequentially consistent: either A2 sees the new index, or B2 the flag.
+// only when the copy says that there is nothing to do. A side that has nothing to do for long says
+// so and sleeps. A1: it sets its flag, A2: and reads the other's index once more. B1: the other
+// moves its index, B2: and reads the flag. All are sequentially consistent: either A2 sees the new
+// index, or B2 the flag.
 #pragma once
 
 #include <atomic>

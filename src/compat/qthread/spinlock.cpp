@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ticket locks in the program's memory. Who waits lets other qthreads run now and then: the holder
-// may be one of them.
+// Ticket locks in the program's memory. A qthread that waits lets other qthreads run now and then:
+// the holder may be one of them.
 #include "compat/qthread/arguments.hpp"
 #include "compat/qthread/result.hpp"
 

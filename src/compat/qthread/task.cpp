@@ -7,7 +7,7 @@
 
 #include <qthread/sinc.h>
 
-#include <tulle/detail/standing.hpp>
+#include <tulle/detail/stack_attachments.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/thread.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Condition variables. Who waits takes a ticket at the condition's node before it unlocks the
-// mutex, which may be another node's; so a signal that is sent with the mutex held finds it.
+// Condition variables. A thread that waits takes a ticket at the condition's node before it unlocks
+// the mutex, which may be another node's; so a signal that is sent with the mutex held finds it.
 #include "compat/tnt/managed.hpp"
 
 #include <tnt.h>

@@ -21,7 +21,7 @@ namespace tulle::sched {
 namespace {
 
 constexpr std::uint64_t k_step_ns = 1'000;
-// Between two looks for what another OS thread has made.
+// Between two polls for what another OS thread has made.
 constexpr std::uint64_t k_nap_ns = 1'000'000;
 constexpr std::uint32_t k_odds_choices = 4; // a point switches always, or once in 2, 4 or 8 times
 
@@ -54,12 +54,12 @@ void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first
     m_now = os::monotonic_ns();
     m_trace = m_steps = 0;
     m_is_alone = m_has_told_of_signals = false;
-    // After a fork() of the process, what the parent had.
+    // After a fork() of the process it holds what the parent had.
     m_ready.clear();
     // relaxed: no other thread knows of the run yet.
     m_has_warned.store(false, std::memory_order_relaxed);
     w.run = this;
-    // For good: only probe_others_first() takes it back, which is not called in this mode.
+    // It stays set: only probe_others_first() takes it back, which is not called in this mode.
     w.probe_due = true;
 }
 
@@ -124,7 +124,7 @@ work deterministic_run::next(worker& w) noexcept {
     scheduler& s = *w.owner;
     for (;;) {
         if (s.is_stopping() && w.native != nullptr) return work::to_stop();
-        // Without one, what needs it says so.
+        // If there is none, the code that needs it says so.
         static_cast<void>(reserve_spare(w));
         // A child that goes first.
         if (w.start_next != nullptr) return work::of_ready(s.take_local(w));
@@ -147,7 +147,7 @@ void deterministic_run::pass_time(worker& w) noexcept {
         return;
     }
     if (os::other_threads() == 0) {
-        // The last one may have made something since the worker looked, and then have ended.
+        // The last one may have made something since the worker checked, and then have ended.
         if (!std::exchange(m_is_alone, true)) return;
         if (!awaits_signal(*w.owner)) end_in_deadlock(*w.owner, m_seed);
     } else {

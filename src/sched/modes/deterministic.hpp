@@ -38,7 +38,7 @@ class deterministic_run {
 public:
     // One worker, and none in its place while it is stuck.
     static void adapt(settings& chosen) noexcept;
-    // Before the worker starts. `first_id` is the identity that the next thread will get.
+    // Called before the worker starts. `first_id` is the identity that the next thread will get.
     void begin(worker& w, std::uint64_t seed, std::uint64_t first_id) noexcept;
     // Gives back to the worker's queue what it has gathered. No effect when not begun.
     void end(worker& w) noexcept;
@@ -57,7 +57,7 @@ public:
     [[nodiscard]] std::uint64_t trace() const noexcept { return m_trace; }
     [[nodiscard]] std::uint64_t steps() const noexcept { return m_steps; }
 
-    // By anyone: an OS thread of the program's own takes part. Warns, once.
+    // Anyone may call this: an OS thread of the program's own takes part. It warns, once.
     void note_stranger() noexcept;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The foreign OS threads that use Tulle (guest.hpp). A guest that has left is used again for the
-// next OS thread, and none is freed while anybody may look at it: thieves go through the list
+// next OS thread, and none is freed while anybody may read it: thieves go through the list
 // without a lock.
 #pragma once
 
@@ -72,7 +72,7 @@ public:
     // --- around fork(2) --------------------------------------------------------------------------
     void lock_for_process_fork() noexcept { m_lock.lock(); }
     void unlock_after_process_fork() noexcept { m_lock.unlock(); }
-    // In the child: the OS threads of all but `caller` are not there.
+    // Called in the child process: the OS threads of all but `caller` are not there.
     void forget_all_but(worker_remote const* caller) noexcept;
 
 private:

@@ -25,7 +25,7 @@ struct worker;
 
 class process_fork {
 public:
-    explicit process_fork(scheduler& of) noexcept : m_scheduler(of) {}
+    explicit process_fork(scheduler& owner) noexcept : m_scheduler(owner) {}
     process_fork(process_fork const&) = delete;
     process_fork& operator=(process_fork const&) = delete;
 

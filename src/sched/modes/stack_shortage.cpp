@@ -20,7 +20,7 @@ namespace tulle::sched {
 
 namespace {
 
-// Of the deques above the floor, the first that others could still take from: it has the oldest
+// The first of the deques above the floor that others could still take from: it has the oldest
 // records.
 record_deque* oldest_left(record_deque* newest) noexcept {
     record_deque* found = nullptr;

@@ -25,12 +25,13 @@ public:
     // Each worker needs a loop, a spare and the reserve.
     static constexpr std::size_t k_least_stacks = 3;
 
-    stack_shortage(scheduler& of, std::unique_ptr<stack::stack_pool> const& stacks) noexcept
-        : m_scheduler(of), m_stacks(stacks) {}
+    stack_shortage(scheduler& owner, std::unique_ptr<stack::stack_pool> const& stacks) noexcept
+        : m_scheduler(owner), m_stacks(stacks) {}
     stack_shortage(stack_shortage const&) = delete;
     stack_shortage& operator=(stack_shortage const&) = delete;
 
-    // From the first refusal, or the start, to the end of the run. False before the first start.
+    // True from the first refusal, or the start, to the end of the run; false before the first
+    // start.
     [[nodiscard]] bool is_on() const noexcept {
         return m_stacks != nullptr && m_stacks->is_short();
     }

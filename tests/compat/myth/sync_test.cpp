@@ -125,7 +125,7 @@ TEST_P(mutex_type, knows_its_holder_if_it_is_not_normal) {
     EXPECT_EQ(myth_mutex_unlock(&m), 0);
 }
 
-TEST_P(mutex_type, is_given_up_by_who_waits_for_a_condition) {
+TEST_P(mutex_type, is_given_up_by_a_thread_that_waits_for_a_condition) {
     myth_cond_t cond = MYTH_COND_INITIALIZER;
     bool is_true = false;
     int const depth = GetParam() == MYTH_MUTEX_RECURSIVE ? 3 : 1;
@@ -464,7 +464,7 @@ TEST_F(felock, refuses_what_makes_no_sense) {
 
 using uncond_of_one_worker = barrier_of_one_worker;
 
-TEST_F(uncond_of_one_worker, wakes_who_waits) {
+TEST_F(uncond_of_one_worker, wakes_the_thread_that_waits) {
     myth_uncond_t u;
     ASSERT_EQ(myth_uncond_init(&u), 0);
     expect_to_wait([&u] { EXPECT_EQ(myth_uncond_wait(&u), 0); },

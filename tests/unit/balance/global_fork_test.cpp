@@ -78,7 +78,7 @@ TEST_P(global_work_test, each_place_may_begin) {
     }
 }
 
-TEST_P(global_work_test, who_knows_of_no_such_work_sends_nothing) {
+TEST_P(global_work_test, a_place_that_knows_of_no_such_work_sends_nothing) {
     std::atomic<int> ended{0};
     tulle::finish([&](tulle::activities& all) {
         for (int k = 0; k < 100; ++k) all.async([&ended] { ++ended; });

@@ -87,7 +87,7 @@ TEST(division, a_newcomer_moves_nobody_more_than_needed) {
     EXPECT_EQ(lost(programs, found), 2U);
 }
 
-TEST(division, who_stays_takes_what_another_leaves) {
+TEST(division, a_program_that_stays_takes_what_another_leaves) {
     EXPECT_EQ(cpus::divide(std::vector{wants_all(2, {1})}, flat), sets{cpus_from(0, 2)});
     std::vector const programs{wants_all(9, {0, 1, 2}), wants_all(9, {6, 7, 8})};
     auto const found = cpus::divide(programs, flat);
@@ -135,7 +135,7 @@ TEST(division, more_programs_than_processors_share_evenly) {
 
 // The one that may use both must leave the processor that is the other one's only one, though it
 // has it.
-TEST(division, who_has_a_choice_makes_room_for_who_has_none) {
+TEST(division, a_program_with_a_choice_makes_room_for_one_without) {
     std::vector const programs{program{{0, 1}, {0}, 1, 2, 1}, program{{0}, {}, 1, 1, 1}};
     EXPECT_EQ(cpus::divide(programs, flat), (sets{{1}, {0}}));
 }

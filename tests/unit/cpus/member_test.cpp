@@ -113,7 +113,7 @@ TEST_F(member_test, joins_once) {
     EXPECT_EQ(join(), 0);
 }
 
-TEST_F(member_test, follows_who_comes_goes_and_dies) {
+TEST_F(member_test, follows_programs_that_come_go_and_die) {
     ASSERT_EQ(join(), 0);
     visit(m_one);
     await(4);
@@ -160,7 +160,7 @@ TEST_F(member_test, nonsense_changes_nothing) {
     EXPECT_EQ(m_member.has(), k_eight);
 }
 
-TEST_F(member_test, who_cannot_follow_is_told_again) {
+TEST_F(member_test, a_program_that_cannot_follow_is_told_again) {
     ASSERT_EQ(join(), 0);
     s_can_follow.store(false);
     visit(m_one);

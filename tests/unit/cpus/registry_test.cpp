@@ -96,7 +96,7 @@ TEST_F(registry_test, nobody_is_in_a_file_that_is_not_there) {
     EXPECT_FALSE(std::filesystem::exists(m_file.get()));
 }
 
-TEST_F(registry_test, who_comes_gets_a_part_and_who_was_there_gives_it) {
+TEST_F(registry_test, a_program_that_comes_gets_a_part_from_those_that_were_there) {
     EXPECT_EQ(visit(m_one), k_four);
     EXPECT_EQ(visit(m_two), (list{2, 3}));
     EXPECT_EQ(visit(m_one), (list{0, 1}));
@@ -105,7 +105,7 @@ TEST_F(registry_test, who_comes_gets_a_part_and_who_was_there_gives_it) {
     EXPECT_EQ(processes(), (std::set<int>{m_one.number(), m_two.number(), m_three.number()}));
 }
 
-TEST_F(registry_test, who_leaves_gives_all_back) {
+TEST_F(registry_test, a_program_that_leaves_gives_all_back) {
     EXPECT_EQ(visit(m_one), k_four);
     EXPECT_EQ(visit(m_two), (list{2, 3}));
     EXPECT_TRUE(registry(m_file.get(), m_two.number()).leave());
@@ -117,7 +117,7 @@ TEST_F(registry_test, who_leaves_gives_all_back) {
     EXPECT_EQ(visit(m_one), k_four);
 }
 
-TEST_F(registry_test, who_dies_is_left_out_also_before_its_parent_notices) {
+TEST_F(registry_test, a_program_that_dies_is_left_out_also_before_its_parent_notices) {
     EXPECT_EQ(visit(m_one), k_four);
     EXPECT_EQ(visit(m_two), (list{2, 3}));
     m_two.kill();
@@ -299,7 +299,7 @@ TEST_F(registry_test, a_file_of_another_user_is_refused) {
     expect_refused(EPERM, "it belongs to another user");
 }
 
-TEST_F(registry_test, who_holds_the_lock_and_does_not_go_on_is_not_waited_for) {
+TEST_F(registry_test, a_program_that_holds_the_lock_and_does_not_go_on_is_not_waited_for) {
     EXPECT_EQ(visit(m_one), k_four);
     int const file = open(m_file.get().c_str(), O_RDONLY | O_CLOEXEC);
     ASSERT_EQ(flock(file, LOCK_EX), 0);
@@ -347,7 +347,7 @@ template <class Body> bool dies_at_call(int step, Body body) {
     return true;
 }
 
-TEST_F(registry_test, who_dies_at_any_step_of_coming_or_going_leaves_nothing_behind) {
+TEST_F(registry_test, a_program_that_dies_at_any_step_of_coming_or_going_leaves_nothing_behind) {
     constexpr int k_most_steps = 10'000;
     resting_process const others[]{resting_process(), resting_process()};
     int step = 1;

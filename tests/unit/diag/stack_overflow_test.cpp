@@ -30,7 +30,7 @@ overflow_kind kind_of(std::uintptr_t address, std::uintptr_t stack_pointer,
     return diag::suspect(fault_at(address, stack_pointer), own(), guard);
 }
 
-TEST(stack_overflow, an_access_to_the_guard_by_who_is_at_the_end) {
+TEST(stack_overflow, an_access_to_the_guard_by_a_thread_at_the_end) {
     EXPECT_EQ(kind_of(k_low - 8, k_low), overflow_kind::into_guard);
     EXPECT_EQ(kind_of(k_low - k_guard, k_low - k_guard), overflow_kind::into_guard);
     EXPECT_EQ(kind_of(k_low - 100, k_low + 100), overflow_kind::into_guard); // the red zone

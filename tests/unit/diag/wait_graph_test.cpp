@@ -40,7 +40,7 @@ TEST(wait_graph, circles_are_found_once_and_without_what_leads_to_them) {
     EXPECT_EQ(circles[1][0].id, 5U);
 }
 
-TEST(wait_graph, who_is_run_in_anothers_place_makes_that_one_wait) {
+TEST(wait_graph, a_thread_that_its_joiner_runs_makes_that_one_wait) {
     wait_graph graph(*std::pmr::get_default_resource());
     add(graph, 1, 2);
     add(graph, 3, 1, 2); // runs in the place of 2

@@ -259,7 +259,7 @@ TEST_P(place_death, a_clock_of_which_a_member_dies) {
     EXPECT_EQ(dead.size(), 2U) << "of the activity at place 1, and of the finish";
 }
 
-TEST_P(place_death, who_has_a_mutex) {
+TEST_P(place_death, a_place_that_has_a_mutex) {
     for (auto const mode : {tulle::global_mutex::mode::contention_sensitive,
                             tulle::global_mutex::mode::hierarchical}) {
         int const victim = mode == tulle::global_mutex::mode::contention_sensitive ? 2 : 3;

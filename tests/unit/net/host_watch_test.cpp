@@ -104,7 +104,7 @@ private:
         int socket = -1;
         std::uint16_t port = 0;
     };
-    struct letter {
+    struct message {
         clock::time_point at;
         std::vector<char> bytes;
         std::size_t to;
@@ -143,7 +143,7 @@ private:
     void send_what_is_due() {
         for (; !m_under_way.empty() && m_under_way.front().at <= clock::now();
              m_under_way.pop_front()) {
-            letter const& l = m_under_way.front();
+            message const& l = m_under_way.front();
             sockaddr_in const to = at_port(m_ends[l.to].watch);
             if (m_is_cut) continue;
             sendto(m_ends[1 - l.to].socket, l.bytes.data(), l.bytes.size(), 0,
@@ -155,7 +155,7 @@ private:
     double m_loss;
     std::chrono::milliseconds m_delay;
     std::mt19937 m_random{1};
-    std::deque<letter> m_under_way;
+    std::deque<message> m_under_way;
     std::atomic<bool> m_is_cut{false};
     std::atomic<bool> m_stops{false};
     std::thread m_thread;
@@ -224,14 +224,14 @@ TEST(host_watch, loss_and_delay_lose_nobody) {
     EXPECT_EQ(lossy.of_a.unheard + lossy.of_b.unheard + slow.of_a.unheard + slow.of_b.unheard, 0);
 }
 
-TEST(host_watch, who_is_never_heard_is_told_and_not_lost) {
+TEST(host_watch, a_host_that_is_never_heard_is_told_and_not_lost) {
     two_watches both(1.0);
     EXPECT_TRUE(comes_true([&] { return both.of_a.unheard == 1 && both.of_b.unheard == 1; }));
     std::this_thread::sleep_for(2 * k_limit);
     EXPECT_EQ(both.of_a.lost + both.of_b.lost, 0);
 }
 
-TEST(host_watch, who_leaves_is_not_lost) {
+TEST(host_watch, a_host_that_leaves_is_not_lost) {
     two_watches both;
     std::this_thread::sleep_for(k_limit);
     both.b.stop();

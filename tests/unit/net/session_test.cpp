@@ -238,7 +238,7 @@ TEST(session, a_death_is_seen_by_all) {
     session const other = adopt_again(s);
     for (rank r = 0; r < 3; ++r) {
         s.entry(r).state = place_state::joined;
-        s.entry(r).bell.arm();
+        s.entry(r).doorbell.arm();
     }
     other.declare_dead(1, 256);
     EXPECT_EQ(s.entry(1).state.load(), place_state::dead);
@@ -246,7 +246,7 @@ TEST(session, a_death_is_seen_by_all) {
     EXPECT_EQ(s.head().deaths.load(), 1U);
     for (rank const r : {0U, 2U}) EXPECT_EQ(s.entry(r).state.load(), place_state::joined) << r;
     // returns: it has been woken
-    for (rank r = 0; r < 3; ++r) s.entry(r).bell.sleep(os::k_no_deadline);
+    for (rank r = 0; r < 3; ++r) s.entry(r).doorbell.sleep(os::k_no_deadline);
     other.declare_dead(2, 9);
     EXPECT_EQ(s.head().deaths.load(), 2U);
 }

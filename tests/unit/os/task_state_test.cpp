@@ -61,7 +61,7 @@ TEST(task_state, of_a_thread_that_reads_and_then_computes) {
         task_state::view seen;
         for (int k = 0; k < 2000 && seen.state != wanted; ++k) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            seen = task.look(tid);
+            seen = task.read(tid);
         }
         return seen;
     };
@@ -84,7 +84,7 @@ TEST(task_state, of_a_thread_that_reads_and_then_computes) {
 
 TEST(task_state, of_nobody) {
     task_state task;
-    EXPECT_EQ(task.look(0).state, kind::unknown);
+    EXPECT_EQ(task.read(0).state, kind::unknown);
     EXPECT_EQ(name_of_call(-1), nullptr);
 }
 

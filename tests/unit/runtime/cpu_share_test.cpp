@@ -74,7 +74,7 @@ TEST_F(cpu_share_test, alone_it_is_as_without) {
     EXPECT_EQ(os::affinity_of(0), m_all);
 }
 
-TEST_F(cpu_share_test, workers_and_os_threads_follow_who_comes_and_dies) {
+TEST_F(cpu_share_test, workers_and_os_threads_follow_programs_that_come_and_die) {
     initialize();
     visit(m_other, {k_enough, k_enough, 1});
     await_workers(1);
@@ -180,7 +180,7 @@ TEST_F(cpu_share_test, what_it_may_use_stays_as_it_was_when_workers_are_wanted_a
     EXPECT_EQ(own_cpus(), m_all);
 }
 
-TEST_F(cpu_share_test, who_restricts_the_first_thread_restricts_the_program) {
+TEST_F(cpu_share_test, to_restrict_the_first_thread_restricts_the_program) {
     initialize();
     ASSERT_EQ(os::pin_to(pthread_self(), {m_all.data(), 1}), 0);
     set_worker_count(0);

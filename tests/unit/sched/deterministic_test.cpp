@@ -614,7 +614,7 @@ TEST(deterministic, may_be_started_by_an_os_thread_that_is_no_worker) {
               std::string::npos);
 }
 
-TEST(deterministic, who_has_used_the_library_before_starts_the_same_run) {
+TEST(deterministic, a_caller_that_has_used_the_library_before_starts_the_same_run) {
     observed const before = observe(9, &two_writers);
     {
         seeded const run(8, 1, false);

@@ -82,7 +82,7 @@ TEST_P(idle_test, sleeper_is_woken_in_the_middle_of_a_nap) {
 
 // A search lasts as long as the sleeps here, so that whoever searched after each would compute all
 // the time.
-TEST(idle, who_only_runs_threads_whose_time_has_come_does_not_search) {
+TEST(idle, a_worker_that_only_runs_threads_whose_time_has_come_does_not_search) {
     set_option("spin_us", "10000");
     set_option("max_substitutes", "off");
     initialize({.workers = 1});

@@ -158,7 +158,7 @@ TEST(lifecycle, busy_while_a_child_is_not_joined) {
     finalize();
 }
 
-TEST(lifecycle, only_who_initialized_may_finalize) {
+TEST(lifecycle, only_the_thread_that_initialized_may_finalize) {
     initialize({.workers = 2});
     std::thread([] { EXPECT_EQ(error_of([] { finalize(); }), EPERM); }).join();
     attributes elsewhere; // a stack of its own: main will not run it in its own frame

@@ -73,7 +73,7 @@ TEST(barrier, time_outs_race_with_the_last_arrival) {
     constexpr int k_rounds = 2000;
     tulle::barrier b(2);
     std::atomic<int> met{0};
-    auto hasty = tulle::spawn([&] {
+    auto timed = tulle::spawn([&] {
         for (int i = 0; i < k_rounds; ++i) {
             while (!b.arrive_and_wait_for(std::chrono::microseconds(i % 40)))
                 tulle::this_thread::yield();
@@ -81,7 +81,7 @@ TEST(barrier, time_outs_race_with_the_last_arrival) {
         }
     });
     for (int i = 0; i < k_rounds; ++i) b.arrive_and_wait();
-    hasty.join();
+    timed.join();
     EXPECT_EQ(met.load(), k_rounds);
 }
 

@@ -77,7 +77,7 @@ TEST(cancellation_source, a_deadline_cancels) {
     EXPECT_TRUE(source.stop_requested());
 }
 
-TEST(cancellation_source, a_deadline_is_seen_by_who_computes) {
+TEST(cancellation_source, a_deadline_is_seen_by_a_thread_that_computes) {
     tulle::cancellation_source source;
     tulle::cancellation_source part(source.get_token());
     source.request_stop_after(2ms);

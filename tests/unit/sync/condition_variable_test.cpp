@@ -165,7 +165,7 @@ TEST(condition_variable, a_timed_out_waiter_takes_no_notification) {
             }
         };
         auto patient = tulle::spawn([&] { take(1h); });
-        auto hasty = tulle::spawn([&] { take(std::chrono::microseconds(i)); });
+        auto timed = tulle::spawn([&] { take(std::chrono::microseconds(i)); });
         tulle::this_thread::sleep_for(std::chrono::microseconds(i));
         {
             lock_type const held(lock);
@@ -174,7 +174,7 @@ TEST(condition_variable, a_timed_out_waiter_takes_no_notification) {
             changed.notify_one();
         }
         patient.join();
-        hasty.join();
+        timed.join();
         EXPECT_EQ(taken + tickets, 2);
         EXPECT_GE(taken, 1);
     }

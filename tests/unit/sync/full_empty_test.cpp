@@ -65,7 +65,7 @@ TEST(full_empty, readers_all_get_the_value_and_takers_one_each) {
     EXPECT_FALSE(cell.is_full());
 }
 
-TEST(full_empty, may_be_destroyed_by_who_has_the_value) {
+TEST(full_empty, may_be_destroyed_by_the_thread_that_has_the_value) {
     for (int i = 0; i < 3000; ++i) {
         auto cell = std::make_unique<tulle::full_empty<int>>();
         auto writer = tulle::spawn([p = cell.get(), i] { p->write_ef(i); });

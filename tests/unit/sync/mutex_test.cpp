@@ -58,7 +58,7 @@ TEST(mutex, try_lock_fails_while_another_holds_it) {
 
 // A thousand waiters that look again and again, and yield in between, would be a queue that the
 // next holder waits in.
-TEST(mutex, who_waits_is_not_ready) {
+TEST(mutex, a_thread_that_waits_is_not_ready) {
     constexpr int k_waiters = 100;
     if (tulle::is_initialized()) tulle::finalize();
     tulle::initialize({.workers = 1});

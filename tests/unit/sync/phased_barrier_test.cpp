@@ -33,7 +33,7 @@ TEST(phased_barrier, arrives_now_and_waits_later) {
     b.wait(std::move(both));
 }
 
-TEST(phased_barrier, those_who_drop_are_not_waited_for) {
+TEST(phased_barrier, threads_that_drop_are_not_waited_for) {
     tulle::phased_barrier b(3);
     b.arrive_and_drop();
     b.arrive_and_drop();

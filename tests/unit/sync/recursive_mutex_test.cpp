@@ -45,7 +45,7 @@ TEST(recursive_mutex, counts_for_threads_of_both_kinds) {
     EXPECT_EQ(sum, 8 * 500);
 }
 
-TEST(recursive_mutex, tells_who_unlocks_what_another_thread_holds) {
+TEST(recursive_mutex, tells_a_thread_that_unlocks_what_another_one_holds) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     tulle::recursive_mutex m;
     EXPECT_DEATH(

@@ -148,7 +148,7 @@ TEST(shared_mutex, readers_see_whole_writes) {
     EXPECT_EQ(values[7], writes.load());
 }
 
-TEST(shared_mutex, tells_who_unlocks_too_much) {
+TEST(shared_mutex, tells_a_thread_that_unlocks_too_much) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     tulle::shared_mutex m;
     EXPECT_DEATH(

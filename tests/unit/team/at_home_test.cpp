@@ -502,7 +502,7 @@ TEST_P(sync_and_deaths, what_was_taken_for_the_dead_is_put_back) {
     free_word(word);
 }
 
-TEST_P(sync_and_deaths, of_who_waits_for_a_mutex_leaves_it_to_the_others) {
+TEST_P(sync_and_deaths, of_a_place_that_waits_for_a_mutex_leaves_it_to_the_others) {
     auto const p = tulle::make_global<tulle::mutex>(place(1));
     at_home const m(p);
     m.lock();
@@ -521,7 +521,7 @@ TEST_P(sync_and_deaths, of_who_waits_for_a_mutex_leaves_it_to_the_others) {
     tulle::destroy_global(p);
 }
 
-TEST_P(sync_and_deaths, of_who_holds_a_mutex_is_told_to_all_that_want_it) {
+TEST_P(sync_and_deaths, of_a_place_that_holds_a_mutex_is_told_to_all_that_want_it) {
     auto const p = tulle::make_global<tulle::mutex>(place(1));
     at_home const m(p);
     start(2, [=] { m.lock(); }).join();
@@ -539,7 +539,7 @@ TEST_P(sync_and_deaths, of_who_holds_a_mutex_is_told_to_all_that_want_it) {
     tulle::destroy_global(p);
 }
 
-TEST_P(sync_and_deaths, of_who_waits_at_a_barrier_takes_its_arrival_back) {
+TEST_P(sync_and_deaths, of_a_place_that_waits_at_a_barrier_takes_its_arrival_back) {
     auto const p = tulle::make_global<tulle::barrier>(place(1), 2);
     at_home const b(p);
     auto dying = start_lonely(2, [=] { b.arrive_and_wait(); });

@@ -60,7 +60,7 @@ TEST_P(clock_over_places, all_are_in_the_same_phase) {
     EXPECT_EQ(s_arrived, 60);
 }
 
-TEST_P(clock_over_places, who_ends_or_throws_is_not_waited_for) {
+TEST_P(clock_over_places, one_that_ends_or_throws_is_not_waited_for) {
     EXPECT_THROW(tulle::finish([](tulle::activities& all) {
                      tulle::clock const c = tulle::clock::make();
                      c.async_at(all, tulle::place(1),
@@ -78,7 +78,7 @@ TEST_P(clock_over_places, who_ends_or_throws_is_not_waited_for) {
 }
 
 // Neither what is not sent, nor what is not read, keeps the others waiting.
-TEST_P(clock_over_places, who_cannot_be_started_is_not_waited_for) {
+TEST_P(clock_over_places, one_that_cannot_be_started_is_not_waited_for) {
     for (int const word : {-1, 1})
         EXPECT_THROW(tulle::finish([word](tulle::activities& all) {
                          tulle::clock const c = tulle::clock::make();

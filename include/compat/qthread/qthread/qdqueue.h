@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A queue in parts, one for each shepherd. Who takes an element gets one of its own shepherd if
- * there is one, and of the nearest shepherd otherwise. Elements of one shepherd come first in,
- * first out. Contexts: any OS thread; one that is no worker counts as
- * shepherd 0. Memory ordering: as qlfqueue.h. */
+ * A queue in parts, one for each shepherd. A thread that takes an element gets one of its own
+ * shepherd if there is one, and of the nearest shepherd otherwise. Elements of one shepherd come
+ * first in, first out. Contexts: any OS thread; one that is no worker counts as shepherd 0.
+ * Memory ordering: as qlfqueue.h. */
 #ifndef QTHREAD_QDQUEUE_H
 #define QTHREAD_QDQUEUE_H
 

@@ -2,7 +2,7 @@
 #include "os/topology.hpp"
 #include "sched/scheduler.hpp"
 
-#include <tulle/detail/standing.hpp>
+#include <tulle/detail/stack_attachments.hpp>
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other interfaces upon this library ask about the stack that the caller runs on. Contexts:
-// any thread of the process.
+// Pointers that are attached to the stack that the caller runs on, and what else the interfaces of
+// other libraries ask about that stack and its thread. Contexts: any thread of the process.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
@@ -18,7 +18,7 @@ struct thread_core;
 enum class attachment_of : unsigned char { qthread, activity, global_deque };
 [[nodiscard]] TULLE_API void* attachment(attachment_of which) noexcept;
 TULLE_API void set_attachment(attachment_of which, void* pointer) noexcept;
-// Sets it; what was there before.
+// Sets it, and returns what was there before.
 TULLE_API void* exchange_attachment(attachment_of which, void* pointer) noexcept;
 
 // The innermost thread with a record that runs on this stack: one of spawn, but not one that was
