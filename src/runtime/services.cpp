@@ -3,6 +3,7 @@
 #include "diag/answer.hpp"
 #include "diag/fault_handler.hpp"
 #include "gmem_access/memory.hpp"
+#include "io/reactor.hpp"
 #include "membership/host_silence.hpp"
 #include "membership/membership.hpp"
 #include "os/thread.hpp"
@@ -40,6 +41,9 @@ int leave_reserved_cpu(launch const& with) {
 void use_reserved_cpu(launch const& with) noexcept {
     if (with.chosen.adopt_caller) use_cpus(with.chosen.machine, true);
 }
+
+// The first wait for a descriptor starts it. It stops once no worker is left to poll.
+void stop_io(launch const&) noexcept { io::reactor::instance().stop(); }
 
 int start_workers(launch const& with) { return sched::scheduler::instance().start(with.chosen); }
 void stop_workers(launch const&) noexcept { sched::scheduler::instance().stop(); }
@@ -86,8 +90,9 @@ int prepare_places(launch const& with) {
 }
 void leave_places(launch const&) noexcept { membership::leave(); }
 
-constexpr std::array<service, 7> k_services{{
+constexpr std::array<service, 8> k_services{{
     {"the choice of processors", &leave_reserved_cpu, &use_reserved_cpu},
+    {"input and output", nullptr, &stop_io},
     {"the workers", &start_workers, &stop_workers},
     {"the sharing of processors", &share_cpus, &leave_cpus},
     {"explanations of stack overflows", &explain_overflows, &stop_explaining},
