@@ -6,11 +6,11 @@
 //     thread: a thread may come back on another one.
 //   - They do not end with EINTR: a signal handler runs, and the wait goes on.
 //   - They wait whether O_NONBLOCK is set or not, and do not change it.
-//   - With a limit they end with -ETIMEDOUT or -ECANCELED when it is reached, and nothing has been
-//     transferred then. A limit that has been reached already makes a try of them.
-// Sockets, pipes, terminals, and what else epoll(7) can wait for block only the thread. Other files,
-// such as regular ones, are always "ready", and a call that goes to the disk blocks its worker;
-// the run time lets another run in its place if that takes long.
+//   - With a limit they end with -ETIMEDOUT or -ECANCELED when it is reached, and nothing has
+//     been transferred then. A limit that has been reached already makes a try of them.
+// Sockets, pipes, terminals, and what else epoll(7) can wait for block only the thread. Other
+// files, such as regular ones, are always "ready", and a call that goes to the disk blocks its
+// worker; the run time lets another run in its place if that takes long.
 // Contexts: any thread of the process. In a deterministic run the OS thread waits with the caller.
 #pragma once
 

@@ -218,15 +218,8 @@ int reactor::open() noexcept {
     return m_stop >= 0 ? m_outer.arm(m_stop, EPOLLIN, &m_stop) : errno;
 }
 
-void reactor::close() noexcept {
-    m_outer.close();
-    m_events.close();
-    if (m_stop >= 0) ::close(std::exchange(m_stop, -1));
-    m_watched.store(false, std::memory_order_relaxed); // relaxed, both: nobody uses it
-    m_tid.store(0, std::memory_order_relaxed);
-}
-
-void reactor::stop() noexcept {
+// The OS thread may still be about to wake a worker for a thread that has ended since.
+void reactor::stop_os_thread() noexcept {
     std::lock_guard const held(m_starting);
     if (!m_runs.load(std::memory_order_relaxed)) return; // relaxed: under the lock
     std::uint64_t const one = 1;
@@ -234,7 +227,14 @@ void reactor::stop() noexcept {
     pthread_join(m_thread, nullptr);
     sched::scheduler::instance().set_event_source(nullptr);
     m_runs.store(false, std::memory_order_relaxed); // relaxed: no thread is left that could wait
-    close();
+}
+
+void reactor::close() noexcept {
+    m_outer.close();
+    m_events.close();
+    if (m_stop >= 0) ::close(std::exchange(m_stop, -1));
+    m_watched.store(false, std::memory_order_relaxed); // relaxed, both: nobody uses it
+    m_tid.store(0, std::memory_order_relaxed);
 }
 
 void reactor::forget() noexcept {

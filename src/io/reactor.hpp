@@ -40,8 +40,10 @@ public:
     // The descriptor has been closed: waits for it end with EBADF.
     void end_waits(int number) noexcept;
 
-    // The run time stops: nobody waits any more.
-    void stop() noexcept;
+    // The run time stops, and nobody waits any more: first the OS thread, which uses the workers,
+    // and when they, which poll, are gone, the descriptors.
+    void stop_os_thread() noexcept;
+    void close() noexcept;
     // In a forked child, which shares nothing of it with its parent.
     void forget() noexcept;
 
@@ -63,7 +65,6 @@ private:
     [[nodiscard]] int start() noexcept;
     [[nodiscard]] int start_locked() noexcept;
     [[nodiscard]] int open() noexcept;
-    void close() noexcept;
     [[nodiscard]] wait_error queue_at(descriptor& d, direction way,
                                       wait::limit<parking> until) noexcept;
     [[nodiscard]] int arm(descriptor& d) noexcept;

@@ -224,7 +224,8 @@ bool watcher::has_to_poll() const noexcept {
     return others != nullptr && others->needs_watcher();
 }
 
-// Nobody else polls for them, perhaps: no worker sleeps, or what one has left to watch has happened.
+// Perhaps nobody else polls for them: no worker sleeps, or what one has left to watch has
+// happened.
 bool watcher::events_are_unwatched() const noexcept {
     base::event_source const* const events = m_scheduler->events();
     return events != nullptr && events->is_awaited() && !events->is_watched();
