@@ -7,11 +7,22 @@
 #include <vector>
 
 #include <pthread.h>
+#include <signal.h>
 
 namespace tulle::os {
 
 // Starts `run(argument)` on a new OS thread with all signals as the caller has them.
 [[nodiscard]] int start_thread(pthread_t& started, void* (*run)(void*), void* argument) noexcept;
+
+// Runs `start` with all signals blocked, as an OS thread that it starts is to have them.
+template <class Start> [[nodiscard]] int with_signals_blocked(Start start) noexcept {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int const error = start();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return error;
+}
 
 // Restricts an OS thread to the given CPUs.
 [[nodiscard]] int pin_to(pthread_t thread, std::span<int const> cpus) noexcept;

@@ -7,6 +7,7 @@
 #include "diag/fault_handler.hpp"
 #include "diag/stack_use_report.hpp"
 #include "diag/watch.hpp"
+#include "io/reactor.hpp"
 #include "membership/membership.hpp"
 #include "membership/mpi_job.hpp"
 #include "sched/first_use.hpp"
@@ -168,6 +169,7 @@ void instance::after_process_fork(bool in_child) noexcept {
     in_child ? threads.in_child() : threads.in_parent();
     if (in_child) m_owes_report = false; // the parent's
     if (in_child) membership::forget();
+    if (in_child) io::reactor::instance().forget();
     m_cpus.after_process_fork(in_child);
     m_lock.unlock();
 }

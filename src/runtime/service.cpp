@@ -10,6 +10,7 @@ namespace tulle::runtime {
 namespace {
 
 int start_one(service const& one, launch const& with) noexcept {
+    if (one.start == nullptr) return 0;
     try {
         return one.start(with);
     } catch (std::bad_alloc const&) {

@@ -19,8 +19,9 @@ struct launch {
 };
 
 struct service {
-    char const* name;                     // as it stands behind "cannot start"
-    int (*start)(launch const&);          // 0 or a positive errno; may throw std::bad_alloc
+    char const* name; // as it stands behind "cannot start"
+    // 0 or a positive errno; may throw std::bad_alloc; null: its first use starts it.
+    int (*start)(launch const&);
     void (*stop)(launch const&) noexcept; // undoes what start has done; null: nothing is to be done
 };
 

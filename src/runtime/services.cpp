@@ -3,6 +3,7 @@
 #include "diag/answer.hpp"
 #include "diag/fault_handler.hpp"
 #include "gmem_access/memory.hpp"
+#include "io/reactor.hpp"
 #include "membership/host_silence.hpp"
 #include "membership/membership.hpp"
 #include "os/thread.hpp"
@@ -40,6 +41,10 @@ int leave_reserved_cpu(launch const& with) {
 void use_reserved_cpu(launch const& with) noexcept {
     if (with.chosen.adopt_caller) use_cpus(with.chosen.machine, true);
 }
+
+// The first wait for a descriptor starts both. Workers poll until they are gone.
+void stop_io_thread(launch const&) noexcept { io::reactor::instance().stop_os_thread(); }
+void close_io(launch const&) noexcept { io::reactor::instance().close(); }
 
 int start_workers(launch const& with) { return sched::scheduler::instance().start(with.chosen); }
 void stop_workers(launch const&) noexcept { sched::scheduler::instance().stop(); }
@@ -86,9 +91,11 @@ int prepare_places(launch const& with) {
 }
 void leave_places(launch const&) noexcept { membership::leave(); }
 
-constexpr std::array<service, 7> k_services{{
+constexpr std::array<service, 9> k_services{{
     {"the choice of processors", &leave_reserved_cpu, &use_reserved_cpu},
+    {"input and output", nullptr, &close_io},
     {"the workers", &start_workers, &stop_workers},
+    {"the thread for input and output", nullptr, &stop_io_thread},
     {"the sharing of processors", &share_cpus, &leave_cpus},
     {"explanations of stack overflows", &explain_overflows, &stop_explaining},
     {"answers to requests for reports", &answer_requests, &stop_answering},

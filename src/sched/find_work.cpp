@@ -159,6 +159,8 @@ work probe_others_first(worker& w) noexcept {
     w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
     if (!reserve_spare(w)) return {};
     static_cast<void>(s.expire_timers());
+    if (base::event_source* const events = s.awaited_events())
+        static_cast<void>(events->poll_sometimes());
     if (runnable* const r = s.take_shared(w)) return work::of_ready(r);
     if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);
     base::idle_poller* const others = s.idle_poller();

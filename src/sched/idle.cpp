@@ -79,6 +79,8 @@ work search(worker& w, std::uint64_t patience_ns) noexcept {
     bool has_polled = false;
     for (std::uint32_t pauses = 1;; pauses = std::min(2 * pauses, k_most_pauses)) {
         if (!std::exchange(has_polled, false) && others.poll()) pauses = 1;
+        if (base::event_source* const events = w.owner->awaited_events(); events != nullptr)
+            static_cast<void>(events->poll());
         work const found = probe_once(w);
         if (found) return others.found(found);
         if (!w.spares.empty() && others.take_work()) continue;
@@ -170,6 +172,7 @@ bool sleep_until_woken(worker& w) noexcept {
     scheduler& s = *w.owner;
     auto& idle = s.idle();
     work_of_others others{w};
+    if (base::event_source* const events = s.awaited_events()) events->watch();
     if (!park::prepare_sleep(idle, w.sleeper, others)) return true;
     std::uint64_t const trim_at =
         w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;

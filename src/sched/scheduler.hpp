@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/debug_access.hpp"
+#include "base/event_source.hpp"
 #include "base/idle_poller.hpp"
 #include "os/topology.hpp"
 #include "park/sleep_steps.hpp"
@@ -175,6 +176,19 @@ public:
     [[nodiscard]] base::idle_poller* idle_poller() const noexcept {
         return m_idle_poller.load(std::memory_order_acquire);
     }
+    // Null: there is none. It stays as long as workers may use it. release pairs with events.
+    void set_event_source(base::event_source* source) noexcept {
+        m_events.store(source, std::memory_order_release);
+    }
+    // acquire pairs with set_event_source.
+    [[nodiscard]] base::event_source* events() const noexcept {
+        return m_events.load(std::memory_order_acquire);
+    }
+    // Null: no thread waits for an event.
+    [[nodiscard]] base::event_source* awaited_events() const noexcept {
+        base::event_source* const source = events();
+        return source != nullptr && source->is_awaited() ? source : nullptr;
+    }
     // Gives memory back. A worker calls it that has been idle for a while.
     void trim(worker& w) noexcept;
 
@@ -264,6 +278,7 @@ private:
 
     settings m_settings;
     std::atomic<base::idle_poller*> m_idle_poller{nullptr};
+    std::atomic<base::event_source*> m_events{nullptr};
     bool m_asymmetric = true;
     std::atomic<bool> m_running{false};
     std::atomic<bool> m_stopping{false};

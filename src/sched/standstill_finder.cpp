@@ -46,7 +46,7 @@ std::uint64_t standstill_finder::next_check(worker& w) noexcept {
     std::uint64_t const circle_due = searches_for_circles ? m_circles.due() : k_never;
     if (m_scheduler.idle().sleeping() !=
             static_cast<std::uint32_t>(m_scheduler.active().running()) ||
-        m_scheduler.timers().next_deadline() != k_never)
+        m_scheduler.timers().next_deadline() != k_never || m_scheduler.awaited_events() != nullptr)
         return circle_due;
     std::uint64_t const now_active = activity();
     bool const is_same = now_active == w.watch.activity && w.watch.period_ns != 0;
@@ -89,7 +89,7 @@ bool standstill_finder::stands_still(worker& checks) noexcept {
     std::uint32_t const others =
         static_cast<std::uint32_t>(m_scheduler.active().running()) - (checks.is_guest() ? 0 : 1);
     if (activity() != checks.watch.activity || m_scheduler.idle().sleeping() != others ||
-        m_scheduler.timers().next_deadline() != k_never)
+        m_scheduler.timers().next_deadline() != k_never || m_scheduler.awaited_events() != nullptr)
         return false;
     if (!all_guests_wait()) return false;
     return std::all_of(m_scheduler.workers().begin(), m_scheduler.workers().end(),
@@ -103,6 +103,8 @@ bool standstill_finder::stands_still(worker& checks) noexcept {
 
 bool standstill_finder::is_ours(int tid) const noexcept {
     if (tid == m_scheduler.watching().tid()) return true;
+    base::event_source const* const events = m_scheduler.events();
+    if (events != nullptr && events->owns_os_thread(tid)) return true;
     if (tid == m_helper.load(std::memory_order_relaxed)) return true; // relaxed: as below
     // relaxed: numbers do not change.
     auto const has = [tid](worker_remote const& w) {

@@ -38,16 +38,6 @@ template <class T> void add_one(std::atomic<T>& count) noexcept {
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Runs `start` with all signals blocked, as the new OS thread is to have them.
-template <class Start> int with_signals_blocked(Start start) noexcept {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int const error = start();
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return error;
-}
-
 } // namespace
 
 int watcher::start(scheduler& watched) try {
@@ -63,7 +53,7 @@ int watcher::start(scheduler& watched) try {
     m_shown_substitutes.store(0, std::memory_order_relaxed); // relaxed, both: no watcher yet
     m_stops.store(false, std::memory_order_relaxed);
     int const error =
-        with_signals_blocked([this] { return os::start_thread(m_thread, &run, this); });
+        os::with_signals_blocked([this] { return os::start_thread(m_thread, &run, this); });
     m_runs = error == 0;
     return error;
 } catch (std::bad_alloc const&) {
@@ -117,6 +107,7 @@ void watcher::watch() noexcept {
         std::uint64_t const now = os::monotonic_ns();
         expire_late_timers(now);
         if (has_to_poll()) static_cast<void>(m_scheduler->idle_poller()->poll());
+        if (events_are_unwatched()) static_cast<void>(m_scheduler->events()->poll());
         if (m_pauses.load(std::memory_order_acquire)) { // pairs with pause
             doze(now + k_longest_alert_ns);
             continue;
@@ -234,6 +225,13 @@ bool watcher::has_to_poll() const noexcept {
     return others != nullptr && others->needs_watcher();
 }
 
+// Perhaps nobody else polls for them: no worker sleeps, or what one has left to watch has
+// happened.
+bool watcher::events_are_unwatched() const noexcept {
+    base::event_source const* const events = m_scheduler->events();
+    return events != nullptr && events->is_awaited() && !events->is_watched();
+}
+
 // A worker that sleeps expires the timers itself. After the watcher was told of work it makes one
 // round, and another one a while later, before it may be told again: else a program that makes work
 // all the time would wake it each time.
@@ -245,10 +243,11 @@ void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
         return;
     }
     idle.watch_work();
-    if (idle.watch_sleepers())
+    bool const polls = events_are_unwatched();
+    if (idle.watch_sleepers() && !polls)
         m_is_told = idle.sleep_as_watcher(now + calm_period());
     else
-        m_is_told = doze(now + (has_to_poll() ? k_poll_period_ns : k_busy_period_ns));
+        m_is_told = doze(now + (polls || has_to_poll() ? k_poll_period_ns : k_busy_period_ns));
     if (!m_is_told) m_alert_period = 0;
     if (m_is_told) m_calm_period = 0;
 }

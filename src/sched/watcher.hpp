@@ -72,6 +72,7 @@ private:
     [[nodiscard]] worker_sample sample(worker_remote const& w) const noexcept;
     [[nodiscard]] worker_remote* substitute_to_dismiss() const noexcept;
     [[nodiscard]] bool has_to_poll() const noexcept;
+    [[nodiscard]] bool events_are_unwatched() const noexcept;
     void note(worker_remote& w, stuck_state state, stuck_state before, int call) noexcept;
     void substitute(std::uint64_t now) noexcept;
     void free_main_if_stuck() noexcept;

@@ -16,6 +16,7 @@
 #include "sync/shared_mutex_core.hpp"
 #include "sync/signal_core.hpp"
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 
@@ -135,6 +136,7 @@ char const* text(wait::wait_kind kind) noexcept {
         case stolen_child: return "forked thread";
         case spawned_thread: return "thread";
         case sleep: return "point in time";
+        case descriptor: return "file descriptor";
     }
     return "nothing";
 }
@@ -183,6 +185,10 @@ wait_facts inspect(wait::wait_reason reason) noexcept {
         case word_full: say(facts, "until it is full"); break;
         case word_empty: say(facts, "until it is empty"); break;
         case address_lock: facts.holder = holder_of_address(reason.object); break;
+        case descriptor:
+            static_cast<void>(std::snprintf(facts.numbers, sizeof facts.numbers, "number %zu",
+                                            reinterpret_cast<std::uintptr_t>(reason.object)));
+            break;
         case stolen_child: facts.stolen_word = reason.object; break;
         default: break;
     }

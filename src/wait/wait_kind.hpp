@@ -33,6 +33,7 @@ enum class wait_kind : std::uint8_t {
     stolen_child,    // the `state` of a forked thread's record
     spawned_thread,  // a thread_record
     sleep,           // a point in time
+    descriptor,      // a file descriptor, until it is ready; the object is its number
 };
 
 struct wait_reason {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Input and output on file descriptors that blocks only the calling thread: its worker runs others
+// until the descriptor is ready. The calls take and do what those of the same names in POSIX.1-2017
+// do, but for this:
+//   - They say errors as negative errno values and leave `errno` alone, which belongs to the OS
+//     thread: a thread may come back on another one.
+//   - They do not end with EINTR: a signal handler runs, and the wait goes on.
+//   - They wait whether O_NONBLOCK is set or not, and do not change it.
+//   - With a limit they end with -ETIMEDOUT or -ECANCELED when it is reached, and nothing has
+//     been transferred then. A limit that has been reached already makes a try of them.
+// Sockets, pipes, terminals, and what else epoll(7) can wait for block only the thread. Other
+// files, such as regular ones, are always "ready", and a call that goes to the disk blocks its
+// worker; the run time lets another run in its place if that takes long.
+// Contexts: any thread of the process. In a deterministic run the OS thread waits with the caller.
+#pragma once
+
+#include <tulle/detail/attributes.hpp>
+#include <tulle/wait_limit.hpp>
+
+#include <cstddef>
+
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+namespace tulle::io {
+
+// Bytes, or a negative errno value; 0 from a read: the end of the input.
+TULLE_API ssize_t read(int descriptor, void* buffer, std::size_t size) noexcept;
+TULLE_API ssize_t read(int descriptor, void* buffer, std::size_t size,
+                       wait_limit const& limit) noexcept;
+TULLE_API ssize_t readv(int descriptor, iovec const* parts, int count) noexcept;
+TULLE_API ssize_t readv(int descriptor, iovec const* parts, int count,
+                        wait_limit const& limit) noexcept;
+// They may write less than `size`, as there.
+TULLE_API ssize_t write(int descriptor, void const* buffer, std::size_t size) noexcept;
+TULLE_API ssize_t write(int descriptor, void const* buffer, std::size_t size,
+                        wait_limit const& limit) noexcept;
+TULLE_API ssize_t writev(int descriptor, iovec const* parts, int count) noexcept;
+TULLE_API ssize_t writev(int descriptor, iovec const* parts, int count,
+                         wait_limit const& limit) noexcept;
+
+// `flags`: as there; MSG_DONTWAIT: -EAGAIN instead of a wait.
+TULLE_API ssize_t recv(int socket, void* buffer, std::size_t size, int flags) noexcept;
+TULLE_API ssize_t recv(int socket, void* buffer, std::size_t size, int flags,
+                       wait_limit const& limit) noexcept;
+TULLE_API ssize_t recvmsg(int socket, msghdr* message, int flags) noexcept;
+TULLE_API ssize_t recvmsg(int socket, msghdr* message, int flags, wait_limit const& limit) noexcept;
+TULLE_API ssize_t send(int socket, void const* buffer, std::size_t size, int flags) noexcept;
+TULLE_API ssize_t send(int socket, void const* buffer, std::size_t size, int flags,
+                       wait_limit const& limit) noexcept;
+TULLE_API ssize_t sendmsg(int socket, msghdr const* message, int flags) noexcept;
+TULLE_API ssize_t sendmsg(int socket, msghdr const* message, int flags,
+                          wait_limit const& limit) noexcept;
+
+// A new socket, or a negative errno value. `flags`: SOCK_NONBLOCK, SOCK_CLOEXEC. On a listening
+// socket without O_NONBLOCK a connection that vanishes at the wrong moment, or that another one
+// takes, may block the worker as well.
+TULLE_API int accept(int socket, sockaddr* address, socklen_t* length, int flags = 0) noexcept;
+TULLE_API int accept(int socket, sockaddr* address, socklen_t* length, int flags,
+                     wait_limit const& limit) noexcept;
+// 0 or a negative errno value. -ETIMEDOUT and -ECANCELED of a limit leave a connection that is
+// still being made; close the socket then.
+TULLE_API int connect(int socket, sockaddr const* address, socklen_t length) noexcept;
+TULLE_API int connect(int socket, sockaddr const* address, socklen_t length,
+                      wait_limit const& limit) noexcept;
+
+// Until a read or a write would not block, or there is an error to be told. 0 or a negative errno
+// value; -EPERM: of this kind of file it is not known.
+TULLE_API int wait_readable(int descriptor) noexcept;
+TULLE_API int wait_readable(int descriptor, wait_limit const& limit) noexcept;
+TULLE_API int wait_writable(int descriptor) noexcept;
+TULLE_API int wait_writable(int descriptor, wait_limit const& limit) noexcept;
+
+// Closes it, and ends with -EBADF the calls above that wait for it. (After close(2) they would wait
+// for ever, or go on with what gets the number next.) 0 or a negative errno value.
+TULLE_API int close(int descriptor) noexcept;
+
+} // namespace tulle::io

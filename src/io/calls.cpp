@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each call tries without blocking, waits until the descriptor is ready, and tries again. It is not
+// known of a try that finds the descriptor ready whether it waits in the system all the same, where
+// the system has no such try: then another thread has been faster.
+#include "io/reactor.hpp"
+
+#include <tulle/cancellation.hpp>
+#include <tulle/io.hpp>
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace tulle::io {
+
+namespace {
+
+using limit = wait::limit<parking>;
+
+constexpr detail::limit k_forever{};
+
+// What the system has said. Not inlined: the address of errno must not be kept over a wait.
+TULLE_NOINLINE ssize_t result_of(ssize_t said) noexcept { return said >= 0 ? said : -errno; }
+
+bool would_block(ssize_t result) noexcept { return result == -EAGAIN || result == -EWOULDBLOCK; }
+
+TULLE_NOINLINE bool is_ready(int number, direction way) noexcept {
+    pollfd asked{number, static_cast<short>(way == direction::in ? POLLIN : POLLOUT), 0};
+    return ::poll(&asked, 1, 0) > 0;
+}
+
+// Try: a result as above; `may_block` is true when nobody can wait for the descriptor.
+template <class Try>
+ssize_t until_done(int number, direction way, detail::limit const& until, Try attempt) noexcept {
+    for (;;) {
+        ssize_t const result = attempt(false);
+        if (result == -EINTR) continue;
+        if (!would_block(result)) return result;
+        int const error = reactor::instance().wait(number, way, limit(until));
+        if (error == EPERM) return attempt(true);
+        if (error != 0) return -error;
+    }
+}
+
+// For files of which the system cannot try: `call` is the one that may block.
+template <class Call>
+ssize_t if_ready(int number, direction way, bool may_block, Call call) noexcept {
+    return may_block || is_ready(number, way) ? result_of(call()) : -EAGAIN;
+}
+
+bool has_no_try(ssize_t result) noexcept { return result == -EOPNOTSUPP || result == -ENOSYS; }
+
+ssize_t read_parts(int number, iovec const* parts, int count, detail::limit const& until) noexcept {
+    return until_done(number, direction::in, until, [=](bool may_block) {
+        if (!may_block) {
+            ssize_t const tried = result_of(::preadv2(number, parts, count, -1, RWF_NOWAIT));
+            if (!has_no_try(tried)) return tried;
+        }
+        return if_ready(number, direction::in, may_block,
+                        [=] { return ::readv(number, parts, count); });
+    });
+}
+
+ssize_t write_parts(int number, iovec const* parts, int count,
+                    detail::limit const& until) noexcept {
+    return until_done(number, direction::out, until, [=](bool may_block) {
+        if (!may_block) {
+            ssize_t const tried = result_of(::pwritev2(number, parts, count, -1, RWF_NOWAIT));
+            if (!has_no_try(tried)) return tried;
+        }
+        return if_ready(number, direction::out, may_block,
+                        [=] { return ::writev(number, parts, count); });
+    });
+}
+
+// Of sockets the system can always try. MSG_DONTWAIT of the caller: it does not want to wait.
+template <class Call>
+ssize_t on_socket(int number, direction way, int flags, detail::limit const& until,
+                  Call call) noexcept {
+    if ((flags & MSG_DONTWAIT) != 0) return result_of(call(flags));
+    return until_done(number, way, until,
+                      [=](bool) { return result_of(call(flags | MSG_DONTWAIT)); });
+}
+
+int accept_one(int socket, sockaddr* address, socklen_t* length, int flags,
+               detail::limit const& until) noexcept {
+    return static_cast<int>(until_done(socket, direction::in, until, [=](bool may_block) {
+        return if_ready(socket, direction::in, may_block, [=] {
+            return static_cast<ssize_t>(::accept4(socket, address, length, flags));
+        });
+    }));
+}
+
+// A socket that is connected without blocking, though it was not made so.
+class unblocked {
+public:
+    explicit unblocked(int socket) noexcept : m_socket(socket), m_flags(::fcntl(socket, F_GETFL)) {
+        if (changes()) ::fcntl(m_socket, F_SETFL, m_flags | O_NONBLOCK);
+    }
+    unblocked(unblocked const&) = delete;
+    unblocked& operator=(unblocked const&) = delete;
+    ~unblocked() {
+        if (changes()) ::fcntl(m_socket, F_SETFL, m_flags);
+    }
+
+private:
+    [[nodiscard]] bool changes() const noexcept {
+        return m_flags >= 0 && (m_flags & O_NONBLOCK) == 0;
+    }
+
+    int m_socket;
+    int m_flags; // negative: it is no descriptor
+};
+
+TULLE_NOINLINE int begin_to_connect(int socket, sockaddr const* address,
+                                    socklen_t length) noexcept {
+    unblocked const for_now(socket);
+    return static_cast<int>(result_of(::connect(socket, address, length)));
+}
+
+TULLE_NOINLINE int outcome_of_connect(int socket) noexcept {
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return -errno;
+    return -error;
+}
+
+// A connection to a socket of the same host whose queue is full is not begun: EAGAIN (unix(7)).
+int connect_to(int socket, sockaddr const* address, socklen_t length,
+               detail::limit const& until) noexcept {
+    for (;;) {
+        int const begun = begin_to_connect(socket, address, length);
+        if (begun != -EINPROGRESS && begun != -EAGAIN && begun != -EINTR) return begun;
+        if (int const error = reactor::instance().wait(socket, direction::out, limit(until)))
+            return -error;
+        if (begun != -EAGAIN) return outcome_of_connect(socket);
+    }
+}
+
+int wait_until_ready(int number, direction way, detail::limit const& until) noexcept {
+    if (is_ready(number, way) && ::fcntl(number, F_GETFD) >= 0) return 0;
+    return -reactor::instance().wait(number, way, limit(until));
+}
+
+} // namespace
+
+ssize_t read(int descriptor, void* buffer, std::size_t size) noexcept {
+    iovec const whole{buffer, size};
+    return read_parts(descriptor, &whole, 1, k_forever);
+}
+ssize_t read(int descriptor, void* buffer, std::size_t size, wait_limit const& limit) noexcept {
+    iovec const whole{buffer, size};
+    return read_parts(descriptor, &whole, 1, limit.get());
+}
+ssize_t readv(int descriptor, iovec const* parts, int count) noexcept {
+    return read_parts(descriptor, parts, count, k_forever);
+}
+ssize_t readv(int descriptor, iovec const* parts, int count, wait_limit const& limit) noexcept {
+    return read_parts(descriptor, parts, count, limit.get());
+}
+
+ssize_t write(int descriptor, void const* buffer, std::size_t size) noexcept {
+    iovec const whole{const_cast<void*>(buffer), size};
+    return write_parts(descriptor, &whole, 1, k_forever);
+}
+ssize_t write(int descriptor, void const* buffer, std::size_t size,
+              wait_limit const& limit) noexcept {
+    iovec const whole{const_cast<void*>(buffer), size};
+    return write_parts(descriptor, &whole, 1, limit.get());
+}
+ssize_t writev(int descriptor, iovec const* parts, int count) noexcept {
+    return write_parts(descriptor, parts, count, k_forever);
+}
+ssize_t writev(int descriptor, iovec const* parts, int count, wait_limit const& limit) noexcept {
+    return write_parts(descriptor, parts, count, limit.get());
+}
+
+ssize_t recv(int socket, void* buffer, std::size_t size, int flags) noexcept {
+    return recv(socket, buffer, size, flags, wait_limit::of(k_forever));
+}
+ssize_t recv(int socket, void* buffer, std::size_t size, int flags,
+             wait_limit const& limit) noexcept {
+    return on_socket(socket, direction::in, flags, limit.get(),
+                     [=](int with) { return ::recv(socket, buffer, size, with); });
+}
+ssize_t recvmsg(int socket, msghdr* message, int flags) noexcept {
+    return recvmsg(socket, message, flags, wait_limit::of(k_forever));
+}
+ssize_t recvmsg(int socket, msghdr* message, int flags, wait_limit const& limit) noexcept {
+    return on_socket(socket, direction::in, flags, limit.get(),
+                     [=](int with) { return ::recvmsg(socket, message, with); });
+}
+ssize_t send(int socket, void const* buffer, std::size_t size, int flags) noexcept {
+    return send(socket, buffer, size, flags, wait_limit::of(k_forever));
+}
+ssize_t send(int socket, void const* buffer, std::size_t size, int flags,
+             wait_limit const& limit) noexcept {
+    return on_socket(socket, direction::out, flags, limit.get(),
+                     [=](int with) { return ::send(socket, buffer, size, with); });
+}
+ssize_t sendmsg(int socket, msghdr const* message, int flags) noexcept {
+    return sendmsg(socket, message, flags, wait_limit::of(k_forever));
+}
+ssize_t sendmsg(int socket, msghdr const* message, int flags, wait_limit const& limit) noexcept {
+    return on_socket(socket, direction::out, flags, limit.get(),
+                     [=](int with) { return ::sendmsg(socket, message, with); });
+}
+
+int accept(int socket, sockaddr* address, socklen_t* length, int flags) noexcept {
+    return accept_one(socket, address, length, flags, k_forever);
+}
+int accept(int socket, sockaddr* address, socklen_t* length, int flags,
+           wait_limit const& limit) noexcept {
+    return accept_one(socket, address, length, flags, limit.get());
+}
+int connect(int socket, sockaddr const* address, socklen_t length) noexcept {
+    return connect_to(socket, address, length, k_forever);
+}
+int connect(int socket, sockaddr const* address, socklen_t length,
+            wait_limit const& limit) noexcept {
+    return connect_to(socket, address, length, limit.get());
+}
+
+int wait_readable(int descriptor) noexcept {
+    return wait_until_ready(descriptor, direction::in, k_forever);
+}
+int wait_readable(int descriptor, wait_limit const& limit) noexcept {
+    return wait_until_ready(descriptor, direction::in, limit.get());
+}
+int wait_writable(int descriptor) noexcept {
+    return wait_until_ready(descriptor, direction::out, k_forever);
+}
+int wait_writable(int descriptor, wait_limit const& limit) noexcept {
+    return wait_until_ready(descriptor, direction::out, limit.get());
+}
+
+int close(int descriptor) noexcept {
+    auto const result = static_cast<int>(result_of(::close(descriptor)));
+    reactor::instance().end_waits(descriptor);
+    return result;
+}
+
+} // namespace tulle::io

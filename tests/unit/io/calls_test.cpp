@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls on descriptors that block only the calling thread.
+#include "io_fixture.hpp"
+
+#include <tulle/io.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/un.h>
+
+namespace {
+
+using namespace tulle;
+using namespace std::chrono_literals;
+
+TEST_P(io_calls, a_thread_that_waits_for_input_lets_others_run) {
+    connected_pair both;
+    std::atomic<bool> reads{false};
+    auto reader = spawn([&] {
+        char c = 0;
+        reads.store(true, std::memory_order_release);
+        ssize_t const count = io::read(both.ours(), &c, 1);
+        return count == 1 ? c : '!';
+    });
+    while (!reads.load(std::memory_order_acquire)) this_thread::yield();
+    for (int k = 0; k < 100; ++k) this_thread::yield(); // with one worker it waits by now
+    EXPECT_EQ(io::write(both.theirs(), "x", 1), 1);
+    EXPECT_EQ(reader.join(), 'x');
+}
+
+TEST_P(io_calls, all_workers_may_sleep_meanwhile) {
+    connected_pair both;
+    std::thread writer([&] {
+        std::this_thread::sleep_for(50ms);
+        EXPECT_EQ(::write(both.theirs(), "y", 1), 1);
+    });
+    char c = 0;
+    EXPECT_EQ(io::read(both.ours(), &c, 1), 1);
+    EXPECT_EQ(c, 'y');
+    writer.join();
+}
+
+TEST_P(io_calls, a_foreign_thread_waits_as_well) {
+    connected_pair both;
+    char c = 0;
+    std::thread reader([&] { EXPECT_EQ(io::read(both.ours(), &c, 1), 1); });
+    this_thread::sleep_for(20ms);
+    EXPECT_EQ(io::write(both.theirs(), "z", 1), 1);
+    // Its OS thread may be the only one that could run main.
+    std::atomic<bool> joined{false};
+    std::thread([&] {
+        reader.join();
+        joined.store(true, std::memory_order_release);
+    }).detach();
+    while (!joined.load(std::memory_order_acquire)) this_thread::sleep_for(1ms);
+    EXPECT_EQ(c, 'z');
+}
+
+TEST_P(io_calls, input_is_noticed_while_workers_compute) {
+    connected_pair both;
+    std::atomic<bool> has_read{false};
+    auto reader = spawn([&] {
+        char c = 0;
+        EXPECT_EQ(io::read(both.ours(), &c, 1), 1);
+        has_read.store(true, std::memory_order_release);
+    });
+    std::vector<thread<void>> busy;
+    for (int k = 0; k < GetParam(); ++k)
+        busy.push_back(spawn([&] {
+            while (!has_read.load(std::memory_order_acquire)) this_thread::yield();
+        }));
+    this_thread::sleep_for(5ms);
+    EXPECT_EQ(io::write(both.theirs(), "w", 1), 1);
+    reader.join();
+    for (auto& t : busy) t.join();
+}
+
+// Each way is full at times, so both sides wait for both directions.
+TEST_P(io_calls, all_bytes_arrive_in_order_both_ways) {
+    connected_pair both;
+    std::vector<unsigned char> sent(1U << 20U);
+    std::iota(sent.begin(), sent.end(), static_cast<unsigned char>(1));
+    auto const send_all = [&](int socket) {
+        for (std::size_t done = 0; done < sent.size();) {
+            ssize_t const n = io::write(socket, &sent[done], sent.size() - done);
+            if (n <= 0) return n;
+            done += static_cast<std::size_t>(n);
+        }
+        return ssize_t{0};
+    };
+    auto const receive_all = [&](int socket) {
+        std::vector<unsigned char> got(sent.size());
+        for (std::size_t done = 0; done < got.size();) {
+            ssize_t const n =
+                io::read(socket, &got[done], std::min<std::size_t>(got.size() - done, 5000));
+            if (n <= 0) return false;
+            done += static_cast<std::size_t>(n);
+        }
+        return got == sent;
+    };
+    auto to = spawn([&] { return send_all(both.ours()); });
+    auto from = spawn([&] { return send_all(both.theirs()); });
+    auto at_theirs = spawn([&] { return receive_all(both.theirs()); });
+    auto at_ours = spawn([&] { return receive_all(both.ours()); });
+    EXPECT_EQ(to.join(), 0);
+    EXPECT_EQ(from.join(), 0);
+    EXPECT_TRUE(at_theirs.join());
+    EXPECT_TRUE(at_ours.join());
+}
+
+TEST_P(io_calls, pipes_take_parts) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe(ends.data()), 0);
+    auto reader = spawn([&] {
+        std::array<char, 3> first{}, second{};
+        std::array<iovec, 2> const parts{{{first.data(), 3}, {second.data(), 3}}};
+        ssize_t const count = io::readv(ends[0], parts.data(), 2);
+        return std::to_string(count) + std::string(first.data(), 3) + std::string(second.data(), 3);
+    });
+    this_thread::sleep_for(1ms);
+    std::string one = "abc", two = "def";
+    std::array<iovec, 2> const parts{{{one.data(), 3}, {two.data(), 3}}};
+    EXPECT_EQ(io::writev(ends[1], parts.data(), 2), 6);
+    EXPECT_EQ(reader.join(), "6abcdef");
+    EXPECT_EQ(io::close(ends[1]), 0);
+    char c = 0;
+    EXPECT_EQ(io::read(ends[0], &c, 1), 0); // the end
+    EXPECT_EQ(io::close(ends[0]), 0);
+}
+
+TEST_P(io_calls, a_closed_peer_ends_waits_both_ways) {
+    connected_pair both;
+    auto reader = spawn([&] {
+        char c = 0;
+        return io::recv(both.ours(), &c, 1, 0);
+    });
+    std::vector<char> much(1U << 20U);
+    auto writer = spawn([&] {
+        ssize_t n = 0;
+        while ((n = io::send(both.ours(), much.data(), much.size(), MSG_NOSIGNAL)) > 0) {}
+        return n;
+    });
+    this_thread::sleep_for(5ms);
+    both.close_theirs();
+    EXPECT_LE(reader.join(), 0); // the end, or a reset
+    ssize_t const why = writer.join();
+    EXPECT_TRUE(why == -EPIPE || why == -ECONNRESET) << why;
+}
+
+// A server and its clients, each connection with a thread at both ends.
+TEST_P(io_calls, many_connections_over_tcp) {
+    constexpr int k_clients = 64;
+    tcp_listener const listener;
+    auto server = spawn([&] {
+        std::vector<thread<void>> serving;
+        for (int k = 0; k < k_clients; ++k) {
+            int const s = io::accept(listener.socket(), nullptr, nullptr, SOCK_CLOEXEC);
+            EXPECT_GE(s, 0) << std::strerror(-s);
+            serving.push_back(spawn([s] {
+                std::array<char, 64> buffer{};
+                ssize_t n = 0;
+                while ((n = io::read(s, buffer.data(), buffer.size())) > 0)
+                    EXPECT_EQ(io::write(s, buffer.data(), static_cast<std::size_t>(n)), n);
+                EXPECT_EQ(n, 0);
+                io::close(s);
+            }));
+        }
+        for (auto& t : serving) t.join();
+    });
+    std::vector<thread<void>> clients;
+    for (int k = 0; k < k_clients; ++k) {
+        clients.push_back(spawn([&listener, k] {
+            int const s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+            sockaddr_in const to = listener.address();
+            EXPECT_EQ(io::connect(s, reinterpret_cast<sockaddr const*>(&to), sizeof to), 0);
+            for (int round = 0; round < 20; ++round) {
+                int const sent = 1000 * k + round;
+                int got = -1;
+                EXPECT_EQ(io::write(s, &sent, sizeof sent), static_cast<ssize_t>(sizeof sent));
+                EXPECT_EQ(io::recv(s, &got, sizeof got, MSG_WAITALL),
+                          static_cast<ssize_t>(sizeof got));
+                EXPECT_EQ(got, sent);
+            }
+            EXPECT_EQ(::fcntl(s, F_GETFL) & O_NONBLOCK, 0); // as it was
+            io::close(s);
+        }));
+    }
+    for (auto& t : clients) t.join();
+    server.join();
+}
+
+TEST_P(io_calls, messages_carry_descriptors) {
+    connected_pair both;
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe(ends.data()), 0);
+    auto receiver = spawn([&] {
+        char c = 0;
+        iovec part{&c, 1};
+        alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+        msghdr message{};
+        message.msg_iov = &part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.data();
+        message.msg_controllen = control.size();
+        if (io::recvmsg(both.ours(), &message, 0) != 1) return -1;
+        int received = -1;
+        std::memcpy(&received, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof received);
+        return received;
+    });
+    char c = 'm';
+    iovec part{&c, 1};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(head), &ends[1], sizeof(int));
+    EXPECT_EQ(io::sendmsg(both.theirs(), &message, 0), 1);
+    int const received = receiver.join();
+    ASSERT_GE(received, 0);
+    EXPECT_EQ(io::write(received, "p", 1), 1);
+    EXPECT_EQ(io::read(ends[0], &c, 1), 1);
+    EXPECT_EQ(c, 'p');
+    for (int const d : {received, ends[0], ends[1]}) io::close(d);
+}
+
+TEST_P(io_calls, regular_files_are_read_and_written) {
+    int const file = ::open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file < 0) GTEST_SKIP() << "no files without a name here";
+    EXPECT_EQ(io::write(file, "kept", 4), 4);
+    ASSERT_EQ(::lseek(file, 0, SEEK_SET), 0);
+    std::array<char, 8> read{};
+    EXPECT_EQ(io::read(file, read.data(), read.size()), 4);
+    EXPECT_STREQ(read.data(), "kept");
+    EXPECT_EQ(io::close(file), 0);
+}
+
+TEST_P(io_calls, errors_are_those_of_the_system) {
+    char c = 0;
+    EXPECT_EQ(io::read(-1, &c, 1), -EBADF);
+    EXPECT_EQ(io::write(-1, &c, 1), -EBADF);
+    EXPECT_EQ(io::wait_readable(-1), -EBADF);
+    EXPECT_EQ(io::accept(-1, nullptr, nullptr), -EBADF);
+    EXPECT_EQ(io::close(-1), -EBADF);
+    connected_pair both;
+    EXPECT_EQ(io::read(both.ours(), nullptr, 0), 0);
+    EXPECT_EQ(io::accept(both.ours(), nullptr, nullptr, 0, wait_limit(1ms)), -ETIMEDOUT);
+    EXPECT_EQ(io::recv(both.ours(), &c, 1, MSG_DONTWAIT), -EAGAIN);
+    tcp_listener nobody;
+    sockaddr_in const to = nobody.address();
+    nobody.end();
+    int const s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(io::connect(s, reinterpret_cast<sockaddr const*>(&to), sizeof to), -ECONNREFUSED);
+    EXPECT_EQ(io::close(s), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, io_calls, ::testing::Values(1, 2));
+
+} // namespace

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits for descriptors that end otherwise: by a limit, by a close, by the end of the run time, and
+// in a forked child; and what must not be taken for a deadlock.
+#include "forked_child.hpp"
+#include "io/reactor.hpp"
+#include "io_fixture.hpp"
+
+#include <tulle/io.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <vector>
+
+#include <sys/wait.h>
+
+namespace {
+
+using namespace tulle;
+using namespace std::chrono_literals;
+
+using io_limits = io_calls;
+
+TEST_P(io_limits, a_read_ends_when_the_time_is_up) {
+    connected_pair both;
+    char c = 0;
+    auto const begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(20ms)), -ETIMEDOUT);
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 20ms);
+    EXPECT_EQ(io::write(both.theirs(), "a", 1), 1);
+    EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(20s)), 1);
+}
+
+TEST_P(io_limits, a_limit_in_the_past_makes_a_try) {
+    connected_pair both;
+    char c = 0;
+    EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(-1s)), -ETIMEDOUT);
+    EXPECT_EQ(io::write(both.theirs(), "b", 1, wait_limit(-1s)), 1);
+    EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(-1s)), 1);
+}
+
+TEST_P(io_limits, a_wait_is_cancelled) {
+    connected_pair both;
+    cancellation_source source;
+    auto reader = spawn([&] {
+        char c = 0;
+        return io::read(both.ours(), &c, 1, wait_limit(source.get_token()));
+    });
+    this_thread::sleep_for(2ms);
+    source.request_stop();
+    EXPECT_EQ(reader.join(), -ECANCELED);
+    char c = 0;
+    EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(source.get_token())), -ECANCELED);
+}
+
+TEST_P(io_limits, many_waits_of_one_descriptor_end_each_in_its_way) {
+    connected_pair both;
+    cancellation_source source;
+    std::vector<thread<int>> waits;
+    for (int k = 0; k < 30; ++k)
+        waits.push_back(spawn([&, k] {
+            switch (k % 3) {
+                case 0: return io::wait_readable(both.ours(), wait_limit(5ms));
+                case 1: return io::wait_readable(both.ours(), wait_limit(source.get_token()));
+                default: return io::wait_readable(both.ours());
+            }
+        }));
+    this_thread::sleep_for(20ms);
+    source.request_stop();
+    this_thread::sleep_for(2ms);
+    EXPECT_EQ(io::write(both.theirs(), "c", 1), 1);
+    for (int k = 0; k < 30; ++k) {
+        int const result = waits[static_cast<std::size_t>(k)].join();
+        EXPECT_EQ(result, k % 3 == 0 ? -ETIMEDOUT : k % 3 == 1 ? -ECANCELED : 0) << k;
+    }
+}
+
+TEST_P(io_limits, a_close_ends_waits) {
+    connected_pair both;
+    int const end = both.give_ours();
+    auto reader = spawn([end] {
+        char c = 0;
+        return io::read(end, &c, 1);
+    });
+    auto other = spawn([end] { return io::wait_readable(end); });
+    this_thread::sleep_for(2ms);
+    EXPECT_EQ(io::close(end), 0);
+    EXPECT_EQ(reader.join(), -EBADF);
+    EXPECT_EQ(other.join(), -EBADF);
+}
+
+// close(2) says nothing to those that wait, so they must be gone; another file has the number next.
+TEST_P(io_limits, a_number_goes_over_to_another_file) {
+    for (int round = 0; round < 50; ++round) {
+        connected_pair both;
+        auto reader = spawn([&] {
+            char c = 0;
+            return io::read(both.ours(), &c, 1) == 1 ? int{c} : -1;
+        });
+        this_thread::yield();
+        char const sent = static_cast<char>('A' + round % 26);
+        EXPECT_EQ(io::write(both.theirs(), &sent, 1), 1);
+        EXPECT_EQ(reader.join(), sent);
+    }
+}
+
+TEST_P(io_limits, the_run_time_stops_and_starts_again) {
+    for (int round = 0; round < 3; ++round) {
+        connected_pair both;
+        char c = 0;
+        EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(1ms)), -ETIMEDOUT);
+        EXPECT_FALSE(tulle::io::reactor::instance().is_awaited());
+        finalize();
+        initialize({.workers = GetParam()});
+    }
+}
+
+TEST_P(io_limits, a_forked_child_waits_by_itself) {
+    if (!k_child_may_start_threads || (GetParam() > 1 && !k_may_fork_beside_threads))
+        GTEST_SKIP() << "not under this sanitizer";
+    connected_pair both;
+    char c = 0;
+    EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(1ms)), -ETIMEDOUT); // it has started
+    pid_t const child = fork_beside_sleepers();
+    if (child == 0) {
+        alarm(50);
+        connected_pair own;
+        auto reader = spawn([&] { return io::read(own.ours(), &c, 1); });
+        this_thread::yield();
+        bool const good = io::write(own.theirs(), "d", 1) == 1 && reader.join() == 1;
+        _exit(good ? 0 : 1);
+    }
+    auto reader = spawn([&] { return io::read(both.ours(), &c, 1); });
+    int status = -1;
+    while (waitpid(child, &status, 0) == -1 && errno == EINTR) {}
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(io::write(both.theirs(), "e", 1), 1);
+    EXPECT_EQ(reader.join(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, io_limits, ::testing::Values(1, 2));
+
+TEST(io_deadlock, a_thread_that_waits_for_input_is_none) {
+    set_option("deadlock_ms", "20");
+    initialize({.workers = 2});
+    connected_pair both;
+    std::thread writer([&] { // foreign to the run time
+        std::this_thread::sleep_for(300ms);
+        EXPECT_EQ(::write(both.theirs(), "f", 1), 1);
+    });
+    char c = 0;
+    EXPECT_EQ(io::read(both.ours(), &c, 1), 1);
+    writer.join();
+    finalize();
+    set_option("deadlock_ms", "1000");
+}
+
+TEST(io_deterministic, a_limit_passes_in_virtual_time) {
+    set_option("seed", "7");
+    initialize({.workers = 1});
+    connected_pair both;
+    char c = 0;
+    auto const begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(1h)), -ETIMEDOUT);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 1min);
+    EXPECT_EQ(io::write(both.theirs(), "g", 1), 1);
+    EXPECT_EQ(io::read(both.ours(), &c, 1), 1);
+    finalize();
+    set_option("seed", "0");
+}
+
+} // namespace
