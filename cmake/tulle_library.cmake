@@ -26,23 +26,31 @@ set(tulle_common_headers algorithm array atomic cerrno chrono cstddef cstdint cs
     string_view type_traits utility vector)
 list(TRANSFORM tulle_common_headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
 target_precompile_headers(tulle_objects PRIVATE ${tulle_common_headers})
-# With -DCMAKE_UNITY_BUILD=ON the files of a folder are compiled together, a dozen at a time; these have names of their own in common.
-set(count 0)
+# For sanitizers, and with -DCMAKE_UNITY_BUILD=ON, the files of a folder are compiled together, a dozen at a time; these have names of their own in
+# common. The preset `release` compiles each file alone, so that it is known to name all that it uses.
+set(tulle_unity_build ${CMAKE_UNITY_BUILD})
+if(TULLE_BUILD_BY_FOLDER AND NOT TULLE_SANITIZE STREQUAL "none")
+    set(tulle_unity_build ON)
+endif()
 tulle_glob(sources_of_arch src/arch/*.cpp) # programs of tests/arch bring some of these themselves
-set_source_files_properties(${sources_of_arch} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+set_source_files_properties(${sources_of_arch} ${PROJECT_SOURCE_DIR}/src/diag/fault_handler.cpp
+    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 foreach(source IN LISTS library_sources)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME folder)
+    list(APPEND sources_of_${folder} ${source})
+    list(LENGTH sources_of_${folder} count)
     math(EXPR part "${count} / 16")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}.${part})
-    math(EXPR count "${count} + 1")
 endforeach()
-set_target_properties(tulle_objects PROPERTIES UNITY_BUILD_MODE GROUP)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/diag/fault_handler.cpp ${PROJECT_SOURCE_DIR}/src/capi/shepherd.cpp
-    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-# Debuggers and reports name the function that a thread waits in: it stays on the stack.
-tulle_glob(waiting_sources src/sync/*.cpp src/capi/*.cpp)
-set_source_files_properties(${waiting_sources} PROPERTIES COMPILE_OPTIONS -fno-optimize-sibling-calls)
+set_target_properties(tulle_objects PROPERTIES UNITY_BUILD "${tulle_unity_build}" UNITY_BUILD_MODE GROUP)
+# Debuggers and reports name the function that a thread waits in: it stays on the stack. Files with options of their own are compiled alone.
+if(tulle_unity_build)
+    target_compile_options(tulle_objects PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-fno-optimize-sibling-calls>)
+else()
+    tulle_glob(waiting_sources src/sync/*.cpp src/capi/*.cpp)
+    set_source_files_properties(${waiting_sources} PROPERTIES COMPILE_OPTIONS -fno-optimize-sibling-calls)
+endif()
 
 function(tulle_add_library target kind)
     add_library(${target} ${kind} $<TARGET_OBJECTS:tulle_objects>)
