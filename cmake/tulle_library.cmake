@@ -4,8 +4,7 @@
 # links tulle_internal as well.
 tulle_glob(library_sources src/*.cpp src/*.S)
 list(FILTER library_sources EXCLUDE REGEX "/src/(compat|mpi)/") # libraries of their own
-# Words of 32 bits hold too little for the scheduler and what stands on it; there the library is what lies below.
-if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+if(NOT TULLE_WHOLE_LIBRARY)
     list(FILTER library_sources INCLUDE REGEX "/src/(base|os|arch|stack)/")
 endif()
 
@@ -32,9 +31,10 @@ set(tulle_unity_build ${CMAKE_UNITY_BUILD})
 if(TULLE_BUILD_BY_FOLDER AND NOT TULLE_SANITIZE STREQUAL "none")
     set(tulle_unity_build ON)
 endif()
-tulle_glob(sources_of_arch src/arch/*.cpp) # programs of tests/arch bring some of these themselves
-set_source_files_properties(${sources_of_arch} ${PROJECT_SOURCE_DIR}/src/diag/fault_handler.cpp
-    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+tulle_glob(sources_compiled_alone src/diag/fault_handler.cpp
+    # Programs of tests/arch, tests/reports and tests/unit bring some of these themselves.
+    src/arch/*.cpp src/sync/address_lock.cpp src/sync/inspect.cpp src/sync/locked_addresses.cpp src/sync/process_words.cpp)
+set_source_files_properties(${sources_compiled_alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 foreach(source IN LISTS library_sources)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME folder)
