@@ -14,11 +14,15 @@ function(tulle_add_compat_library name)
     endif()
     set(map ${PROJECT_SOURCE_DIR}/src/compat/${name}/${name}.map)
     add_library(tulle_${name}_objects OBJECT ${sources})
-    set_target_properties(tulle_${name}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON VISIBILITY_INLINES_HIDDEN ON UNITY_BUILD OFF)
+    set_target_properties(tulle_${name}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON VISIBILITY_INLINES_HIDDEN ON
+        UNITY_BUILD "${tulle_unity_build}" UNITY_BUILD_BATCH_SIZE 16)
     target_include_directories(tulle_${name}_objects PRIVATE ${PROJECT_SOURCE_DIR}/include/compat/${name} ${PROJECT_SOURCE_DIR}/include
         ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(tulle_${name}_objects PRIVATE tulle_flags Threads::Threads)
     target_precompile_headers(tulle_${name}_objects PRIVATE ${tulle_common_headers})
+    if(tulle_unity_build) # gcc takes each file for one that others include, whose objects must not have members of local types
+        target_compile_options(tulle_${name}_objects PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+    endif()
     foreach(kind IN LISTS kinds)
         string(TOUPPER ${kind} cmake_kind)
         set(target tulle_${name}_${kind})

@@ -4,8 +4,7 @@
 # links tulle_internal as well.
 tulle_glob(library_sources src/*.cpp src/*.S)
 list(FILTER library_sources EXCLUDE REGEX "/src/(compat|mpi)/") # libraries of their own
-# Words of 32 bits hold too little for the scheduler and what stands on it; there the library is what lies below.
-if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+if(NOT TULLE_WHOLE_LIBRARY)
     list(FILTER library_sources INCLUDE REGEX "/src/(base|os|arch|stack)/")
 endif()
 
@@ -26,23 +25,32 @@ set(tulle_common_headers algorithm array atomic cerrno chrono cstddef cstdint cs
     string_view type_traits utility vector)
 list(TRANSFORM tulle_common_headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
 target_precompile_headers(tulle_objects PRIVATE ${tulle_common_headers})
-# With -DCMAKE_UNITY_BUILD=ON the files of a folder are compiled together, a dozen at a time; these have names of their own in common.
-set(count 0)
-tulle_glob(sources_of_arch src/arch/*.cpp) # programs of tests/arch bring some of these themselves
-set_source_files_properties(${sources_of_arch} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# For sanitizers, and with -DCMAKE_UNITY_BUILD=ON, the files of a folder are compiled together, a dozen at a time; these have names of their own in
+# common. The preset `release` compiles each file alone, so that it is known to name all that it uses.
+set(tulle_unity_build ${CMAKE_UNITY_BUILD})
+if(TULLE_BUILD_BY_FOLDER AND NOT TULLE_SANITIZE STREQUAL "none")
+    set(tulle_unity_build ON)
+endif()
+tulle_glob(sources_compiled_alone src/diag/fault_handler.cpp
+    # Programs of tests/arch, tests/reports and tests/unit bring some of these themselves.
+    src/arch/*.cpp src/sync/address_lock.cpp src/sync/inspect.cpp src/sync/locked_addresses.cpp src/sync/process_words.cpp)
+set_source_files_properties(${sources_compiled_alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 foreach(source IN LISTS library_sources)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME folder)
+    list(APPEND sources_of_${folder} ${source})
+    list(LENGTH sources_of_${folder} count)
     math(EXPR part "${count} / 16")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}.${part})
-    math(EXPR count "${count} + 1")
 endforeach()
-set_target_properties(tulle_objects PROPERTIES UNITY_BUILD_MODE GROUP)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/diag/fault_handler.cpp ${PROJECT_SOURCE_DIR}/src/capi/shepherd.cpp
-    PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-# Debuggers and reports name the function that a thread waits in: it stays on the stack.
-tulle_glob(waiting_sources src/sync/*.cpp src/capi/*.cpp)
-set_source_files_properties(${waiting_sources} PROPERTIES COMPILE_OPTIONS -fno-optimize-sibling-calls)
+set_target_properties(tulle_objects PROPERTIES UNITY_BUILD "${tulle_unity_build}" UNITY_BUILD_MODE GROUP)
+# Debuggers and reports name the function that a thread waits in: it stays on the stack. Files with options of their own are compiled alone.
+if(tulle_unity_build)
+    target_compile_options(tulle_objects PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-fno-optimize-sibling-calls>)
+else()
+    tulle_glob(waiting_sources src/sync/*.cpp src/capi/*.cpp)
+    set_source_files_properties(${waiting_sources} PROPERTIES COMPILE_OPTIONS -fno-optimize-sibling-calls)
+endif()
 
 function(tulle_add_library target kind)
     add_library(${target} ${kind} $<TARGET_OBJECTS:tulle_objects>)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/c/group.h>.
 #include "capi/deadline.hpp"
+#include "capi/guarded.hpp"
 
 #include <tulle/c/group.h>
 #include <tulle/spawn_group.hpp>
@@ -55,17 +56,6 @@ int create(tulle_group** out, Most most, std::size_t number, int policy) noexcep
     }
 }
 
-// Calls `spawn`; its errors as numbers.
-template <class F> int guarded(F spawn) noexcept {
-    try {
-        return spawn();
-    } catch (std::bad_alloc const&) {
-        return -ENOMEM;
-    } catch (std::system_error const& e) {
-        return -e.code().value();
-    }
-}
-
 } // namespace
 
 extern "C" {
@@ -78,7 +68,7 @@ int tulle_group_create_per_shepherd(tulle_group** out, size_t most, int policy) 
 }
 int tulle_group_spawn(tulle_group* group, void (*function)(void*), void* argument) {
     if (group == nullptr || function == nullptr) return -EINVAL;
-    return guarded([=] {
+    return tulle::capi::guarded([=] {
         group->threads.spawn([function, argument] { function(argument); });
         return 0;
     });
@@ -86,7 +76,7 @@ int tulle_group_spawn(tulle_group* group, void (*function)(void*), void* argumen
 int tulle_group_spawn_into(tulle_group* group, int shepherd, uint64_t (*function)(void*),
                            void* argument, uint64_t* result) {
     if (group == nullptr || function == nullptr || result == nullptr) return -EINVAL;
-    return guarded([=] {
+    return tulle::capi::guarded([=] {
         group->threads.spawn_into_at(shepherd, *result,
                                      [function, argument] { return function(argument); });
         return 0;
@@ -96,7 +86,7 @@ int tulle_group_timed_spawn_into(tulle_group* group, int shepherd, uint64_t (*fu
                                  void* argument, uint64_t* result, uint64_t timeout_ns) {
     if (group == nullptr || function == nullptr || result == nullptr) return -EINVAL;
     auto const call = [function, argument] { return function(argument); };
-    return guarded([=] {
+    return tulle::capi::guarded([=] {
         std::uint64_t const deadline = tulle::capi::deadline_in(timeout_ns);
         if (tulle::detail::group_access::spawn_into_before(group->threads, deadline, shepherd,
                                                            *result, call))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/c/loop.h>.
+#include "capi/guarded.hpp"
+
 #include <tulle/algorithm.hpp>
 #include <tulle/c/loop.h>
 
@@ -8,9 +10,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <new>
-#include <stdexcept>
-#include <system_error>
 #include <vector>
 
 namespace {
@@ -38,19 +37,6 @@ bool find_schedule(tulle_loop_options const& o, schedule& found) {
     return false;
 }
 
-// Calls f, which returns 0 or a negative errno; what it throws, as one of those.
-template <class F> int guarded(F f) noexcept {
-    try {
-        return f();
-    } catch (std::bad_alloc const&) {
-        return -ENOMEM;
-    } catch (std::length_error const&) {
-        return -EOVERFLOW;
-    } catch (std::system_error const& e) {
-        return -e.code().value();
-    }
-}
-
 // Calls f(options), which says whether all iterations have run.
 template <class F> int with_options(tulle_loop_options const* options, F f) noexcept {
     tulle_loop_options const given =
@@ -58,7 +44,7 @@ template <class F> int with_options(tulle_loop_options const* options, F f) noex
     schedule how;
     if (!find_schedule(given, how)) return -EINVAL;
     c_flag const flag{given.stop};
-    return guarded([&] {
+    return capi::guarded([&] {
         return f(loop_options(how, flag.word != nullptr ? loop_stop(flag) : loop_stop()))
                    ? 0
                    : -ECANCELED;
@@ -68,7 +54,7 @@ template <class F> int with_options(tulle_loop_options const* options, F f) noex
 template <class F>
 int for_array(double const* array, std::size_t count, double const* result, F f) noexcept {
     if (result == nullptr || (array == nullptr && count != 0)) return -EINVAL;
-    return guarded([&] {
+    return capi::guarded([&] {
         f();
         return 0;
     });
@@ -122,7 +108,7 @@ int tulle_loop_accumulate(int64_t begin, int64_t end, size_t size, void* result,
                           void (*accumulate)(void*, void const*)) {
     if (function == nullptr || accumulate == nullptr || result == nullptr || size == 0)
         return -EINVAL;
-    return guarded([=] {
+    return capi::guarded([=] {
         auto const width = static_cast<std::size_t>(detail::loop_width());
         std::size_t const stride = (size + alignof(std::max_align_t) - 1) /
                                    alignof(std::max_align_t) * alignof(std::max_align_t);
@@ -164,7 +150,7 @@ int tulle_loop_sort(void* array, size_t count, size_t size,
                     int (*compare)(void const*, void const*)) {
     if (compare == nullptr || size == 0 || (array == nullptr && count != 0)) return -EINVAL;
     if (count < 2) return 0;
-    return guarded([=] {
+    return capi::guarded([=] {
         auto* const bytes = static_cast<std::byte*>(array);
         std::vector<std::byte const*> order(count);
         for (std::size_t i = 0; i != count; ++i) order[i] = bytes + i * size;

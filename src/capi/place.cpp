@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/c/place.h>. At the caller's own place they do without messages.
 #include "base/error.hpp"
+#include "capi/guarded.hpp"
 #include "messenger/calls.hpp"
 #include "messenger/endpoint.hpp"
 #include "messenger/image.hpp"
@@ -10,8 +11,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <new>
-#include <system_error>
 
 namespace tulle::capi {
 namespace {
@@ -53,15 +52,6 @@ int push_here(void* to, void const* from, std::size_t size, tulle_ilet_t const* 
     start_here(first);
     start_here(second);
     return 0;
-}
-
-// What `action` returns, or the negative errno for what it throws.
-template <class Action> int guarded(Action action) noexcept try {
-    return action();
-} catch (std::system_error const& e) {
-    return -e.code().value();
-} catch (std::bad_alloc const&) {
-    return -ENOMEM;
 }
 
 } // namespace

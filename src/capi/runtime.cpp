@@ -28,8 +28,8 @@ using tulle::detail::deque_front;
 using tulle::detail::record;
 using tulle::detail::thread_core;
 
-// Runs `action` and turns what it throws into a negative errno.
-template <class Action> int guarded(Action action) noexcept {
+// 0, or what `action` throws as a negative errno: -EINVAL for what is no error of the system.
+template <class Action> int perform_or_refuse(Action action) noexcept {
     try {
         action();
         return 0;
@@ -46,7 +46,7 @@ template <class Action> int guarded(Action action) noexcept {
 int copy_text(char* buffer, size_t size, std::string (*make)()) noexcept {
     if (buffer == nullptr || size == 0) return -EINVAL;
     int length = 0;
-    int const error = guarded([&] {
+    int const error = perform_or_refuse([&] {
         std::string const text = make();
         std::size_t const copied = std::min(text.size(), size - 1);
         std::memcpy(buffer, text.data(), copied);
@@ -56,16 +56,18 @@ int copy_text(char* buffer, size_t size, std::string (*make)()) noexcept {
     return error != 0 ? error : length;
 }
 
-struct call {
+struct c_call {
     void (*function)(void*);
     void* argument;
 };
 
-call& call_of(record* slot) noexcept { return *std::launder(reinterpret_cast<call*>(slot->body)); }
+c_call& call_of(record* slot) noexcept {
+    return *std::launder(reinterpret_cast<c_call*>(slot->body));
+}
 
 // A C++ function behind the C face may throw.
 void run_call(record* slot) noexcept {
-    call const c = call_of(slot);
+    c_call const c = call_of(slot);
     try {
         c.function(c.argument);
     } catch (...) {
@@ -126,31 +128,31 @@ extern "C" {
 
 int tulle_init(tulle_options const* options) {
     tulle_options const o = options == nullptr ? tulle_options{} : *options;
-    return guarded([&] { tulle::initialize({o.workers, o.stack_size}); });
+    return perform_or_refuse([&] { tulle::initialize({o.workers, o.stack_size}); });
 }
-int tulle_finalize(void) { return guarded(&tulle::finalize); }
+int tulle_finalize(void) { return perform_or_refuse(&tulle::finalize); }
 int tulle_is_initialized(void) { return tulle::is_initialized() ? 1 : 0; }
 int tulle_live_threads(char* buffer, size_t size) {
     return copy_text(buffer, size, &tulle::live_threads);
 }
 int tulle_set_option(char const* name, char const* value) {
     if (name == nullptr || value == nullptr) return -EINVAL;
-    return guarded([&] { tulle::set_option(name, value); });
+    return perform_or_refuse([&] { tulle::set_option(name, value); });
 }
 int tulle_worker_count(void) { return tulle::worker_count(); }
 int tulle_max_workers(void) { return tulle::max_worker_count(); }
 
 int tulle_worker_slots(void) { return tulle::worker_slot_count(); }
 int tulle_set_workers(int workers) {
-    return guarded([workers] { tulle::set_worker_count(workers); });
+    return perform_or_refuse([workers] { tulle::set_worker_count(workers); });
 }
 int tulle_cpus_want(int least, int most, int weight) {
-    return guarded([=] { tulle::want_cpus({least, most, weight}); });
+    return perform_or_refuse([=] { tulle::want_cpus({least, most, weight}); });
 }
 int tulle_cpus(int* out, size_t capacity) {
     if (out == nullptr && capacity != 0) return -EINVAL;
     int found = 0;
-    int const error = guarded([&] {
+    int const error = perform_or_refuse([&] {
         std::vector<int> const own = tulle::own_cpus();
         std::copy_n(own.begin(), std::min(capacity, own.size()), out);
         found = static_cast<int>(own.size());
@@ -165,7 +167,7 @@ tulle_child tulle_fork(void (*function)(void*), void* argument) {
     deque_front* deque = tulle::detail::current_deque();
     if (TULLE_UNLIKELY(deque == nullptr)) deque = tulle::detail::open_deque_cold();
     record* const slot = deque->top();
-    ::new (static_cast<void*>(slot->body)) call{function, argument};
+    ::new (static_cast<void*>(slot->body)) c_call{function, argument};
     slot->run = &run_call;
     if (TULLE_UNLIKELY(!deque->publish(slot))) tulle::detail::published_cold(deque);
     return {deque, slot};
@@ -175,7 +177,7 @@ int tulle_join(tulle_child child) {
     auto* const slot = static_cast<record*>(child.record);
     if (TULLE_UNLIKELY(slot == nullptr || deque == nullptr)) return -EINVAL;
     if (TULLE_LIKELY(deque->retract(slot)) || tulle::detail::join_cold(deque, slot)) {
-        call const c = call_of(slot);
+        c_call const c = call_of(slot);
         c.function(c.argument);
     } else if (TULLE_UNLIKELY(slot->exception != nullptr)) {
         tulle::detail::rethrow_cold(slot);
@@ -188,7 +190,8 @@ int tulle_spawn(tulle_thread** out, tulle_attr const* attr, void* (*function)(vo
     if (function == nullptr) return -EINVAL;
     tulle::attributes const how = attributes_of(attr);
     thread_core* t = nullptr;
-    if (int const error = guarded([&] { t = tulle::detail::new_thread(how); })) return error;
+    if (int const error = perform_or_refuse([&] { t = tulle::detail::new_thread(how); }))
+        return error;
     t->site = __builtin_return_address(0);
     ::new (static_cast<void*>(t->body)) thread_call{function, argument, nullptr};
     t->run = &run_thread_call;
@@ -242,7 +245,7 @@ int tulle_schedule_point(void) {
 uint64_t tulle_self_id(void) { return tulle::this_thread::get_id(); }
 int tulle_set_name(char const* name) {
     if (name == nullptr) return -EINVAL;
-    return guarded([&] { tulle::this_thread::set_name(name); });
+    return perform_or_refuse([&] { tulle::this_thread::set_name(name); });
 }
 int tulle_get_name(char* buffer, size_t size) {
     return copy_text(buffer, size, &tulle::this_thread::name);

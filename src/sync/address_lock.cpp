@@ -39,9 +39,9 @@ private:
     std::uintptr_t m_address;
 };
 
-using word = sync::full_empty_word<parking, no_cell>;
+using lock_word = sync::full_empty_word<parking, no_cell>;
 
-word_result lock(word w, limit until) noexcept {
+word_result lock(lock_word w, limit until) noexcept {
     char nothing = 0;
     return sync::limit<parking>(until).is_none()
                ? w.read_fe(nothing, until)
@@ -52,7 +52,7 @@ word_result lock(word w, limit until) noexcept {
 
 bool lock_address(void const* address, limit until) {
     parking::schedule_point();
-    word w(sync::process_words(), no_cell(address));
+    lock_word w(sync::process_words(), no_cell(address));
     auto const number = reinterpret_cast<std::uintptr_t>(address);
     if constexpr (k_check_addresses)
         locked_addresses::instance().will_lock(number, [&w] { return !w.is_full(); });
@@ -71,7 +71,7 @@ void unlock_address(void const* address) noexcept {
     parking::schedule_point();
     auto const number = reinterpret_cast<std::uintptr_t>(address);
     if constexpr (k_check_addresses) locked_addresses::instance().will_unlock(number);
-    static_cast<void>(word(sync::process_words(), no_cell(address)).fill());
+    static_cast<void>(lock_word(sync::process_words(), no_cell(address)).fill());
     if constexpr (k_check_addresses) locked_addresses::instance().has_unlocked(number);
 }
 

@@ -7,18 +7,22 @@
 
 namespace tulle {
 
-using core = sync::condition_core<sync::parking>;
+using parking_condition = sync::condition_core<sync::parking>;
 
-void condition_variable::notify_one() noexcept { sync::open<core>(m_core).notify_one(); }
+void condition_variable::notify_one() noexcept {
+    sync::open<parking_condition>(m_core).notify_one();
+}
 
-void condition_variable::notify_all() noexcept { sync::open<core>(m_core).notify_all(); }
+void condition_variable::notify_all() noexcept {
+    sync::open<parking_condition>(m_core).notify_all();
+}
 
 bool condition_variable::wait_cold(mutex& m, std::uint64_t deadline) noexcept {
     return wait_until_cold(m, deadline);
 }
 
 bool condition_variable::wait_until_cold(mutex& m, detail::limit until) noexcept {
-    return sync::wait_condition(sync::open<core>(m_core), m.m_front,
+    return sync::wait_condition(sync::open<parking_condition>(m_core), m.m_front,
                                 sync::open<sync::native_mutex_queue>(m.m_queue), until,
                                 wait::wait_kind::owned_mutex);
 }

@@ -9,16 +9,16 @@
 
 namespace tulle {
 
-using core = sync::condition_core<sync::parking>;
+using parking_condition = sync::condition_core<sync::parking>;
 
 void condition_variable_any::notify_one() noexcept {
     { std::lock_guard const none_enters(m_gate); }
-    sync::open<core>(m_core).notify_one();
+    sync::open<parking_condition>(m_core).notify_one();
 }
 
 void condition_variable_any::notify_all() noexcept {
     { std::lock_guard const none_enters(m_gate); }
-    sync::open<core>(m_core).notify_all();
+    sync::open<parking_condition>(m_core).notify_all();
 }
 
 bool condition_variable_any::wait_and_open(detail::limit until) noexcept {
@@ -26,7 +26,7 @@ bool condition_variable_any::wait_and_open(detail::limit until) noexcept {
     auto const open_gate = [this] {
         sync::unlock(m_gate.m_front, sync::open<sync::native_mutex_queue>(m_gate.m_queue));
     };
-    return sync::wait_without_lock(sync::open<core>(m_core), until, open_gate);
+    return sync::wait_without_lock(sync::open<parking_condition>(m_core), until, open_gate);
 }
 
 } // namespace tulle

@@ -27,21 +27,21 @@ private:
 };
 
 using home = object_home<parking, object_cell>;
-using front = tulle::detail::full_empty_front;
+using tulle::detail::full_empty_front;
 
 constexpr tulle::detail::value_operations k_no_operations{};
 
 // Calls `read` with a home that is locked, and returns its result.
-template <class F> auto locked(front const& word, F read) noexcept {
-    home h(const_cast<front&>(word), object_cell(nullptr, k_no_operations));
+template <class F> auto locked(full_empty_front const& word, F read) noexcept {
+    home h(const_cast<full_empty_front&>(word), object_cell(nullptr, k_no_operations));
     h.lock();
     auto const seen = read(h);
     h.unlock();
     return seen;
 }
 
-TULLE_NOINLINE bool apply_with_waits(front& word, front::value before, void* object,
-                                     tulle::detail::value_operations const& type,
+TULLE_NOINLINE bool apply_with_waits(full_empty_front& word, full_empty_front::value before,
+                                     void* object, tulle::detail::value_operations const& type,
                                      feb_operation operation, void* buffer,
                                      tulle::detail::limit until) noexcept {
     home h(word, object_cell(object, type));

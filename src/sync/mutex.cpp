@@ -8,25 +8,27 @@
 
 namespace tulle {
 
-using queue = sync::native_mutex_queue;
+using sync::native_mutex_queue;
 
 bool mutex::lock_cold(std::uint64_t deadline) noexcept {
-    return sync::lock_contended(m_front, sync::open<queue>(m_queue), deadline,
+    return sync::lock_contended(m_front, sync::open<native_mutex_queue>(m_queue), deadline,
                                 wait::wait_kind::owned_mutex);
 }
 
 bool mutex::lock_until_cold(detail::limit until) noexcept {
-    return sync::lock_contended(m_front, sync::open<queue>(m_queue), until,
+    return sync::lock_contended(m_front, sync::open<native_mutex_queue>(m_queue), until,
                                 wait::wait_kind::owned_mutex);
 }
 
-bool mutex::try_lock_cold() noexcept { return sync::try_lock(m_front, sync::open<queue>(m_queue)); }
+bool mutex::try_lock_cold() noexcept {
+    return sync::try_lock(m_front, sync::open<native_mutex_queue>(m_queue));
+}
 
 void mutex::unlock_cold(detail::unlock_result how_far) noexcept {
     // The caller still holds it, and the one that it goes to may come late. relaxed: see set_owner.
     if (how_far == detail::unlock_result::held_contended)
         m_owner.store(0, std::memory_order_relaxed);
-    sync::native_mutex_core(m_front, sync::open<queue>(m_queue)).unlock(how_far);
+    sync::native_mutex_core(m_front, sync::open<native_mutex_queue>(m_queue)).unlock(how_far);
     schedule_point();
 }
 

@@ -7,13 +7,15 @@
 
 namespace tulle {
 
-using core = sync::once_core<sync::parking>;
-using queue = sync::once_queue<sync::parking>;
+using parking_once = sync::once_core<sync::parking>;
+using parking_once_queue = sync::once_queue<sync::parking>;
 
-bool once_flag::begin() noexcept { return core(m_state, sync::open<queue>(m_queue)).begin(); }
+bool once_flag::begin() noexcept {
+    return parking_once(m_state, sync::open<parking_once_queue>(m_queue)).begin();
+}
 
 void once_flag::finish(bool done) noexcept {
-    core(m_state, sync::open<queue>(m_queue)).finish(done);
+    parking_once(m_state, sync::open<parking_once_queue>(m_queue)).finish(done);
 }
 
 } // namespace tulle

@@ -10,30 +10,33 @@
 
 namespace tulle::detail {
 
-using core = sync::semaphore_core<sync::parking>;
+using parking_semaphore = sync::semaphore_core<sync::parking>;
 
 semaphore::semaphore(std::ptrdiff_t units) {
-    if (units < 0 || static_cast<std::uint64_t>(units) > core::k_most)
+    if (units < 0 || static_cast<std::uint64_t>(units) > parking_semaphore::k_most)
         throw std::invalid_argument("tulle::counting_semaphore: a count must be from 0 to 2^62");
-    sync::open<core>(m_core).open(static_cast<std::uint64_t>(units));
+    sync::open<parking_semaphore>(m_core).open(static_cast<std::uint64_t>(units));
 }
 
-void semaphore::acquire() noexcept { sync::open<core>(m_core).acquire(); }
+void semaphore::acquire() noexcept { sync::open<parking_semaphore>(m_core).acquire(); }
 
-bool semaphore::try_acquire() noexcept { return sync::open<core>(m_core).try_acquire(); }
+bool semaphore::try_acquire() noexcept {
+    return sync::open<parking_semaphore>(m_core).try_acquire();
+}
 
 bool semaphore::acquire_before(limit until) noexcept {
-    return sync::open<core>(m_core).acquire_until(until);
+    return sync::open<parking_semaphore>(m_core).acquire_until(until);
 }
 
 void semaphore::release(std::ptrdiff_t units) noexcept {
-    if (units < 0 || !sync::open<core>(m_core).release(static_cast<std::uint64_t>(units)))
+    if (units < 0 ||
+        !sync::open<parking_semaphore>(m_core).release(static_cast<std::uint64_t>(units)))
         base::fatal("semaphore %p: %td units are released, but a count is from 0 to 2^62",
                     static_cast<void*>(this), units);
 }
 
 std::ptrdiff_t semaphore::count() const noexcept {
-    return static_cast<std::ptrdiff_t>(sync::open<core>(m_core).count());
+    return static_cast<std::ptrdiff_t>(sync::open<parking_semaphore>(m_core).count());
 }
 
 } // namespace tulle::detail

@@ -9,34 +9,40 @@
 
 namespace tulle {
 
-using core = sync::shared_mutex_core<sync::parking>;
+using parking_shared_mutex = sync::shared_mutex_core<sync::parking>;
 
-void shared_mutex::lock() noexcept { sync::open<core>(m_core).lock(); }
+void shared_mutex::lock() noexcept { sync::open<parking_shared_mutex>(m_core).lock(); }
 
-bool shared_mutex::try_lock() noexcept { return sync::open<core>(m_core).try_lock(); }
+bool shared_mutex::try_lock() noexcept {
+    return sync::open<parking_shared_mutex>(m_core).try_lock();
+}
 
 bool shared_mutex::lock_before(detail::limit until) noexcept {
-    return sync::open<core>(m_core).lock_until(until);
+    return sync::open<parking_shared_mutex>(m_core).lock_until(until);
 }
 
 void shared_mutex::unlock() noexcept {
-    core& c = sync::open<core>(m_core);
+    parking_shared_mutex& c = sync::open<parking_shared_mutex>(m_core);
     if (!c.is_written())
         base::fatal("shared mutex %p is unlocked, but no thread has locked it for writing",
                     static_cast<void*>(this));
     c.unlock();
 }
 
-void shared_mutex::lock_shared() noexcept { sync::open<core>(m_core).lock_shared(); }
+void shared_mutex::lock_shared() noexcept {
+    sync::open<parking_shared_mutex>(m_core).lock_shared();
+}
 
-bool shared_mutex::try_lock_shared() noexcept { return sync::open<core>(m_core).try_lock_shared(); }
+bool shared_mutex::try_lock_shared() noexcept {
+    return sync::open<parking_shared_mutex>(m_core).try_lock_shared();
+}
 
 bool shared_mutex::lock_shared_before(detail::limit until) noexcept {
-    return sync::open<core>(m_core).lock_shared_until(until);
+    return sync::open<parking_shared_mutex>(m_core).lock_shared_until(until);
 }
 
 void shared_mutex::unlock_shared() noexcept {
-    core& c = sync::open<core>(m_core);
+    parking_shared_mutex& c = sync::open<parking_shared_mutex>(m_core);
     if (c.readers() == 0)
         base::fatal("shared mutex %p is unlocked, but no thread has locked it for reading",
                     static_cast<void*>(this));

@@ -12,7 +12,7 @@ namespace tulle {
 
 namespace {
 
-using core = sync::signal_core<sync::parking>;
+using parking_signal = sync::signal_core<sync::parking>;
 using error = sync::signal_error;
 
 [[noreturn]] void refuse_waiter(void const* signal) noexcept {
@@ -24,36 +24,37 @@ using error = sync::signal_error;
 } // namespace
 
 signal::signal(std::uint32_t count) {
-    if (count > core::k_most)
+    if (count > parking_signal::k_most)
         throw std::invalid_argument("tulle::signal: a count must be below 2^31");
-    sync::open<core>(m_core).open(count);
+    sync::open<parking_signal>(m_core).open(count);
 }
 
 void signal::notify() noexcept {
-    if (sync::open<core>(m_core).notify() != error::none)
+    if (sync::open<parking_signal>(m_core).notify() != error::none)
         base::fatal("signal %p is notified more often than its count says; raise it by "
                     "add_signalers() first",
                     static_cast<void*>(this));
 }
 
 void signal::add_signalers(std::uint32_t more) noexcept {
-    if (sync::open<core>(m_core).add(more) != error::none)
+    if (sync::open<parking_signal>(m_core).add(more) != error::none)
         base::fatal("signal %p: %u more signalers make more than %u", static_cast<void*>(this),
-                    more, core::k_most);
+                    more, parking_signal::k_most);
 }
 
 bool signal::try_wait() const noexcept {
     schedule_point();
-    return sync::open<core>(m_core).is_zero();
+    return sync::open<parking_signal>(m_core).is_zero();
 }
 
 void signal::wait() noexcept {
-    if (sync::open<core>(m_core).wait() != error::none) refuse_waiter(this);
+    if (sync::open<parking_signal>(m_core).wait() != error::none) refuse_waiter(this);
 }
 
 bool signal::wait_before(detail::limit until) noexcept {
     bool in_time = false;
-    if (sync::open<core>(m_core).wait_until(until, in_time) != error::none) refuse_waiter(this);
+    if (sync::open<parking_signal>(m_core).wait_until(until, in_time) != error::none)
+        refuse_waiter(this);
     return in_time;
 }
 

@@ -12,13 +12,13 @@ namespace tulle::program {
 
 namespace {
 
-template <class T> T const* at_address(std::uint64_t address) noexcept {
+template <class T> T const* readable_at(std::uint64_t address) noexcept {
     return reinterpret_cast<T const*>(address); // NOLINT(performance-no-int-to-ptr)
 }
 
 std::uint64_t word_at(std::uint64_t address) noexcept {
     std::uint64_t word = 0;
-    std::memcpy(&word, at_address<std::byte>(address), sizeof word);
+    std::memcpy(&word, readable_at<std::byte>(address), sizeof word);
     return word;
 }
 
@@ -61,7 +61,7 @@ void program_reader::read_segment(ElfW(Phdr) const& header) {
                 m_found.m_writable.push_back({{low, low + header.p_memsz}, low + header.p_filesz});
             break;
         case PT_DYNAMIC:
-            m_dynamic = at_address<ElfW(Dyn)>(low);
+            m_dynamic = readable_at<ElfW(Dyn)>(low);
             keep(low, header.p_memsz);
             break;
         // Written before main, and not writable since.
@@ -97,7 +97,8 @@ void program_reader::read_table(std::uint64_t address, std::uint64_t bytes, std:
                                 bool has_slots) {
     if (address == 0) return;
     for (std::uint64_t at = address; at + entry <= address + bytes; at += entry) {
-        auto const& relocation = *at_address<ElfW(Rel)>(at); // with an addend behind it, or without
+        auto const& relocation =
+            *readable_at<ElfW(Rel)>(at); // with an addend behind it, or without
         if (has_slots)
             keep(m_found.m_base + relocation.r_offset, os::k_relocations.slot);
         else
@@ -110,10 +111,10 @@ void program_reader::note(ElfW(Rel) const& relocation) {
     auto const type = static_cast<unsigned>(ELF64_R_TYPE(relocation.r_info));
     if (type == os::k_relocations.relative || type == 0) return;
     if (type != os::k_relocations.copy) return m_found.m_links.push_back(at);
-    auto const& symbol = at_address<ElfW(Sym)>(address(DT_SYMTAB))[ELF64_R_SYM(relocation.r_info)];
+    auto const& symbol = readable_at<ElfW(Sym)>(address(DT_SYMTAB))[ELF64_R_SYM(relocation.r_info)];
     keep(at, symbol.st_size);
-    m_found.m_copies.push_back({at_address<char>(address(DT_STRTAB)) + symbol.st_name,
-                                hash(at_address<std::byte>(at), symbol.st_size)});
+    m_found.m_copies.push_back({readable_at<char>(address(DT_STRTAB)) + symbol.st_name,
+                                hash(readable_at<std::byte>(at), symbol.st_size)});
 }
 
 void program_reader::finish() {

@@ -29,7 +29,7 @@ namespace {
 
 bool s_are_shared = false;
 
-std::byte* at_address(std::uint64_t address) noexcept {
+std::byte* bytes_at(std::uint64_t address) noexcept {
     return reinterpret_cast<std::byte*>(address); // NOLINT(performance-no-int-to-ptr)
 }
 std::uint64_t address_of(void const* of) noexcept { return reinterpret_cast<std::uintptr_t>(of); }
@@ -76,8 +76,7 @@ struct answer {
 answer compare_here(std::uint64_t memory, std::uint64_t bytes,
                     std::vector<std::uint64_t> const& theirs,
                     std::vector<std::uint64_t> const& their_copies) {
-    if (tulle_global_local(at_address(~memory), bytes) == nullptr)
-        return {finding::is_elsewhere, -1};
+    if (tulle_global_local(bytes_at(~memory), bytes) == nullptr) return {finding::is_elsewhere, -1};
     if (!are_alike(bases(), theirs)) return {finding::has_other_addresses, -1};
     std::vector<std::uint64_t> const own = copies();
     auto const differs =
@@ -129,7 +128,7 @@ void set_heap_apart(int place) noexcept {
     auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     std::uint64_t const low = (address_of(end) + page - 1) / page * page;
     if (end != failed) {
-        munmap(at_address(low), address_of(sbrk(0)) / page * page - low);
+        munmap(bytes_at(low), address_of(sbrk(0)) / page * page - low);
         use_up_heap_below(end);
     }
     // The system maps downwards, so what comes later lies below.
@@ -142,8 +141,8 @@ int map_here(std::uint64_t memory, int place) {
     for (range const& r : program_data::of_process().pages()) {
         std::size_t const bytes = r.end - r.begin;
         // A second mapping of the same pages: the size of what is moved is 0.
-        if (mremap(at_address(~memory), 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-                   at_address(r.begin)) == MAP_FAILED)
+        if (mremap(bytes_at(~memory), 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_at(r.begin)) ==
+            MAP_FAILED)
             return errno;
         memory -= bytes;
     }
@@ -157,7 +156,7 @@ std::byte* take_memory(std::uint64_t bytes) noexcept {
     void* found = nullptr;
     auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     if (tulle_global_malloc(&found, bytes + page) != 0) return nullptr;
-    std::byte* const low = at_address((address_of(found) + page - 1) / page * page);
+    std::byte* const low = bytes_at((address_of(found) + page - 1) / page * page);
     // Fresh pages take memory when they are touched, which ought to be now if they are not fresh.
     if (madvise(low, bytes, MADV_REMOVE) != 0) std::memset(low, 0, bytes);
     return low;

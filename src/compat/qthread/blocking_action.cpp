@@ -26,7 +26,7 @@ struct deputy {
     int stands_for = -1;     // the first of them
 };
 
-std::mutex s_lock; // guards what follows
+std::mutex s_actions_lock; // guards what follows
 std::vector<deputy> s_deputies;
 
 std::size_t own_workers() noexcept { return the().shepherds * the().workers_each; }
@@ -42,7 +42,7 @@ void make_deputies() {
 
 void begin(int worker) {
     std::size_t const shepherd = static_cast<std::size_t>(worker) % the().shepherds;
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_actions_lock);
     make_deputies();
     deputy& d = s_deputies[shepherd];
     if (d.blocked++ != 0) return;
@@ -51,7 +51,7 @@ void begin(int worker) {
 }
 
 void end(std::size_t shepherd) {
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_actions_lock);
     if (shepherd >= s_deputies.size() || s_deputies[shepherd].blocked == 0) return;
     if (--s_deputies[shepherd].blocked == 0) disable_worker(index_of(shepherd));
 }
@@ -59,13 +59,13 @@ void end(std::size_t shepherd) {
 } // namespace
 
 int stands_in_for(int native) noexcept {
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_actions_lock);
     auto const place = static_cast<std::size_t>(native) - own_workers();
     return place < s_deputies.size() ? s_deputies[place].stands_for : -1;
 }
 
 void forget_blocking() noexcept {
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_actions_lock);
     s_deputies.clear();
 }
 

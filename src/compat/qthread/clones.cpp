@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto k_patience = 1s;
+constexpr auto k_patience_with_clones = 1s;
 constexpr int k_spins_per_look = 64;
 
 // Freed by the last clone, which also delivers the result.
@@ -43,7 +43,7 @@ bool have_all_begun(clone_group const& g) noexcept {
 
 void wait_for_others(clone_group& g) noexcept {
     g.begun.fetch_add(1, std::memory_order_relaxed); // relaxed: see have_all_begun
-    auto const until = std::chrono::steady_clock::now() + k_patience;
+    auto const until = std::chrono::steady_clock::now() + k_patience_with_clones;
     while (!have_all_begun(g) && std::chrono::steady_clock::now() < until) {
         for (int k = 0; k < k_spins_per_look && !have_all_begun(g); ++k) detail::cpu_pause();
         ::sched_yield(); // to the OS threads of the other workers

@@ -20,11 +20,11 @@ namespace tulle::compat {
 
 namespace {
 
-std::mutex s_lock; // of changes of the group
+std::mutex s_futures_lock; // of changes of the group
 std::shared_ptr<spawn_group> s_futures;
 
 std::shared_ptr<spawn_group> futures() {
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_futures_lock);
     return s_futures;
 }
 
@@ -50,7 +50,7 @@ int fork_future(qthread_f function, void* argument, aligned_t* result, int sheph
 
 void end_futures() noexcept {
     std::shared_ptr<spawn_group> ended; // its end joins, without the lock
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_futures_lock);
     // Not if some wait for ever: then it stays, and is found again.
     if (the().live_tasks.now() == 0) ended.swap(s_futures);
 }
@@ -67,7 +67,7 @@ int future_init(int limit) {
         if (limit != 0)
             made = std::make_shared<tulle::spawn_group>(
                 tulle::per_shepherd{static_cast<std::size_t>(limit)}, tulle::when_full::block);
-        std::lock_guard const held(s_lock);
+        std::lock_guard const held(s_futures_lock);
         s_futures.swap(made);
     });
 }

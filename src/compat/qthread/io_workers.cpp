@@ -24,7 +24,7 @@ namespace tulle::compat {
 
 namespace {
 
-constexpr std::chrono::seconds k_patience{1};
+constexpr std::chrono::seconds k_patience_with_workers{1};
 
 class io_workers {
 public:
@@ -47,7 +47,7 @@ public:
         std::unique_lock held(m_lock);
         m_ends = true;
         m_change.notify_all();
-        m_ended.wait_for(held, k_patience, [this] { return m_running == 0; });
+        m_ended.wait_for(held, k_patience_with_workers, [this] { return m_running == 0; });
         m_ends = false;
     }
 

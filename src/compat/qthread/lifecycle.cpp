@@ -34,7 +34,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto k_patience = 1s; // of finalise, with qthreads that are alive
+constexpr auto k_patience_with_qthreads = 1s; // of finalise, with qthreads that are alive
 constexpr std::size_t k_default_stack = 32768;
 constexpr std::size_t k_default_io_workers = 10;
 constexpr std::size_t k_default_io_timeout_s = 8;
@@ -87,7 +87,7 @@ void read_environment() {
     keep_workers_apart();
 }
 
-void start() {
+void start_library() {
     read_environment();
     if (!is_initialized()) {
         initialize();
@@ -115,7 +115,7 @@ void tell() {
 }
 
 void wait_for_tasks() noexcept {
-    auto const until = std::chrono::steady_clock::now() + k_patience;
+    auto const until = std::chrono::steady_clock::now() + k_patience_with_qthreads;
     // Looked at again and again, so that the end of a task, millions of times, need not ask whether
     // somebody waits for the last.
     while (the().live_tasks.now() != 0 && std::chrono::steady_clock::now() < until)
@@ -144,7 +144,7 @@ namespace detail = tulle::detail;
 int qthread_initialize() {
     std::lock_guard const held(s_lifecycle);
     if (the().is_running()) return QTHREAD_SUCCESS;
-    int const error = guarded(&start);
+    int const error = guarded(&start_library);
     if (error != QTHREAD_SUCCESS) return error;
     tell();
     the().running.store(true, std::memory_order_release); // pairs with is_running

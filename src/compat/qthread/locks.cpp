@@ -30,7 +30,7 @@ struct made_lock {
     tulle::recursive_mutex again;
 };
 
-std::mutex s_lock; // guards the table; held for a look only
+std::mutex s_table_lock; // guards the table; held for a look only
 std::atomic<std::size_t> s_count{0};
 
 std::unordered_map<aligned_t const*, std::shared_ptr<made_lock>>& table() {
@@ -43,7 +43,7 @@ std::unordered_map<aligned_t const*, std::shared_ptr<made_lock>>& table() {
 std::shared_ptr<made_lock> find(aligned_t const* a) {
     // relaxed: who locks an address knows of its lock_init
     if (s_count.load(std::memory_order_relaxed) == 0) return nullptr;
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_table_lock);
     auto const at = table().find(a);
     return at == table().end() ? nullptr : at->second;
 }
@@ -51,7 +51,7 @@ std::shared_ptr<made_lock> find(aligned_t const* a) {
 } // namespace
 
 void forget_locks() noexcept {
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_table_lock);
     table().clear();
     s_count.store(0, std::memory_order_relaxed); // relaxed: as in find
 }
@@ -90,7 +90,7 @@ int qthread_lock_init(aligned_t const* a, bool const is_recursive) {
     if (!is_bytes(a, 1)) return QTHREAD_BADARGS;
     bool is_new = false;
     int const error = guarded([&] {
-        std::lock_guard const held(s_lock);
+        std::lock_guard const held(s_table_lock);
         is_new = table().try_emplace(a, std::make_shared<made_lock>(is_recursive)).second;
         s_count.store(table().size(), std::memory_order_relaxed); // relaxed: as in find
     });
@@ -99,7 +99,7 @@ int qthread_lock_init(aligned_t const* a, bool const is_recursive) {
 
 int qthread_lock_destroy(aligned_t* a) {
     if (!is_bytes(a, 1)) return QTHREAD_BADARGS;
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_table_lock);
     table().erase(a);
     s_count.store(table().size(), std::memory_order_relaxed); // relaxed: as in find
     return QTHREAD_SUCCESS;

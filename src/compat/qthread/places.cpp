@@ -23,7 +23,7 @@ namespace {
 using shepherd_list = std::vector<qthread_shepherd_id_t>;
 
 // Guards what follows.
-std::mutex s_lock;
+std::mutex s_places_lock;
 std::vector<shepherd_list> s_neighbours; // of each shepherd, when somebody has asked
 std::vector<bool> s_disabled_shepherds, s_disabled_workers;
 
@@ -38,7 +38,7 @@ shepherd_list make_neighbours(std::size_t from) {
 
 // Null: no memory.
 qthread_shepherd_id_t const* neighbours_of(std::size_t from) noexcept try {
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_places_lock);
     s_neighbours.resize(the().shepherds);
     if (s_neighbours[from].empty()) s_neighbours[from] = make_neighbours(from);
     return s_neighbours[from].data();
@@ -68,7 +68,7 @@ template <class Native> int set_shepherd(qthread_shepherd_id_t shep, bool disabl
     if (!the().is_running() || shep >= the().shepherds) return QTHREAD_BADARGS;
     return guarded([&] {
         native(static_cast<int>(shep));
-        std::lock_guard const held(s_lock);
+        std::lock_guard const held(s_places_lock);
         note(s_disabled_shepherds, shep, disabled, the().shepherds);
     });
 }
@@ -77,7 +77,7 @@ template <class Native> int set_worker(qthread_worker_id_t worker, bool disabled
     if (!the().is_running() || worker >= worker_total()) return QTHREAD_BADARGS;
     return guarded([&] {
         native(static_cast<int>(worker));
-        std::lock_guard const held(s_lock);
+        std::lock_guard const held(s_places_lock);
         note(s_disabled_workers, worker, disabled, worker_total());
     });
 }
@@ -85,12 +85,12 @@ template <class Native> int set_worker(qthread_worker_id_t worker, bool disabled
 } // namespace
 
 std::size_t count_active_shepherds() noexcept {
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_places_lock);
     return the().is_running() ? the().shepherds - count_disabled(s_disabled_shepherds) : 0;
 }
 
 std::size_t count_active_workers() noexcept {
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_places_lock);
     std::size_t active = 0;
     for (std::size_t k = 0; the().is_running() && k < worker_total(); ++k)
         active += is_running_on(k) ? 1 : 0;
@@ -103,7 +103,7 @@ int worker_number() noexcept {
 }
 
 void forget_places() noexcept {
-    std::lock_guard const held(s_lock);
+    std::lock_guard const held(s_places_lock);
     s_neighbours.clear();
     s_disabled_shepherds.clear();
     s_disabled_workers.clear();

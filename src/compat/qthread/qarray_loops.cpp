@@ -95,9 +95,9 @@ public:
 private:
     static aligned_t run_part(void* p) {
         auto const [which, k] = *static_cast<loop_plan::part*>(p);
-        auto* const loop = static_cast<shepherd_loop*>(which);
-        loop->m_body(k, loop->m_plan.where[k]);
-        loop->m_running.notify(); // the last access
+        auto* const self = static_cast<shepherd_loop*>(which);
+        self->m_body(k, self->m_plan.where[k]);
+        self->m_running.notify(); // the last access
         return 0;
     }
 

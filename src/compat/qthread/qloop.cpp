@@ -17,7 +17,7 @@ using namespace tulle::compat;
 
 // --- a thread for each iteration -----------------------------------------------------------------
 
-void loop(std::size_t start, std::size_t stop, qt_loop_f func, void* arg, thread_kind kind) {
+void loop_over(std::size_t start, std::size_t stop, qt_loop_f func, void* arg, thread_kind kind) {
     if (func == nullptr) return;
     run_threads(start, stop, 1, kind, [=](std::size_t i) { func(i, i + 1, arg); });
 }
@@ -116,25 +116,25 @@ void accumulate_me(std::size_t start, std::size_t stop, std::size_t size, void* 
 } // namespace
 
 void qt_loop(size_t start, size_t stop, qt_loop_f func, void* argptr) {
-    loop(start, stop, func, argptr, thread_kind::qthread);
+    loop_over(start, stop, func, argptr, thread_kind::qthread);
 }
 void qt_loop_sv(size_t start, size_t stop, qt_loop_f func, void* argptr) {
-    loop(start, stop, func, argptr, thread_kind::qthread);
+    loop_over(start, stop, func, argptr, thread_kind::qthread);
 }
 void qt_loop_dc(size_t start, size_t stop, qt_loop_f func, void* argptr) {
-    loop(start, stop, func, argptr, thread_kind::qthread);
+    loop_over(start, stop, func, argptr, thread_kind::qthread);
 }
 void qt_loop_aligned(size_t start, size_t stop, qt_loop_f func, void* argptr) {
-    loop(start, stop, func, argptr, thread_kind::qthread);
+    loop_over(start, stop, func, argptr, thread_kind::qthread);
 }
 void qt_loop_sinc(size_t start, size_t stop, qt_loop_f func, void* argptr) {
-    loop(start, stop, func, argptr, thread_kind::qthread);
+    loop_over(start, stop, func, argptr, thread_kind::qthread);
 }
 void qt_loop_simple(size_t start, size_t stop, qt_loop_f func, void* argptr) {
-    loop(start, stop, func, argptr, thread_kind::simple);
+    loop_over(start, stop, func, argptr, thread_kind::simple);
 }
 void qt_loop_future(size_t start, size_t stop, qt_loop_f func, void* argptr) {
-    loop(start, stop, func, argptr, thread_kind::future);
+    loop_over(start, stop, func, argptr, thread_kind::future);
 }
 
 void qt_loop_step(size_t start, size_t stop, size_t stride, qt_loop_step_f func, void* argptr) {

@@ -24,9 +24,9 @@ namespace tulle::compat {
 namespace {
 
 // Values of the workers, and that of other OS threads behind them, each on cache lines of its own.
-class values {
+class reduced_values {
 public:
-    values(std::size_t size, void const* initial, qt_sinc_op_f op, std::size_t workers)
+    reduced_values(std::size_t size, void const* initial, qt_sinc_op_f op, std::size_t workers)
         : m_size(size),
           m_stride((size + 63) / 64 * 64),
           m_operation(op),
@@ -73,8 +73,8 @@ private:
 
 struct sinc {
     std::atomic<aligned_t> outstanding;
-    aligned_t ready; // full/empty: nothing is outstanding
-    values* reduced; // null: there are no values
+    aligned_t ready;         // full/empty: nothing is outstanding
+    reduced_values* reduced; // null: there are no values
 };
 static_assert(sizeof(sinc) <= sizeof(qt_sinc_t) && alignof(sinc) <= alignof(qt_sinc_t));
 
@@ -87,11 +87,11 @@ void set_count(sinc& s, std::size_t count) {
 }
 
 // Null: there is no memory for so much, or nothing to begin or to combine with.
-values* make_values(std::size_t size, void const* initial, qt_sinc_op_f op) noexcept try {
+reduced_values* make_values(std::size_t size, void const* initial, qt_sinc_op_f op) noexcept try {
     auto const workers = static_cast<std::size_t>(worker_slot_count());
     constexpr std::size_t k_most = std::size_t{1} << k_address_bits;
     if (op == nullptr || !is_bytes(initial, size) || size > k_most / (workers + 1)) return nullptr;
-    return new values(size, initial, op, workers);
+    return new reduced_values(size, initial, op, workers);
 } catch (std::bad_alloc const&) {
     return nullptr;
 }

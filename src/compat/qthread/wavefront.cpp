@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t k_most_in_block = 256; // rows, columns
 
-using values = std::vector<std::byte>;
+using line_of_values = std::vector<std::byte>;
 
 } // namespace
 
@@ -32,8 +32,8 @@ struct qt_wavefront_lattice_s {
     std::size_t unit;
     std::size_t rows, columns; // of computed values
     std::size_t block_rows, block_columns;
-    std::vector<values> row_lines;
-    std::vector<values> column_lines;
+    std::vector<line_of_values> row_lines;
+    std::vector<line_of_values> column_lines;
 
     qt_wavefront_lattice_s(qarray const& left, qarray const& below)
         : unit(left.unit_size),
@@ -41,8 +41,9 @@ struct qt_wavefront_lattice_s {
           columns(below.count - 1),
           block_rows(std::min(k_most_in_block, left.segment_size)),
           block_columns(std::min(k_most_in_block, below.segment_size)),
-          row_lines((rows + block_rows - 1) / block_rows + 1, values((columns + 1) * unit)),
-          column_lines((columns + block_columns - 1) / block_columns + 1, values(rows * unit)) {
+          row_lines((rows + block_rows - 1) / block_rows + 1, line_of_values((columns + 1) * unit)),
+          column_lines((columns + block_columns - 1) / block_columns + 1,
+                       line_of_values(rows * unit)) {
         for (std::size_t i = 0; i != rows; ++i)
             std::memcpy(side(0, i), qarray_elem_nomigrate(&left, i), unit);
         for (std::size_t i = 0; i != below.count; ++i)
@@ -105,7 +106,7 @@ private:
     std::size_t m_line, m_side;
     std::size_t m_first_row, m_rows;
     std::size_t m_first_column, m_columns;
-    values m_scratch;
+    line_of_values m_scratch;
 };
 
 void run_diagonal(lattice& l, std::size_t diagonal, wave_comp_f func) {
@@ -116,7 +117,7 @@ void run_diagonal(lattice& l, std::size_t diagonal, wave_comp_f func) {
         tulle::schedule::dynamic());
 }
 
-void print_line(values const& line, std::size_t count) {
+void print_line(line_of_values const& line, std::size_t count) {
     for (std::size_t i = 0; i != count; ++i) {
         double value = 0;
         std::memcpy(&value, line.data() + i * sizeof value, sizeof value);
