@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packaged programs whose coroutines are contexts of <ucontext.h> do the same upon libtulle-ucontext. Those that are not installed are
-skipped; scripts/bootstrap installs none of them. Argument: the program `tulle`."""
+skipped. Argument: the program `tulle`."""
 import filecmp
 import os
 import shutil
@@ -8,6 +8,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+sys.dont_write_bytecode = True
+from vnc_server import VncServer  # noqa: E402
 
 TULLE = os.path.abspath(sys.argv.pop(1))
 WAYS = ((), (TULLE, "run", "--ucontext"), (TULLE, "run", "--ucontext=no-masks"))
@@ -51,6 +54,17 @@ class Packages(unittest.TestCase):
             said = self.run_in_folder(way, *words)
             self.assertNotIn("Pattern verification failed", said)
             self.assertIn("1.500 MiB (0x180000) bytes", said)
+
+    @needs("gvnccapture")
+    def test_gvnccapture_takes_the_picture_of_a_server(self):
+        pictures = set()
+        for way in WAYS:
+            server = VncServer()
+            server.start()
+            self.run_in_folder(way, "gvnccapture", f"127.0.0.1:{server.port - 5900}", "picture.png")
+            with open(self.path("picture.png"), "rb") as picture:
+                pictures.add(picture.read())
+        self.assertEqual(len(pictures), 1)
 
     @needs("openssl")
     def test_openssl_hashes_in_jobs(self):
