@@ -76,7 +76,7 @@ std::vector<workload> const k_workloads{
      {1, 2}},
     {"switch",
      "two stacks in turn, no scheduler: in assembly (tulle), by the C library, by "
-     "Boost.Context",
+     "swapcontext of `tulle run --ucontext` (tulle_preloaded), by Boost.Context",
      {1},
      true},
     {"yield", "two threads yield to each other on one worker", {1}},

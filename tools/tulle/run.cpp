@@ -9,6 +9,7 @@
 #include "options.hpp"
 #include "places.hpp"
 #include "process.hpp"
+#include "ucontext_preload.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -32,6 +33,7 @@ struct run_request {
     bool no_bind = false;
     bool share_cpus = false;
     bool share_globals = false;
+    std::string ucontext; // empty: not asked for; "masks" or "no-masks"
     std::string seed;
     std::uint64_t explore = 0; // so many seeds; 0: not asked for
     unsigned time_limit = 60;  // seconds for each of them
@@ -80,6 +82,7 @@ std::string options_text(run_request const& request) {
     if (!request.stack_size.empty()) text += "--stack-size " + quoted(request.stack_size) + " ";
     if (request.stack_report) text += "--stack-report ";
     if (request.check) text += "--check ";
+    if (!request.ucontext.empty()) text += "--ucontext=" + request.ucontext + " ";
     for (std::string const& assignment : request.assignments)
         text += "--set " + quoted(assignment) + " ";
     return text;
@@ -122,12 +125,16 @@ void check_places(run_request const& request, base::option_table const& table) {
     if (has_places(request) && (table.number(base::option_id::seed) != 0 || request.explore != 0))
         throw failure(k_exit_usage, "run: a deterministic run has one place: leave out --seed and "
                                     "--explore, or -n and --hosts");
+    if (!request.ucontext.empty() && !request.hosts.empty())
+        throw failure(k_exit_usage, "run: --ucontext is for this host: leave out --hosts, or give "
+                                    "`tulle run --ucontext=... PROG` as the program");
 }
 
 int run(run_request const& request) {
     base::option_table const table = hand_over_all(request);
     check_places(request, table);
     fix_addresses(table);
+    if (!request.ucontext.empty()) preload_ucontext(request.ucontext == k_no_masks);
     if (request.explore != 0) return explore_seeds(request, table);
     if (!request.place_of_job.empty())
         return run_job_place(request.words, tagging_of(request.place_of_job), request.has_input,
@@ -193,6 +200,11 @@ command add_run(CLI::App& program) {
     app->add_flag("--share-globals", request->share_globals,
                   "Places of a host have the global variables of PROG in common, if it is for TNT "
                   "or PARMACS");
+    app->add_flag("--ucontext{masks}", request->ucontext,
+                  "PROG gets makecontext, swapcontext and their kin of Tulle; =no-masks: without "
+                  "system calls for signal masks")
+        ->type_name("[=no-masks]")
+        ->check(CLI::IsMember({"masks", "no-masks"}).description(""));
     app->add_flag("--check", request->check,
                   "Finds pointers that are sent to other places, where they mean nothing");
     app->add_option("--seed", request->seed,
