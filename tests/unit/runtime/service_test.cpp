@@ -69,10 +69,18 @@ TEST_F(service_test, a_service_without_memory_fails_likewise) {
     EXPECT_EQ(s_steps, "a-a");
 }
 
-TEST_F(service_test, each_service_of_the_run_time_has_a_name_and_a_start) {
+TEST_F(service_test, a_service_that_its_first_use_starts_is_only_stopped) {
+    std::vector const list{k_first, service{"what starts later", nullptr, &stop<'l'>}, k_third};
+    EXPECT_EQ(start_all(list, with()).error, 0);
+    EXPECT_EQ(s_steps, "ac");
+    stop_all(list, with());
+    EXPECT_EQ(s_steps, "ac-c-l-a");
+}
+
+TEST_F(service_test, each_service_of_the_run_time_has_a_name_and_something_to_do) {
     for (service const& one : tulle::runtime::services()) {
         EXPECT_NE(std::string(one.name), "");
-        EXPECT_NE(one.start, nullptr);
+        EXPECT_TRUE(one.start != nullptr || one.stop != nullptr) << one.name;
     }
 }
 
