@@ -33,7 +33,7 @@ int status_of(pid_t child) {
     return status;
 }
 int in_child(std::function<bool()> const& action) {
-    pid_t const child = fork_beside_sleepers();
+    pid_t const child = ::fork();
     if (child == 0) {
         alarm(k_seconds_for_a_child);
         _exit(action() ? 0 : 1);
@@ -79,6 +79,7 @@ protected:
             TULLE_SKIP_IF_EMULATED("a forked child that starts threads ends it by an assertion");
         if (GetParam() > 1 && !k_may_fork_beside_threads)
             GTEST_SKIP() << "not under AddressSanitizer";
+        if (!k_may_fork_beside_threads) set_option("max_substitutes", "off");
         initialize({.workers = GetParam()});
         EXPECT_TRUE(uses_everything());
     }
@@ -184,7 +185,7 @@ TEST_P(process_fork, a_thread_that_returns_in_the_child_ends_the_child_with_0) {
         std::atomic<pid_t> child{-1};
         auto t = spawn(how, [&child] {
             this_thread::sleep_for(std::chrono::microseconds(10));
-            pid_t const made = fork_beside_sleepers();
+            pid_t const made = ::fork();
             if (made == 0) {
                 end_tellingly();
                 if (!uses_everything()) _exit(1);
@@ -203,7 +204,7 @@ TEST_P(process_fork, a_stolen_child_that_returns_in_the_child_process_ends_it_wi
     if (GetParam() == 1) GTEST_SKIP() << "nobody steals";
     std::atomic<pid_t> made{-1};
     auto forked = tulle::fork([&made] {
-        pid_t const child = fork_beside_sleepers();
+        pid_t const child = ::fork();
         if (child == 0) {
             end_tellingly();
             if (!uses_everything()) _exit(1);
@@ -222,7 +223,7 @@ TEST_P(process_fork, a_thread_that_its_joiner_runs_returns_to_it_in_the_child) {
     bool is_child = false;
     pid_t made = -1;
     auto t = spawn([&] {
-        made = fork_beside_sleepers();
+        made = ::fork();
         is_child = made == 0;
     });
     t.join();
@@ -241,7 +242,7 @@ TEST_P(process_fork, children_that_nobody_stole_are_run_by_their_joins) {
     auto a = tulle::fork([] { return 1; });
     auto b = tulle::fork([] { return 2; });
     auto c = tulle::fork([] { return 3; });
-    pid_t const child = fork_beside_sleepers();
+    pid_t const child = ::fork();
     bool const started = child != 0 || uses_everything(); // as worker 0 of a new run time
     int const sum = b.join() + c.join() + a.join();
     if (child == 0) _exit(started && sum == 6 ? 0 : 1);
@@ -258,7 +259,7 @@ TEST_P(process_fork, joining_a_child_that_a_thief_had_is_an_error) {
         return 1;
     });
     compute_until(started);
-    pid_t const child = fork_beside_sleepers();
+    pid_t const child = ::fork();
     if (child == 0) _exit(error_of([&] { stolen.join(); }) == ESRCH && uses_everything() ? 0 : 1);
     stop.store(true, std::memory_order_release);
     EXPECT_EQ(stolen.join(), 1);
@@ -291,7 +292,7 @@ TEST_P(process_fork, threads_with_a_handle_are_run_by_their_joins_or_lost) {
     yield_until(in_c_started);
     attributes nowhere; // only main could run it
     auto not_started = spawn(nowhere, [] { return 2; });
-    pid_t const child = fork_beside_sleepers();
+    pid_t const child = ::fork();
     if (child == 0) {
         alarm(k_seconds_for_a_child);
         bool const lost =
@@ -325,7 +326,7 @@ TEST_P(process_fork, releasing_a_mutex_for_which_threads_of_the_parent_wait) {
     }
     while (started.load(std::memory_order_acquire) != 3) this_thread::yield();
     for (int k = 0; k < 100; ++k) this_thread::yield();
-    pid_t const child = fork_beside_sleepers();
+    pid_t const child = ::fork();
     if (child == 0) {
         alarm(k_seconds_for_a_child);
         m.unlock();
@@ -348,7 +349,7 @@ TEST_P(process_fork, threads_of_the_parent_do_not_go_on_in_the_child) {
     });
     while (started.load(std::memory_order_acquire) != 1) this_thread::yield();
     for (int k = 0; k < 100; ++k) this_thread::yield();
-    pid_t const child = fork_beside_sleepers();
+    pid_t const child = ::fork();
     if (child == 0) {
         alarm(k_seconds_for_a_child);
         bool good = uses_everything();
@@ -390,12 +391,12 @@ TEST_P(process_fork, by_many_threads_at_once) {
 }
 
 TEST_P(process_fork, the_child_may_exit_in_the_usual_way) {
-    pid_t const child = fork_beside_sleepers();
+    pid_t const child = ::fork();
     if (child == 0) std::quick_exit(uses_everything() ? 0 : 1);
     EXPECT_EQ(status_of(child), 0);
     auto t = spawn([] {
         this_thread::sleep_for(std::chrono::microseconds(10));
-        pid_t const made = fork_beside_sleepers();
+        pid_t const made = ::fork();
         if (made == 0) std::quick_exit(uses_everything() ? 0 : 1);
         return status_of(made);
     });
