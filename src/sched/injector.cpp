@@ -50,7 +50,7 @@ runnable* injector::take_at_home(shepherd& home) noexcept {
 
 runnable* injector::take_from(shepherd& other) noexcept {
     if (runnable* const r = other.injected.pop()) return r;
-    return other.has_orphan() ? other.placed.pop() : nullptr;
+    return other.has_orphan() ? other.placed.pop_while_none(other.active) : nullptr;
 }
 
 runnable* injector::take_started(shepherd& home) noexcept {

@@ -29,6 +29,17 @@ public:
         if (r != nullptr) count(*r, -1);
         return r;
     }
+    // As pop, but null as long as there are takers: a thread that was pushed after the first of
+    // them had come stays.
+    [[nodiscard]] runnable* pop_while_none(std::atomic<int> const& takers) noexcept {
+        if (size_hint() == 0) return nullptr;
+        std::lock_guard const held(m_lock);
+        // relaxed: the lock comes after that of the push.
+        if (takers.load(std::memory_order_relaxed) != 0) return nullptr;
+        runnable* const r = m_list.pop_front();
+        if (r != nullptr) count(*r, -1);
+        return r;
+    }
     // The first thread that has a stack; null: there is none. Threads that have not started move
     // behind those that have; both kinds keep their order.
     [[nodiscard]] runnable* pop_started() noexcept;
