@@ -136,7 +136,8 @@ foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle.so" | awk '$2 != "A"' 
 # --- places of each MPI: in processes of their own, and not each alone ----------------------------------------------------
 
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+OMPI_MCA_orte_tmpdir_base=$work PRTE_MCA_prte_tmpdir_base=$work # an mpirun that ends beside it must not take its files away
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_orte_tmpdir_base PRTE_MCA_prte_tmpdir_base
 
 expect_two_places() { # COMMAND...
     printed=$(timeout 60 "$@" 2>"$work/places.log") || fail "$* failed: $(cat "$work/places.log")"
