@@ -6,12 +6,14 @@
 #include "net/host_watch.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <sys/random.h>
@@ -30,6 +32,7 @@ constexpr std::uint32_t k_early_ids = 0x80000000U; // of places that do not know
 constexpr std::uint64_t k_second_ns = 1'000'000'000;
 
 constexpr std::uint64_t k_never_ns = UINT64_MAX;
+constexpr std::chrono::milliseconds k_pause_after_words{200};
 
 std::uint64_t s_limit_ns = 0;
 std::uint64_t s_start_limit_ns = 0;
@@ -83,6 +86,8 @@ public:
         bool const is_launchers =
             m_launcher && (host.id == k_launcher_id || are_one_host(*m_launcher, host.contact));
         if (is_launchers) report(place_news::host_is_lost);
+        // A launcher that hears of a death first may drop what was said before it.
+        std::this_thread::sleep_for(k_pause_after_words);
         for (rank r = 0; r < m_cards.size(); ++r)
             if (r != m_here && m_cards[r].first == m_cards[m_here].first)
                 kill(m_cards[r].process, SIGKILL);

@@ -270,7 +270,7 @@ private:
     }
 
     static constexpr int k_patience_ms = 3000;
-    static constexpr int k_patience_after_failure_ms = 200; // without output
+    static constexpr int k_patience_after_failure_ms = 1000; // without output
     static constexpr int k_longest_wait_ms = 1'000'000;
 
     job_request const& m_request;
