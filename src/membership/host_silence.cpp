@@ -86,7 +86,8 @@ public:
         bool const is_launchers =
             m_launcher && (host.id == k_launcher_id || are_one_host(*m_launcher, host.contact));
         if (is_launchers) report(place_news::host_is_lost);
-        // A launcher that hears of a death first may drop what was said before it.
+        // A launcher that hears of a death first may drop what was said before it, and none tells
+        // when it has passed the words on.
         std::this_thread::sleep_for(k_pause_after_words);
         for (rank r = 0; r < m_cards.size(); ++r)
             if (r != m_here && m_cards[r].first == m_cards[m_here].first)
