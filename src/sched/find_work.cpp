@@ -23,12 +23,14 @@ namespace {
 runnable* as_ready(thread_record* t) noexcept { return t; }
 
 // The thief runs the first of the list now, and queues the others.
-runnable* keep_rest(worker& thief, runnable_list& taken) noexcept {
+runnable* keep_rest(worker& thief, worker_remote const& victim, runnable_list& taken) noexcept {
     runnable* const first = taken.pop_front();
     if (first == nullptr) return nullptr;
     std::uint32_t count = 1;
     for (; runnable* const r = taken.pop_front(); ++count) thief.ready.push_back(*r);
     thief.pace.stole(os::monotonic_ns(), count);
+    if (victim.burst.is_all(victim.decisions.value()))
+        thief.burst.add(thief.decisions.value(), count);
     return first;
 }
 
@@ -51,7 +53,7 @@ runnable* scheduler::take_ready_of(worker& thief, worker_remote& victim) noexcep
         !thief.pace.is_due(os::monotonic_ns()))
         return nullptr;
     runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)]);
-    return keep_rest(thief, taken);
+    return keep_rest(thief, victim, taken);
 }
 
 runnable* scheduler::take_ready_of(worker& thief,
@@ -141,7 +143,7 @@ work probe_once(worker& w) noexcept {
     scheduler& s = *w.owner;
     if (s.is_stopping() && w.native != nullptr) return work::to_stop();
     if (std::size_t const fired = s.expire_timers(); fired != 0)
-        w.burst.fired(w.decisions.value(), fired);
+        w.burst.add(w.decisions.value(), fired);
     if (TULLE_UNLIKELY(!reserve_spare(w))) return work::of_ready(s.shortage().take_started(w));
     if (runnable* const r = s.take_local(w)) return work::of_ready(r);
     if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);

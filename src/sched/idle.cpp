@@ -21,6 +21,13 @@ constexpr std::uint64_t k_first_nap_ns = 50'000;
 constexpr std::uint64_t k_idle_before_trim_ns = 50'000'000;
 constexpr std::uint64_t k_longest_nap_ns = 800'000;
 constexpr std::uint64_t k_behind_timekeeper_ns = 250'000;
+// While somebody else expires what is due, it is soon done or taken over.
+constexpr std::uint64_t k_others_expire_ns = 50'000;
+// After a burst of so many threads whose time had come the next deadlines are taken to be as close
+// to each other, and a worker sleeps for so long at least: each sleep takes a timer of the kernel
+// and a barrier on all processors, which costs more than such a thread.
+constexpr std::uint32_t k_dense_burst = 4;
+constexpr std::uint64_t k_gather_ns = 200'000;
 
 // What the steps of a worker around its sleep (park/sleep_steps.hpp) ask of the scheduler.
 struct work_of_others {
@@ -144,7 +151,9 @@ void rest_without_spare(worker& w) noexcept {
 // vain.
 class timekeeping {
 public:
-    explicit timekeeping(worker& w) noexcept : m_scheduler(*w.owner) {
+    explicit timekeeping(worker& w) noexcept
+        : m_scheduler(*w.owner),
+          m_gathers(w.burst.size() >= k_dense_burst && w.burst.is_all(w.decisions.value())) {
         worker_remote const* nobody = nullptr;
         // relaxed, both: the one that loses wakes later.
         m_is_mine =
@@ -157,11 +166,21 @@ public:
     }
     [[nodiscard]] std::uint64_t until() const noexcept {
         std::uint64_t const first = m_scheduler.timers().next_deadline();
-        return m_is_mine || first == k_never ? first : first + k_behind_timekeeper_ns;
+        if (first == k_never) return k_never;
+        std::uint64_t const from = std::max(first, earliest(first));
+        return m_is_mine ? from : from + k_behind_timekeeper_ns;
     }
 
 private:
+    [[nodiscard]] std::uint64_t earliest(std::uint64_t first) const noexcept {
+        std::uint64_t const now = os::monotonic_ns();
+        if (first <= now && m_scheduler.timers().is_being_expired(now))
+            return now + k_others_expire_ns;
+        return m_gathers ? now + k_gather_ns : 0;
+    }
+
     scheduler& m_scheduler;
+    bool m_gathers;
     bool m_is_mine = false;
 };
 
@@ -179,7 +198,9 @@ bool sleep_until_woken(worker& w) noexcept {
     std::uint64_t const check_at = s.standstills().next_check(w);
     timekeeping const time(w);
     std::uint64_t const until = std::min({trim_at, check_at, time.until()});
-    if (idle.sleep(w.sleeper, until) == park::sleep_result::woken) return true;
+    park::sleep_result const result = idle.sleep(w.sleeper, until);
+    w.burst.begin(w.decisions.value()); // of what comes now
+    if (result == park::sleep_result::woken) return true;
     std::uint64_t const now = os::monotonic_ns();
     if (now >= trim_at) {
         w.has_worked = false;

@@ -56,26 +56,6 @@ struct quiet_watch {
     std::uint64_t due = 0; // ns: of the next check for a deadlock
 };
 
-// The threads whose time had come when the worker last expired timers in a search. A hint: others
-// may have run some of them.
-class timed_burst {
-public:
-    // `decisions`: of the scheduler, so far (progress_count).
-    void fired(std::uint32_t decisions, std::size_t threads) noexcept {
-        m_began = decisions;
-        m_threads = static_cast<std::uint32_t>(threads);
-    }
-    // Whether the worker has done nothing since but run them: each takes a decision to start, and
-    // one to find what comes next.
-    [[nodiscard]] bool is_all(std::uint32_t decisions) const noexcept {
-        return decisions - m_began <= 2 * m_threads;
-    }
-
-private:
-    std::uint32_t m_began = 0;
-    std::uint32_t m_threads = 0;
-};
-
 // Counts up, by one thread; others see it change. relaxed: nothing is read on its strength.
 class progress_count {
 public:
@@ -90,6 +70,33 @@ public:
 
 private:
     std::atomic<std::uint32_t> m_count{0};
+};
+
+// The threads whose time had come when the worker last expired timers in a search, or that it then
+// took from a worker that had. Written by the worker only. A hint; relaxed: it saves searches.
+class timed_burst {
+public:
+    // `decisions`: of the worker, so far.
+    void begin(std::uint32_t decisions) noexcept {
+        m_began.store(decisions, std::memory_order_relaxed);
+        m_threads.store(0, std::memory_order_relaxed);
+    }
+    void add(std::uint32_t decisions, std::size_t threads) noexcept {
+        if (!is_all(decisions)) begin(decisions);
+        m_threads.store(size() + static_cast<std::uint32_t>(threads), std::memory_order_relaxed);
+    }
+    // Whether the worker has done nothing since but run them: each takes a decision to start, and
+    // one to find what comes next.
+    [[nodiscard]] bool is_all(std::uint32_t decisions) const noexcept {
+        return decisions - m_began.load(std::memory_order_relaxed) <= 2 * size();
+    }
+    [[nodiscard]] std::uint32_t size() const noexcept {
+        return m_threads.load(std::memory_order_relaxed);
+    }
+
+private:
+    std::atomic<std::uint32_t> m_began{0};
+    std::atomic<std::uint32_t> m_threads{0};
 };
 
 enum class worker_kind : std::uint8_t { dedicated, adopted, guest };
@@ -129,6 +136,7 @@ struct alignas(128) worker_remote {
 
     // --- what its owner changes often ------------------------------------------------------------
     progress_count decisions;                       // of the scheduler; written by the worker only
+    timed_burst burst;                              // find_work.cpp
     ready_queue ready;                              // its ready threads
     shown_deque<os::machine, record_deque> visible; // the deque of its current fiber
     // These count threads with a record of their own; written by the worker only.
@@ -200,7 +208,6 @@ struct alignas(128) worker_core {
     base::rng random;
     steal_pace pace;                 // of its steals from other workers' ready queues
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
-    timed_burst burst;               // find_work.cpp
     int barren_wakes = 0;            // woken in a row without finding work
     bool has_worked = false;         // since it last gave memory back
     quiet_watch watch;               // standstill_finder.cpp

@@ -54,12 +54,20 @@ std::size_t timer_queue::expire(unsigned k, std::uint64_t now, std::uint32_t ste
     std::size_t fired = 0;
     for (std::uint32_t some = 0; steps != 0; steps -= some) {
         some = std::min(steps, k_steps_per_lock);
-        std::lock_guard const held(m_wheels[k].lock);
+        std::unique_lock const held(m_wheels[k].lock, std::try_to_lock);
+        if (!held) break;
         fired += m_wheels[k].wheel.expire(now, some);
         publish_next(k);
         if (m_next.of(k) > now) break;
     }
     return fired;
+}
+
+bool timer_queue::is_being_expired(std::uint64_t now) const noexcept {
+    for (unsigned k = 0; k < k_wheels; ++k) {
+        if (m_next.of(k) <= now && !m_wheels[k].lock.looks_held()) return false;
+    }
+    return true;
 }
 
 void timer_queue::start_at(std::uint64_t now) noexcept {

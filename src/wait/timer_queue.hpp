@@ -26,11 +26,15 @@ public:
     // No effect on a timer that has fired. When it returns, fire() is over or will never be called.
     void remove(timer& t) noexcept;
     // Fires what is due at `now`, in up to `steps` for each wheel (timer_wheel::expire), and holds
-    // no lock for long; returns how many. What is left is due at once.
+    // no lock for long; returns how many. What is left is due at once. It waits for nobody: it
+    // passes over a wheel that somebody else works on, who may be moving timers one by one.
     std::size_t expire(std::uint64_t now, std::uint32_t steps = k_many_steps) noexcept;
     // When expire() has to do something; k_never: there is no timer. A hint; a sleeper reads it
     // again after its heavy fence.
     [[nodiscard]] std::uint64_t next_deadline() const noexcept { return m_next.first(); }
+
+    // Somebody works on each wheel that has something due at `now`. A hint; relaxed.
+    [[nodiscard]] bool is_being_expired(std::uint64_t now) const noexcept;
 
     // Called when a run begins, at `now` (timer_wheel::start_at).
     void start_at(std::uint64_t now) noexcept;

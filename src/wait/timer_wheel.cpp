@@ -42,13 +42,11 @@ std::size_t timer_wheel::expire(std::uint64_t now, std::uint32_t steps) noexcept
 
 void timer_wheel::start_at(std::uint64_t now) noexcept {
     timer* taken = nullptr;
-    for (unsigned round = 0; round < k_rounds; ++round) {
-        while (m_used[round] != 0) {
-            timer& t = *m_first[first_of_round(round)];
-            take_out(t);
-            t.next = taken;
-            taken = &t;
-        }
+    while (m_used_rounds != 0) {
+        timer& t = *m_first[first_of_round(lowest_bit(m_used_rounds))];
+        take_out(t);
+        t.next = taken;
+        taken = &t;
     }
     m_base = now;
     while (taken != nullptr) {
@@ -67,6 +65,7 @@ void timer_wheel::clear() noexcept {
             first = nullptr;
         }
     }
+    m_used_rounds = 0;
     m_near = m_far = k_none;
     m_next = k_never;
 }
@@ -75,21 +74,14 @@ void timer_wheel::clear() noexcept {
 bool timer_wheel::step(std::uint64_t now, std::size_t& fired) noexcept {
     if (m_near == k_none) come_to_next(now);
     if (m_near == k_none && m_far == k_none) return false;
-    if (m_far != k_none) {
-        timer& t = *m_first[m_far];
-        take_out(t);
-        put(t);
-    }
+    if (m_far != k_none) put(take_one_of(m_far));
     if (m_near != k_none) {
-        timer& t = *m_first[m_near];
-        take_out(t);
+        timer& t = take_one_of(m_near);
         if (!m_is_over) {
             put(t);
             return true;
         }
         t.queued = false;
-        // The next one is in memory, as its link has just been changed; the one after it is not.
-        if (m_near != k_none) __builtin_prefetch(m_first[m_near]->next);
         t.fire(t);
         ++fired;
     }
@@ -124,12 +116,12 @@ std::uint16_t timer_wheel::slot_of(std::uint64_t deadline) const noexcept {
     std::uint64_t const unit = deadline >> k_unit_bits;
     unsigned round = 0;
     unsigned level = 0;
-    if (unit > far_unit()) {
-        level = k_wide + 1 + highest_bit(unit ^ far_unit()) / k_bits;
-        round = level + 1;
+    if (unit > last_unit()) {
+        level = k_wide + 1 + highest_bit(unit ^ last_unit()) / k_bits;
+        round = k_first_far + level - (k_wide + 1);
     } else if (deadline >> k_wide_bits != m_base >> k_wide_bits) {
         level = k_wide;
-        round = k_wide + static_cast<unsigned>(unit % 2);
+        round = k_wide + static_cast<unsigned>(unit % k_units);
     } else {
         level = round = highest_bit((deadline ^ m_base) | 1) / k_bits;
     }
@@ -141,17 +133,19 @@ std::uint16_t timer_wheel::first_of_round(unsigned round) const noexcept {
 }
 
 std::uint16_t timer_wheel::first_near() const noexcept {
-    for (unsigned round = 0; round < k_wide; ++round)
-        if (m_used[round] != 0) return first_of_round(round);
-    auto const this_unit = static_cast<unsigned>(m_base >> k_unit_bits) % 2;
-    if (m_used[k_wide + this_unit] != 0) return first_of_round(k_wide + this_unit);
-    return m_used[k_wide + 1 - this_unit] != 0 ? first_of_round(k_wide + 1 - this_unit) : k_none;
+    constexpr std::uint32_t k_below_wide = (1U << k_wide) - 1;
+    if ((m_used_rounds & k_below_wide) != 0) return first_of_round(lowest_bit(m_used_rounds));
+    auto const wide = static_cast<std::uint16_t>(m_used_rounds >> k_wide);
+    static_assert(k_units == 16);
+    if (wide == 0) return k_none;
+    auto const this_unit = static_cast<unsigned>(m_base >> k_unit_bits) % k_units;
+    unsigned const first = lowest_bit(std::rotr(wide, static_cast<int>(this_unit)));
+    return first_of_round(k_wide + (this_unit + first) % k_units);
 }
 
 std::uint16_t timer_wheel::first_far() const noexcept {
-    for (unsigned round = k_first_far; round < k_rounds; ++round)
-        if (m_used[round] != 0) return first_of_round(round);
-    return k_none;
+    std::uint32_t const far = m_used_rounds >> k_first_far;
+    return far == 0 ? k_none : first_of_round(k_first_far + lowest_bit(far));
 }
 
 // When the time of a slot begins that is not open. The digits above the slot's own are those that
@@ -161,11 +155,11 @@ std::uint64_t timer_wheel::start_of(std::uint16_t slot) const noexcept {
     std::uint64_t from = m_base;
     unsigned level = round;
     if (round >= k_first_far) {
-        from = far_unit() << k_unit_bits;
-        level = round - 1;
+        from = last_unit() << k_unit_bits;
+        level = k_wide + 1 + (round - k_first_far);
     } else if (round >= k_wide) {
-        bool const is_next_unit = round - k_wide != (m_base >> k_unit_bits) % 2;
-        from = m_base + (is_next_unit ? k_one << k_unit_bits : 0);
+        std::uint64_t const ahead = (round - k_wide - (m_base >> k_unit_bits)) % k_units;
+        from = m_base + (ahead << k_unit_bits);
         level = k_wide;
     }
     unsigned const shift = level * k_bits;
@@ -174,9 +168,9 @@ std::uint64_t timer_wheel::start_of(std::uint16_t slot) const noexcept {
     return above | static_cast<std::uint64_t>(slot % k_slots) << shift;
 }
 
-// When a far slot is opened: when the unit before it begins.
+// When a far slot is opened: as soon as its first unit belongs to level 4.
 std::uint64_t timer_wheel::opens_at(std::uint16_t slot) const noexcept {
-    return start_of(slot) - (k_one << k_unit_bits);
+    return start_of(slot) - (std::uint64_t{k_units - 1} << k_unit_bits);
 }
 
 // When there is something to do in a slot that has timers.
@@ -200,12 +194,24 @@ std::uint64_t timer_wheel::compute_next() const noexcept {
                     far == k_none ? k_never : look_at(far));
 }
 
+// From both ends in turn: the next one of either end is on its way from memory while the other
+// end's is moved.
+timer& timer_wheel::take_one_of(std::uint16_t slot) noexcept {
+    timer& first = *m_first[slot];
+    m_takes_last = !m_takes_last;
+    timer& t = m_takes_last ? *first.previous : first;
+    __builtin_prefetch(m_takes_last ? t.previous : t.next);
+    take_out(t);
+    return t;
+}
+
 void timer_wheel::put(timer& t) noexcept {
     t.slot = slot_of(t.deadline);
     timer*& first = m_first[t.slot];
     if (first == nullptr) {
         first = t.next = t.previous = &t;
         m_used[t.slot / k_slots] |= k_one << t.slot % k_slots;
+        m_used_rounds |= 1U << t.slot / k_slots;
         return;
     }
     t.next = first;
@@ -223,6 +229,7 @@ void timer_wheel::take_out(timer& t) noexcept {
     }
     first = nullptr;
     m_used[t.slot / k_slots] &= ~(k_one << t.slot % k_slots);
+    if (m_used[t.slot / k_slots] == 0) m_used_rounds &= ~(1U << t.slot / k_slots);
     if (t.slot == m_near) m_near = k_none;
     if (t.slot == m_far) m_far = k_none;
 }

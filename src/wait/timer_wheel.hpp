@@ -8,14 +8,14 @@
 // a timer lies in the slot of one of its digits:
 //   levels 0 to 3   of the highest digit in which it differs from the base: what is due within the
 //                   same 2^24 ns, 17 ms, as the base
-//   level 4         of the fifth digit, and one bit more: the rest of this unit of 2^30 ns, 1.07 s,
-//                   and of the next one
-//   levels 5 to 10  of the highest digit in which it differs from the unit that comes after the
-//                   base's
+//   level 4         of the fifth digit, and four bits more: the rest of this unit of 2^30 ns,
+//                   1.07 s, and of the 15 next ones
+//   levels 5 to 10  of the highest digit in which it differs from the last of these units
 // so that the first timer is in the first used slot of the lowest used level, and a timer's slot is
 // right until the base comes to it: then the slot is open, and its timers go to lower levels, one
-// in each step. Slots of levels from 5 on are open a unit before their time, as there may be a
-// million timers in one, each of which is somewhere else in memory: to move them takes some 100 ms.
+// in each step. A timer that is moved comes from memory, as each lies somewhere else. So level 4
+// has the deadlines of the next 17 s, and slots of levels from 5 on are open 15 units before their
+// time: to move the million timers that may be in one takes some 100 ms.
 #pragma once
 
 #include "wait/first_deadlines.hpp"
@@ -59,13 +59,15 @@ public:
 private:
     static constexpr unsigned k_bits = 6;
     static constexpr unsigned k_slots = 1U << k_bits;
-    static constexpr unsigned k_wide = 4; // the level of two rounds of slots
+    static constexpr unsigned k_wide = 4; // the level of many rounds of slots, one for each unit
+    static constexpr unsigned k_units = 16;
     static constexpr unsigned k_wide_bits = k_wide * k_bits;
     static constexpr unsigned k_unit_bits = k_wide_bits + k_bits;
-    // Rounds of slots, on all levels: one each of levels 0 to 3, two of level 4, one each of 5 to
-    // 10.
-    static constexpr unsigned k_rounds = 12;
-    static constexpr unsigned k_first_far = k_wide + 2; // round
+    // Rounds of slots, on all levels: one each of levels 0 to 3, k_units of level 4, one each of 5
+    // to 10.
+    static constexpr unsigned k_first_far = k_wide + k_units;
+    static constexpr unsigned k_far_levels = 6;
+    static constexpr unsigned k_rounds = k_first_far + k_far_levels;
     static constexpr unsigned k_fired_whole =
         // A slot up to this level, of 2^18 ns, that is over is fired without a check of each
         // deadline.
@@ -75,8 +77,10 @@ private:
 
     [[nodiscard]] bool step(std::uint64_t now, std::size_t& fired) noexcept;
     void come_to_next(std::uint64_t now) noexcept;
-    // The last one of level 4.
-    [[nodiscard]] std::uint64_t far_unit() const noexcept { return (m_base >> k_unit_bits) + 1; }
+    // Of level 4.
+    [[nodiscard]] std::uint64_t last_unit() const noexcept {
+        return (m_base >> k_unit_bits) + k_units - 1;
+    }
     [[nodiscard]] std::uint16_t slot_of(std::uint64_t deadline) const noexcept;
     [[nodiscard]] std::uint16_t first_near() const noexcept;
     [[nodiscard]] std::uint16_t first_far() const noexcept;
@@ -85,6 +89,7 @@ private:
     [[nodiscard]] std::uint64_t opens_at(std::uint16_t slot) const noexcept;
     [[nodiscard]] std::uint64_t look_at(std::uint16_t slot) const noexcept;
     [[nodiscard]] std::uint64_t compute_next() const noexcept;
+    [[nodiscard]] timer& take_one_of(std::uint16_t slot) noexcept;
     void put(timer& t) noexcept;
     void take_out(timer& t) noexcept;
 
@@ -95,6 +100,8 @@ private:
     std::uint16_t m_near = k_none;
     std::uint16_t m_far = k_none;
     bool m_is_over = false;                       // all that is in m_near is due
+    bool m_takes_last = false;                    // take_one_of
+    std::uint32_t m_used_rounds = 0;              // a bit for each round that has timers
     std::array<std::uint64_t, k_rounds> m_used{}; // a bit for each slot that has timers
     std::array<timer*, k_none> m_first{};
 };

@@ -96,13 +96,54 @@ TEST(idle, a_worker_that_only_runs_threads_whose_time_has_come_does_not_search) 
 TEST(timed_burst, ends_with_any_other_decision) {
     sched::timed_burst burst;
     EXPECT_FALSE(burst.is_all(1)); // nothing has fired yet
-    burst.fired(100, 2);
+    burst.add(100, 2);
     EXPECT_TRUE(burst.is_all(100));
     EXPECT_TRUE(burst.is_all(104));
     EXPECT_FALSE(burst.is_all(105));
-    burst.fired(UINT32_MAX, 1); // the count begins anew
+    burst.add(UINT32_MAX, 1); // the count begins anew
     EXPECT_TRUE(burst.is_all(1));
     EXPECT_FALSE(burst.is_all(2));
+}
+
+TEST(timed_burst, grows_until_it_ends) {
+    sched::timed_burst burst;
+    burst.begin(100);
+    EXPECT_TRUE(burst.is_all(100));
+    burst.add(100, 2);
+    burst.add(104, 1);
+    EXPECT_EQ(burst.size(), 3U);
+    EXPECT_TRUE(burst.is_all(106));
+    burst.add(107, 4);
+    EXPECT_EQ(burst.size(), 4U);
+    burst.begin(115);
+    EXPECT_EQ(burst.size(), 0U);
+    EXPECT_FALSE(burst.is_all(116));
+}
+
+long sleeps_of_this_process() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_nvcsw;
+}
+
+// Their deadlines are 10 us apart, for 80 ms.
+TEST(idle, deadlines_close_to_each_other_are_met_together) {
+    constexpr int k_threads = 8000;
+    set_option("max_substitutes", "off"); // a watcher sleeps too
+    initialize({.workers = 1});
+    latch all_awake(k_threads);
+    auto const first = steady_clock::now() + std::chrono::milliseconds(300);
+    for (int k = 0; k < k_threads; ++k) {
+        spawn_detached([&, when = first + k * std::chrono::microseconds(10)] {
+            this_thread::sleep_until(when);
+            all_awake.count_down();
+        });
+    }
+    this_thread::sleep_until(first);
+    long const before = sleeps_of_this_process();
+    all_awake.wait();
+    EXPECT_LT(sleeps_of_this_process() - before, 800); // of 400, if each takes 200 us
+    finalize();
 }
 
 #if !defined(TULLE_ANNOTATE_ADDRESS) &&                                                            \

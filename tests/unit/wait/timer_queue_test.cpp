@@ -69,6 +69,27 @@ TEST_F(timer_queue_test, a_sleeper_that_is_told_never_sleeps_too_long) {
     }
 }
 
+timer_queue* g_queue = nullptr;
+std::size_t g_fired_by_another = 0;
+bool g_was_being_expired = false;
+void look_from_elsewhere(timer& t) noexcept {
+    g_was_being_expired = g_queue->is_being_expired(t.deadline);
+    std::thread([&] { g_fired_by_another = g_queue->expire(t.deadline); }).join();
+}
+
+TEST_F(timer_queue_test, who_expires_does_not_wait_for_another_who_does) {
+    timer a, b;
+    insert(a, 20);
+    insert(b, 20);
+    a.fire = b.fire = &look_from_elsewhere;
+    g_queue = &m_queue;
+    EXPECT_FALSE(m_queue.is_being_expired(20));
+    EXPECT_EQ(m_queue.expire(20), 2U);
+    EXPECT_TRUE(g_was_being_expired);
+    EXPECT_EQ(g_fired_by_another, 0U);
+    EXPECT_EQ(m_queue.next_deadline(), k_never);
+}
+
 TEST_F(timer_queue_test, clear_forgets_those_of_all_inserters) {
     timer a, b;
     insert(a, 20, 0);
