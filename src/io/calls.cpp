@@ -4,6 +4,8 @@
 // the system has no such try: then another thread has been faster.
 #include "io/reactor.hpp"
 
+#include "wait/limit_wait.hpp"
+
 #include <tulle/cancellation.hpp>
 #include <tulle/io.hpp>
 
@@ -36,10 +38,11 @@ TULLE_NOINLINE bool is_ready(int number, direction way) noexcept {
 template <class Try>
 ssize_t until_done(int number, direction way, detail::limit const& until, Try attempt) noexcept {
     for (;;) {
+        event_count const seen = reactor::instance().look(number, way);
         ssize_t const result = attempt(false);
         if (result == -EINTR) continue;
         if (!would_block(result)) return result;
-        int const error = reactor::instance().wait(number, way, limit(until));
+        int const error = reactor::instance().wait(number, way, seen, limit(until));
         if (error == EPERM) return attempt(true);
         if (error != 0) return -error;
     }
@@ -87,11 +90,13 @@ ssize_t on_socket(int number, direction way, int flags, detail::limit const& unt
 
 int accept_one(int socket, sockaddr* address, socklen_t* length, int flags,
                detail::limit const& until) noexcept {
-    return static_cast<int>(until_done(socket, direction::in, until, [=](bool may_block) {
+    ssize_t const made = until_done(socket, direction::in, until, [=](bool may_block) {
         return if_ready(socket, direction::in, may_block, [=] {
             return static_cast<ssize_t>(::accept4(socket, address, length, flags));
         });
-    }));
+    });
+    if (made >= 0) reactor::instance().expect_new(static_cast<int>(made));
+    return static_cast<int>(made);
 }
 
 // A socket that is connected without blocking, though it was not made so.
@@ -128,21 +133,68 @@ TULLE_NOINLINE int outcome_of_connect(int socket) noexcept {
     return -error;
 }
 
+// An event of another file that had this number before may end a wait too early.
+int wait_for_connection(int socket, event_count seen, detail::limit const& until) noexcept {
+    for (;;) {
+        int const error = reactor::instance().wait(socket, direction::out, seen, limit(until));
+        if (error != 0) return error;
+        seen = reactor::instance().look(socket, direction::out);
+        if (is_ready(socket, direction::out)) return 0;
+    }
+}
+
+// Waits for something that the system does not tell of: longer and longer.
+class pauses {
+public:
+    // 0, or which part of the limit was reached.
+    [[nodiscard]] int pause(detail::limit const& until) noexcept {
+        limit const all(until);
+        if (all.is_over()) return end_of(all);
+        std::uint64_t const next = parking::now() + m_next_ns;
+        m_next_ns = std::min(2 * m_next_ns, k_longest_ns);
+        wait::wait_for_limit<parking>({wait::wait_kind::sleep, nullptr},
+                                      limit(std::min(next, all.deadline), all.token));
+        return 0;
+    }
+
+private:
+    static constexpr std::uint64_t k_first_ns = 20'000;
+    static constexpr std::uint64_t k_longest_ns = 5'000'000;
+
+    std::uint64_t m_next_ns = k_first_ns;
+};
+
 // A connection to a socket of the same host whose queue is full is not begun: EAGAIN (unix(7)).
+// Nothing tells when there is room.
 int connect_to(int socket, sockaddr const* address, socklen_t length,
                detail::limit const& until) noexcept {
-    for (;;) {
+    for (pauses between;;) {
+        event_count const seen = reactor::instance().look(socket, direction::out);
         int const begun = begin_to_connect(socket, address, length);
-        if (begun != -EINPROGRESS && begun != -EAGAIN && begun != -EINTR) return begun;
-        if (int const error = reactor::instance().wait(socket, direction::out, limit(until)))
-            return -error;
-        if (begun != -EAGAIN) return outcome_of_connect(socket);
+        if (begun == -EAGAIN) {
+            if (int const error = between.pause(until)) return -error;
+            continue;
+        }
+        if (begun != -EINPROGRESS && begun != -EINTR) return begun;
+        if (int const error = wait_for_connection(socket, seen, until)) return -error;
+        return outcome_of_connect(socket);
+    }
+}
+
+// The receiver's queue may be full while the socket is said to be ready (unix(7)).
+ssize_t send_to_name(int socket, msghdr const* message, int flags,
+                     detail::limit const& until) noexcept {
+    for (pauses between;;) {
+        ssize_t const result = result_of(::sendmsg(socket, message, flags | MSG_DONTWAIT));
+        if (!would_block(result) || (flags & MSG_DONTWAIT) != 0) return result;
+        if (int const error = between.pause(until)) return -error;
     }
 }
 
 int wait_until_ready(int number, direction way, detail::limit const& until) noexcept {
+    event_count const seen = reactor::instance().look(number, way);
     if (is_ready(number, way) && ::fcntl(number, F_GETFD) >= 0) return 0;
-    return -reactor::instance().wait(number, way, limit(until));
+    return -reactor::instance().wait(number, way, seen, limit(until));
 }
 
 } // namespace
@@ -205,6 +257,8 @@ ssize_t sendmsg(int socket, msghdr const* message, int flags) noexcept {
     return sendmsg(socket, message, flags, wait_limit::of(k_forever));
 }
 ssize_t sendmsg(int socket, msghdr const* message, int flags, wait_limit const& limit) noexcept {
+    if (message != nullptr && message->msg_name != nullptr)
+        return send_to_name(socket, message, flags, limit.get());
     return on_socket(socket, direction::out, flags, limit.get(),
                      [=](int with) { return ::sendmsg(socket, message, with); });
 }

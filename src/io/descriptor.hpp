@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that wait for a file descriptor of the process.
+// The threads that wait for a file descriptor of the process, and what is known of its events.
 #pragma once
 
 #include "os/epoll.hpp"
 #include "sched/parking.hpp"
 #include "wait/wait_list.hpp"
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace tulle::io {
 
 using parking = sched::parking;
 
-enum class direction { in, out };
+enum class direction : std::uint8_t { in, out };
+
+// How often a descriptor has been reported for a direction, when a call looked last.
+using event_count = std::uint64_t;
+constexpr event_count k_never_looked = ~event_count{0};
 
 // It exists for as long as the process, whatever its number means: nothing, or one file after
 // another. A waiter that is woken for another file tries again and waits anew.
@@ -20,15 +26,28 @@ struct descriptor {
     int number = -1;
     parking::lock lock;         // guards what follows
     std::uint32_t closings = 0; // by tulle::io::close
+    // Of these events the epoll reports the file that had this number when it was asked to (EPOLLIN
+    // and so on).
+    std::uint32_t reported = 0;
+    bool is_to_check = false; // it is in the reactor's list
     wait::wait_list<parking> readers;
     wait::wait_list<parking> writers;
+
+    // The lock guards what is written.
+    std::atomic<event_count> in_events{0}, out_events{0};
+    descriptor* next_to_check = nullptr; // guarded by the reactor's list
 
     [[nodiscard]] wait::wait_list<parking>& waiting(direction d) noexcept {
         return d == direction::in ? readers : writers;
     }
-    // What those that wait want to know, with the lock held; 0: nobody waits.
-    [[nodiscard]] std::uint32_t wanted() const noexcept {
-        return (readers.empty() ? 0U : EPOLLIN | EPOLLRDHUP) | (writers.empty() ? 0U : EPOLLOUT);
+    [[nodiscard]] std::atomic<event_count>& events(direction d) noexcept {
+        return d == direction::in ? in_events : out_events;
+    }
+    // Whoever has read the old number does not begin to wait.
+    void count_event(direction d) noexcept {
+        // relaxed, the load: the lock is held. release pairs with reactor::look.
+        std::atomic<event_count>& count = events(d);
+        count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
 };
 

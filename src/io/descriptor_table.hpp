@@ -24,8 +24,9 @@ public:
     [[nodiscard]] descriptor* find_or_make(int number) noexcept;
     // Null: it has not been made.
     [[nodiscard]] descriptor* find(int number) const noexcept;
-    // In a forked child: those that waited are in the parent.
-    void forget_waiters() noexcept;
+    // Nobody waits, or those that do are in the parent of this forked child; and no epoll knows of
+    // any descriptor.
+    void forget_all() noexcept;
 
 private:
     static constexpr std::size_t k_per_block = 256;

@@ -21,16 +21,20 @@ namespace tulle::io {
 namespace {
 
 constexpr std::uint64_t k_between_polls_ns = 20'000; // by busy workers
+constexpr std::uint32_t k_polls_per_check = 64;      // where each poll finds something
 constexpr std::size_t k_events_at_once = 64;
+constexpr int k_doze_ms = 1;
+
+constexpr std::uint32_t k_in_events = EPOLLIN | EPOLLRDHUP;
+constexpr std::uint32_t k_both_events = EPOLLHUP | EPOLLERR;
+
+constexpr std::uint32_t events_of(direction way) noexcept {
+    return way == direction::in ? k_in_events : std::uint32_t{EPOLLOUT};
+}
 
 wait::wait_reason reason_of(int number) noexcept {
     return {wait::wait_kind::descriptor,
             reinterpret_cast<void const*>(static_cast<std::uintptr_t>(number))};
-}
-
-// Which part of a limit that is over was reached.
-wait_error end_of(wait::limit<parking> const& until) noexcept {
-    return until.token != nullptr && until.token->is_requested() ? ECANCELED : ETIMEDOUT;
 }
 
 // In a deterministic run nothing else happens while the caller runs, and time is not the clock's:
@@ -58,73 +62,154 @@ reactor& reactor::instance() noexcept {
 
 // --- waiting -------------------------------------------------------------------------------------
 
-wait_error reactor::wait(int number, direction way, wait::limit<parking> until) noexcept {
+event_count reactor::look(int number, direction way) const noexcept {
+    descriptor* const d = m_table.find(number);
+    // acquire: the try comes after it.
+    return d != nullptr ? d->events(way).load(std::memory_order_acquire) : k_never_looked;
+}
+
+wait_error reactor::wait(int number, direction way, event_count seen,
+                         wait::limit<parking> until) noexcept {
     static_cast<void>(parking::self()); // may start the run time
     if (until.is_over()) return end_of(until);
     if (parking::is_deterministic()) return wait_alone(number, way, until);
     if (int const error = start()) return error;
     descriptor* const d = m_table.find_or_make(number);
     if (d == nullptr) return number < 0 ? EBADF : ENOMEM;
-    // relaxed, both: queue_at tells who may have seen the old value.
-    m_waiting.fetch_add(1, std::memory_order_relaxed);
-    wait_error const error = queue_at(*d, way, until);
-    m_waiting.fetch_sub(1, std::memory_order_relaxed);
+    m_waiting.fetch_add(1, std::memory_order_relaxed); // relaxed: enter makes a fence
+    wait_error const error = queue_at(*d, way, seen, until);
+    m_waiting.fetch_sub(1, std::memory_order_relaxed); // relaxed: a hint
     return error;
 }
 
-wait_error reactor::queue_at(descriptor& d, direction way, wait::limit<parking> until) noexcept {
-    auto& list = d.waiting(way);
+struct reactor::entry {
+    descriptor& d;
+    direction way;
+    event_count seen;
+    bool is_guest;
     int error = 0;
     std::uint32_t closings = 0;
-    bool const is_guest = sched::this_worker()->is_guest();
-    // On another stack, with the lock held.
-    auto const queue = [&](wait::waiter<parking>& self) {
-        closings = d.closings;
-        list.push_back(self);
-        error = arm(d);
-        if (error != 0) list.unlink(self);
-        if (error == 0 && !is_watched())
-            is_guest ? watch() : sched::scheduler::instance().idle().tell_watcher();
-        return error == 0;
-    };
+};
+
+wait_error reactor::queue_at(descriptor& d, direction way, event_count seen,
+                             wait::limit<parking> until) noexcept {
+    entry e{d, way, seen, sched::this_worker()->is_guest()};
     if (until.is_none()) {
         wait::waiter<parking> self;
-        wait::park(reason_of(d.number), self, d.lock, [&] { return queue(self); });
+        wait::park(reason_of(d.number), self, d.lock, [&] { return enter(e, self); });
     } else {
         wait::timed_waiter<parking> self(until);
         if (!wait::park_until(
-                reason_of(d.number), self, d.lock, list, [&] { return queue(self); }, [] {}))
+                reason_of(d.number), self, d.lock, d.waiting(way), [&] { return enter(e, self); },
+                [] {}))
             return self.load_state() == wait::outcome::cancelled ? ECANCELED : ETIMEDOUT;
     }
-    if (error != 0) return error;
+    if (e.error != 0) return e.error;
     std::lock_guard const held(d.lock);
-    return d.closings == closings ? 0 : EBADF;
+    return d.closings == e.closings ? 0 : EBADF;
 }
 
-int reactor::arm(descriptor& d) noexcept { return m_events.arm(d.number, d.wanted(), &d); }
+// On another stack, with the lock held. False: it need not wait, or cannot. The fence: either
+// is_watched is false here, or whoever makes it false comes later and sees that somebody waits.
+bool reactor::enter(entry& e, wait::waiter<parking>& self) noexcept {
+    descriptor& d = e.d;
+    e.closings = d.closings;
+    // relaxed: written under the lock.
+    bool const is_known = (d.reported & events_of(e.way)) != 0 && e.seen != k_never_looked;
+    if (is_known && d.events(e.way).load(std::memory_order_relaxed) != e.seen) return false;
+    d.waiting(e.way).push_back(self);
+    if (!is_known) {
+        e.error = report(d, e.way);
+        if (e.error != 0) {
+            d.waiting(e.way).unlink(self);
+            return false;
+        }
+    } else {
+        check_later(d);
+    }
+    parking::machine::fence_seq_cst();
+    if (!is_watched()) {
+        if (e.is_guest) watch();
+        sched::scheduler::instance().idle().tell_watcher();
+    }
+    return true;
+}
 
-// The event was the last one until the descriptor is armed again, so those that wait for something
-// else need that now. If it cannot be done, they find out why when they try themselves.
-void reactor::deliver(descriptor& d, std::uint32_t events) noexcept {
-    constexpr std::uint32_t k_both = EPOLLHUP | EPOLLERR;
+// From now on it is reported for this direction, and at once if it is ready. The epoll may know
+// this file already, from before the number was closed and given to it again.
+int reactor::report(descriptor& d, direction way) noexcept {
+    std::uint32_t const wanted = d.reported | events_of(way) | EPOLLET;
+    int error = d.reported != 0 ? m_events.change(d.number, wanted, &d)
+                                : m_events.add(d.number, wanted, &d);
+    if (error == ENOENT) error = m_events.add(d.number, wanted, &d);
+    if (error == EEXIST) error = m_events.change(d.number, wanted, &d);
+    d.reported = error == 0 ? wanted : 0;
+    return error;
+}
+
+// With the lock held.
+void reactor::check_later(descriptor& d) noexcept {
+    if (d.is_to_check) return;
+    d.is_to_check = true;
+    d.next_to_check = m_to_check.load(std::memory_order_relaxed); // relaxed: compared below
+    // release pairs with check_all.
+    while (!m_to_check.compare_exchange_weak(d.next_to_check, &d, std::memory_order_release,
+                                             std::memory_order_relaxed)) {}
+}
+
+// acquire pairs with check_later.
+void reactor::check_all() noexcept {
+    descriptor* d = m_to_check.exchange(nullptr, std::memory_order_acquire);
+    while (d != nullptr) {
+        descriptor* const next = d->next_to_check; // once it is checked it may be listed anew
+        check(*d);
+        d = next;
+    }
+}
+
+// If it cannot be reported, those that wait find out why when they try themselves.
+void reactor::check(descriptor& d) noexcept {
     wait::wait_batch<parking> readers(nullptr), writers(nullptr);
     {
         std::lock_guard const held(d.lock);
-        if ((events & (EPOLLIN | EPOLLRDHUP | k_both)) != 0) readers = d.readers.take_all();
-        if ((events & (EPOLLOUT | k_both)) != 0) writers = d.writers.take_all();
-        if (d.wanted() != 0 && arm(d) != 0)
-            (d.readers.empty() ? writers : readers) =
-                (d.readers.empty() ? d.writers : d.readers).take_all();
+        d.is_to_check = false;
+        if (d.readers.empty() && d.writers.empty()) return;
+        int const error = m_events.add(d.number, d.reported | EPOLLET, &d);
+        if (error == 0 || error == EEXIST) return;
+        d.reported = 0;
+        readers = d.readers.take_all();
+        writers = d.writers.take_all();
     }
     readers.wake_all();
     writers.wake_all();
 }
 
+void reactor::deliver(descriptor& d, std::uint32_t events) noexcept {
+    wait::wait_batch<parking> readers(nullptr), writers(nullptr);
+    {
+        std::lock_guard const held(d.lock);
+        if ((events & (k_in_events | k_both_events)) != 0) {
+            d.count_event(direction::in);
+            readers = d.readers.take_all();
+        }
+        if ((events & (EPOLLOUT | k_both_events)) != 0) {
+            d.count_event(direction::out);
+            writers = d.writers.take_all();
+        }
+    }
+    readers.wake_all();
+    writers.wake_all();
+}
+
+// Who has tried before, and has not queued yet, tries again.
 void reactor::end_waits(int number) noexcept {
     descriptor* const d = m_table.find(number);
     if (d == nullptr) return;
     d->lock.lock();
     ++d->closings;
+    d->reported = 0;
+    d->count_event(direction::in);
+    d->count_event(direction::out);
     wait::wait_batch<parking> readers = d->readers.take_all();
     wait::wait_batch<parking> writers = d->writers.take_all();
     d->lock.unlock();
@@ -132,9 +217,21 @@ void reactor::end_waits(int number) noexcept {
     writers.wake_all();
 }
 
+void reactor::expect_new(int number) noexcept {
+    descriptor* const d = m_table.find(number);
+    if (d == nullptr) return;
+    std::lock_guard const held(d->lock);
+    d->reported = 0;
+}
+
 // --- polling -------------------------------------------------------------------------------------
 
-bool reactor::poll() noexcept {
+// relaxed, all hints: two that poll at the same time do no harm.
+bool reactor::take_events(std::uint64_t now) noexcept {
+    m_polled_at.store(now, std::memory_order_relaxed);
+    m_poller.store(sched::this_worker(), std::memory_order_relaxed);
+    std::uint32_t const polls = m_polls.load(std::memory_order_relaxed) + 1;
+    m_polls.store(polls, std::memory_order_relaxed);
     std::array<epoll_event, k_events_at_once> found;
     bool some = false;
     for (std::size_t count = found.size(); count == found.size();) {
@@ -143,24 +240,41 @@ bool reactor::poll() noexcept {
             deliver(*static_cast<descriptor*>(found[k].data.ptr), found[k].events);
         some = some || count != 0;
     }
+    bool const is_due = !some || polls % k_polls_per_check == 0;
+    if (is_due && m_to_check.load(std::memory_order_relaxed) != nullptr) check_all();
     return some;
 }
 
-// relaxed: two that poll at the same time do no harm.
+bool reactor::is_polled_by_others(std::uint64_t now, void const* caller) const noexcept {
+    void const* const poller = m_poller.load(std::memory_order_relaxed);
+    return poller != nullptr && poller != caller &&
+           now - m_polled_at.load(std::memory_order_relaxed) < k_between_polls_ns;
+}
+
+// Threads that wake each other by their output stay on one worker: another one that searches takes
+// no events while that one comes back to them all the time.
+bool reactor::poll() noexcept {
+    std::uint64_t const now = os::monotonic_ns();
+    return !is_polled_by_others(now, sched::this_worker()) && take_events(now);
+}
+
 bool reactor::poll_sometimes() noexcept {
     std::uint64_t const now = os::monotonic_ns();
-    if (now - m_polled_at.load(std::memory_order_relaxed) < k_between_polls_ns) return false;
-    m_polled_at.store(now, std::memory_order_relaxed);
-    return poll();
+    return now - m_polled_at.load(std::memory_order_relaxed) >= k_between_polls_ns &&
+           take_events(now);
 }
 
 // --- its OS thread -------------------------------------------------------------------------------
 
 // acq_rel: whoever arms it comes after the OS thread that has seen it armed before.
 void reactor::watch() noexcept {
-    if (!is_awaited() || is_watched() || m_watched.exchange(true, std::memory_order_acq_rel))
+    // relaxed, both: hints.
+    if (m_poller.load(std::memory_order_relaxed) == sched::this_worker())
+        m_poller.store(nullptr, std::memory_order_relaxed);
+    if (!is_awaited() || m_watched.load(std::memory_order_relaxed) ||
+        m_watched.exchange(true, std::memory_order_acq_rel))
         return;
-    if (m_outer.arm(m_events.number(), EPOLLIN, &m_events) != 0)
+    if (m_outer.change(m_events.number(), EPOLLIN | EPOLLONESHOT, &m_events) != 0)
         m_watched.store(false, std::memory_order_release);
 }
 
@@ -172,21 +286,34 @@ void* reactor::run(void* self) {
     return nullptr;
 }
 
-// Once an event has come, workers are awake, and the next one of them that sleeps sees to it that
-// this is called again. If none is asleep, nor does soon, the watcher is there.
 void reactor::serve() noexcept {
     for (;;) {
         std::array<epoll_event, 2> found;
-        int const count = m_outer.wait(found, -1);
+        // relaxed: only this thread writes it.
+        int const limit_ms = m_dozes.load(std::memory_order_relaxed) ? k_doze_ms : -1;
+        int const count = m_outer.wait(found, limit_ms);
         for (int k = 0; k < count; ++k) {
             if (found[static_cast<std::size_t>(k)].data.ptr == &m_stop) return;
         }
-        m_watched.store(false, std::memory_order_release); // pairs with watch
-        if (!poll())
-            watch();
-        else if (is_awaited())
-            sched::scheduler::instance().idle().tell_watcher();
+        if (count != 0) m_watched.store(false, std::memory_order_release); // pairs with watch
+        serve_event();
     }
+}
+
+// While a worker polls it need not be disturbed: it would lose its events to this thread, which
+// hands them to another worker. It may begin to compute at any time, however. Once events have been
+// taken here, workers are awake, and the next one of them that sleeps sees to it that this is
+// called again. If none is asleep, nor is soon, the watcher is there.
+void reactor::serve_event() noexcept {
+    std::uint64_t const now = os::monotonic_ns();
+    bool const dozes = is_awaited() && is_polled_by_others(now, nullptr);
+    m_dozes.store(dozes, std::memory_order_relaxed); // relaxed: the fence orders it
+    parking::machine::fence_seq_cst();               // pairs with enter
+    if (dozes) return;
+    if (!take_events(now))
+        watch();
+    else if (is_awaited())
+        sched::scheduler::instance().idle().tell_watcher();
 }
 
 // --- start and stop ------------------------------------------------------------------------------
@@ -214,8 +341,10 @@ int reactor::start_locked() noexcept {
 int reactor::open() noexcept {
     if (int const error = m_events.open()) return error;
     if (int const error = m_outer.open()) return error;
+    // It is silent until watch() changes it.
+    if (int const error = m_outer.add(m_events.number(), EPOLLONESHOT, &m_events)) return error;
     m_stop = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return m_stop >= 0 ? m_outer.arm(m_stop, EPOLLIN, &m_stop) : errno;
+    return m_stop >= 0 ? m_outer.add(m_stop, EPOLLIN, &m_stop) : errno;
 }
 
 // The OS thread may still be about to wake a worker for a thread that has ended since.
@@ -233,8 +362,13 @@ void reactor::close() noexcept {
     m_outer.close();
     m_events.close();
     if (m_stop >= 0) ::close(std::exchange(m_stop, -1));
-    m_watched.store(false, std::memory_order_relaxed); // relaxed, both: nobody uses it
+    // relaxed, all: nobody uses it.
+    m_watched.store(false, std::memory_order_relaxed);
+    m_dozes.store(false, std::memory_order_relaxed);
     m_tid.store(0, std::memory_order_relaxed);
+    m_poller.store(nullptr, std::memory_order_relaxed);
+    m_to_check.store(nullptr, std::memory_order_relaxed);
+    m_table.forget_all();
 }
 
 void reactor::forget() noexcept {
@@ -243,7 +377,6 @@ void reactor::forget() noexcept {
     m_runs.store(false, std::memory_order_relaxed);
     m_waiting.store(0, std::memory_order_relaxed);
     sched::scheduler::instance().set_event_source(nullptr);
-    m_table.forget_waiters();
     close(); // the parent has its own numbers for them
 }
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for descriptors. A thread that finds one not ready queues at it, and the descriptor is
-// armed in an epoll, which reports it to whoever polls: a worker that searches for work, a busy one
-// now and then, the scheduler's watcher, or, while workers sleep, an OS thread of the reactor.
-//   - A waiter queues before the descriptor is armed, and to arm one that is ready reports it at
-//     once, so that no event is lost.
+// Waits for descriptors. A thread that finds one not ready queues at it; an epoll reports it to
+// whoever polls: a worker that searches for work, a busy one now and then, the scheduler's watcher,
+// or, while workers sleep, an OS thread of the reactor.
+//   - A descriptor stays in the epoll, which reports each event once (EPOLLET) and has it counted.
+//     A call reads the count, tries, and queues only if the count is the same (look, wait): an
+//     event that came in between is not lost, and one that comes later finds the waiter.
+//   - A number may have gone over to another file since, of which the epoll does not know. So a
+//     descriptor at which a thread has queued is checked before the poller rests, and now and then:
+//     it is added to the epoll anew, which fails if it is there already (check).
 //   - The OS thread waits for the epoll itself in a second one, which is armed by a worker that
-//     goes to sleep: while workers poll, events do not wake it.
+//     goes to sleep. While other workers poll it leaves the events to them, and sees once in a
+//     millisecond whether they still do (serve).
 // A reactor is started by the first wait. In a deterministic run the OS thread waits with its
 // thread.
 #pragma once
@@ -15,6 +20,7 @@
 #include "os/epoll.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 
 #include <pthread.h>
@@ -26,6 +32,11 @@ namespace tulle::io {
 // blocks; EBADF, ENOMEM, ENOSPC, EMFILE and others are those of the system.
 using wait_error = int;
 
+// Which part of a limit that is over was reached.
+[[nodiscard]] inline wait_error end_of(wait::limit<parking> const& until) noexcept {
+    return until.token != nullptr && until.token->is_requested() ? ECANCELED : ETIMEDOUT;
+}
+
 class reactor final : public base::event_source {
 public:
     reactor() noexcept = default;
@@ -35,10 +46,16 @@ public:
     // The one of the process.
     [[nodiscard]] static reactor& instance() noexcept;
 
-    // Suspends the caller until descriptor `number` is ready for `d`.
-    [[nodiscard]] wait_error wait(int number, direction d, wait::limit<parking> until) noexcept;
+    // Before a try, whose failure may be followed by a wait.
+    [[nodiscard]] event_count look(int number, direction d) const noexcept;
+    // Suspends the caller until descriptor `number` is ready for `d`, or was since it was looked
+    // at.
+    [[nodiscard]] wait_error wait(int number, direction d, event_count seen,
+                                  wait::limit<parking> until) noexcept;
     // The descriptor has been closed: waits for it end with EBADF.
     void end_waits(int number) noexcept;
+    // The system has made a descriptor of this number.
+    void expect_new(int number) noexcept;
 
     // The run time stops, and nobody waits any more: first the OS thread, which uses the workers,
     // and when they, which poll, are gone, the descriptors.
@@ -52,7 +69,9 @@ public:
         return m_waiting.load(std::memory_order_relaxed) != 0;
     }
     [[nodiscard]] bool is_watched() const noexcept override {
-        return m_watched.load(std::memory_order_relaxed);
+        return (m_watched.load(std::memory_order_relaxed) ||
+                m_dozes.load(std::memory_order_relaxed)) &&
+               m_to_check.load(std::memory_order_relaxed) == nullptr;
     }
     bool poll() noexcept override;
     bool poll_sometimes() noexcept override;
@@ -65,12 +84,20 @@ private:
     [[nodiscard]] int start() noexcept;
     [[nodiscard]] int start_locked() noexcept;
     [[nodiscard]] int open() noexcept;
-    [[nodiscard]] wait_error queue_at(descriptor& d, direction way,
+    struct entry; // into the list of a descriptor
+    [[nodiscard]] wait_error queue_at(descriptor& d, direction way, event_count seen,
                                       wait::limit<parking> until) noexcept;
-    [[nodiscard]] int arm(descriptor& d) noexcept;
+    [[nodiscard]] bool enter(entry& e, wait::waiter<parking>& self) noexcept;
+    [[nodiscard]] int report(descriptor& d, direction way) noexcept;
+    void check_later(descriptor& d) noexcept;
+    void check_all() noexcept;
+    void check(descriptor& d) noexcept;
     void deliver(descriptor& d, std::uint32_t events) noexcept;
+    [[nodiscard]] bool take_events(std::uint64_t now) noexcept;
+    [[nodiscard]] bool is_polled_by_others(std::uint64_t now, void const* caller) const noexcept;
     static void* run(void* self);
     void serve() noexcept;
+    void serve_event() noexcept;
 
     descriptor_table m_table;
     os::epoll m_events; // of descriptors
@@ -79,10 +106,16 @@ private:
     pthread_t m_thread{};
     base::spin_lock m_starting;
     std::atomic<bool> m_runs{false};
-    std::atomic<bool> m_watched{false};
+    std::atomic<bool> m_watched{false}; // m_events is armed in m_outer
+    std::atomic<bool> m_dozes{false};   // the OS thread, for a millisecond
     std::atomic<int> m_tid{0};
     std::atomic<std::uint32_t> m_waiting{0}; // threads
+    // Hints: when somebody has polled last, which worker that was (null: none), how often.
     std::atomic<std::uint64_t> m_polled_at{0};
+    std::atomic<void const*> m_poller{nullptr};
+    std::atomic<std::uint32_t> m_polls{0};
+    // A stack, of which all are taken at once.
+    std::atomic<descriptor*> m_to_check{nullptr};
 };
 
 } // namespace tulle::io

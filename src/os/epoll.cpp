@@ -18,14 +18,23 @@ void epoll::close() noexcept {
     if (m_file >= 0) ::close(std::exchange(m_file, -1));
 }
 
-// The descriptor may be known already, or its number may have gone over to another file since.
-int epoll::arm(int descriptor, std::uint32_t events, void* tag) noexcept {
+namespace {
+
+int control(int file, int operation, int descriptor, std::uint32_t events, void* tag) noexcept {
     epoll_event wanted{};
-    wanted.events = events | EPOLLONESHOT;
+    wanted.events = events;
     wanted.data.ptr = tag;
-    if (::epoll_ctl(m_file, EPOLL_CTL_MOD, descriptor, &wanted) == 0) return 0;
-    if (errno != ENOENT) return errno;
-    return ::epoll_ctl(m_file, EPOLL_CTL_ADD, descriptor, &wanted) == 0 ? 0 : errno;
+    return ::epoll_ctl(file, operation, descriptor, &wanted) == 0 ? 0 : errno;
+}
+
+} // namespace
+
+int epoll::add(int descriptor, std::uint32_t events, void* tag) noexcept {
+    return control(m_file, EPOLL_CTL_ADD, descriptor, events, tag);
+}
+
+int epoll::change(int descriptor, std::uint32_t events, void* tag) noexcept {
+    return control(m_file, EPOLL_CTL_MOD, descriptor, events, tag);
 }
 
 int epoll::wait(std::span<epoll_event> out, int timeout_ms) noexcept {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// epoll(7), level-triggered and one event at a time: after a descriptor has been reported it is
-// silent until it is armed again. Any OS thread may call any operation at any time.
+// epoll(7). Any OS thread may call any operation at any time.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +21,14 @@ public:
     void close() noexcept;
     [[nodiscard]] int number() const noexcept { return m_file; }
 
-    // `descriptor` is reported once, with `tag`, as soon as one of `events` (EPOLLIN and so on) is
-    // true of it, at once if one is already. 0 or a positive errno; EPERM: it is of a kind that
-    // cannot be waited for, such as a regular file.
-    [[nodiscard]] int arm(int descriptor, std::uint32_t events, void* tag) noexcept;
+    // From now on `descriptor` is reported, with `tag`, when one of `events` (EPOLLIN and so on; how
+    // often, EPOLLET and EPOLLONESHOT say) comes true of it, and at once if one is true already. 0
+    // or a positive errno; EPERM: it is of a kind that cannot be waited for, such as a regular
+    // file.
+    // The system knows it by its number and its open file: EEXIST from add() says that this very
+    // file has been added under this number, and ENOENT from change() that it has not.
+    [[nodiscard]] int add(int descriptor, std::uint32_t events, void* tag) noexcept;
+    [[nodiscard]] int change(int descriptor, std::uint32_t events, void* tag) noexcept;
     // How many events have been written to `out`; a `timeout_ms` of 0 does not wait, -1 is for
     // ever. 0 also after a signal.
     [[nodiscard]] int wait(std::span<epoll_event> out, int timeout_ms) noexcept;
