@@ -56,8 +56,19 @@ ssize_t if_ready(int number, direction way, bool may_block, Call call) noexcept 
 
 bool has_no_try(ssize_t result) noexcept { return result == -EOPNOTSUPP || result == -ENOSYS; }
 
+// recv and send of sockets are shorter ways through the system. Not for nothing, which is something
+// else to datagrams.
+bool is_for_socket(int number, iovec const* parts, int count) noexcept {
+    return count == 1 && parts->iov_len != 0 && reactor::instance().was_socket(number);
+}
+
 ssize_t read_parts(int number, iovec const* parts, int count, detail::limit const& until) noexcept {
     return until_done(number, direction::in, until, [=](bool may_block) {
+        if (!may_block && is_for_socket(number, parts, count)) {
+            ssize_t const tried =
+                result_of(::recv(number, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
+            if (tried != -ENOTSOCK) return tried;
+        }
         if (!may_block) {
             ssize_t const tried = result_of(::preadv2(number, parts, count, -1, RWF_NOWAIT));
             if (!has_no_try(tried)) return tried;
@@ -70,6 +81,11 @@ ssize_t read_parts(int number, iovec const* parts, int count, detail::limit cons
 ssize_t write_parts(int number, iovec const* parts, int count,
                     detail::limit const& until) noexcept {
     return until_done(number, direction::out, until, [=](bool may_block) {
+        if (!may_block && is_for_socket(number, parts, count)) {
+            ssize_t const tried =
+                result_of(::send(number, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
+            if (tried != -ENOTSOCK) return tried;
+        }
         if (!may_block) {
             ssize_t const tried = result_of(::pwritev2(number, parts, count, -1, RWF_NOWAIT));
             if (!has_no_try(tried)) return tried;

@@ -14,6 +14,7 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace tulle::io {
@@ -35,6 +36,12 @@ constexpr std::uint32_t events_of(direction way) noexcept {
 wait::wait_reason reason_of(int number) noexcept {
     return {wait::wait_kind::descriptor,
             reinterpret_cast<void const*>(static_cast<std::uintptr_t>(number))};
+}
+
+bool is_socket(int number) noexcept {
+    int type = 0;
+    socklen_t size = sizeof type;
+    return ::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
 }
 
 // In a deterministic run nothing else happens while the caller runs, and time is not the clock's:
@@ -144,6 +151,7 @@ int reactor::report(descriptor& d, direction way) noexcept {
     if (error == ENOENT) error = m_events.add(d.number, wanted, &d);
     if (error == EEXIST) error = m_events.change(d.number, wanted, &d);
     d.reported = error == 0 ? wanted : 0;
+    d.is_socket.store(is_socket(d.number), std::memory_order_relaxed); // relaxed: a hint
     return error;
 }
 

@@ -48,6 +48,12 @@ public:
 
     // Before a try, whose failure may be followed by a wait.
     [[nodiscard]] event_count look(int number, direction d) const noexcept;
+    // A hint: it was one when somebody last began to wait for it.
+    [[nodiscard]] bool was_socket(int number) const noexcept {
+        descriptor* const d = m_table.find(number);
+        // relaxed: the system says so if it is none any longer.
+        return d != nullptr && d->is_socket.load(std::memory_order_relaxed);
+    }
     // Suspends the caller until descriptor `number` is ready for `d`, or was since it was looked
     // at.
     [[nodiscard]] wait_error wait(int number, direction d, event_count seen,

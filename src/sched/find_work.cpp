@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker takes its own work first: what it was told to start, its mailbox, its ready threads.
 // When it has none it searches (idle.cpp). Each round of a search goes through, in this order:
+//   events from outside (event_source.hpp), which it also looks for before it searches
 //   timers that have expired, and its own work again
 //   records: of workers of its shepherd, from a random one on; of the other shepherds; of parked
 //   deques; of guests
@@ -169,6 +170,31 @@ work probe_others_first(worker& w) noexcept {
     return others != nullptr && others->take_work(false) ? work::of_ready(s.take_local(w)) : work();
 }
 
+// A worker that has nothing to do takes the events that have come before it counts as one that
+// searches: to run a single thread that they have made ready it need tell nobody, neither that
+// there is work nor that it does not search any more.
+runnable* take_awaited(worker& w) noexcept {
+    base::event_source* const events = w.owner->awaited_events();
+    if (events == nullptr) return nullptr;
+    bool const kept = std::exchange(w.keeps_resumed, false);
+    w.gathers_events = true;
+    bool const some = events->poll();
+    w.gathers_events = false;
+    w.keeps_resumed = kept;
+    if (!some) return nullptr;
+    runnable* const first = w.owner->take_local(w);
+    if (!w.ready.looks_empty()) {
+        w.owner->notify_light();
+        w.owner->idle().tell_watcher(); // there may be some that nobody else may run
+    }
+    return first;
+}
+
+runnable* take_local_or_awaited(worker& w) noexcept {
+    runnable* const r = w.owner->take_local(w);
+    return r != nullptr ? r : take_awaited(w);
+}
+
 } // namespace
 
 work find_work(worker& w) noexcept {
@@ -178,7 +204,7 @@ work find_work(worker& w) noexcept {
         work const found = probe_others_first(w);
         if (found) return found;
     }
-    if (runnable* const r = s.take_local(w)) {
+    if (runnable* const r = take_local_or_awaited(w)) {
         if (r->kind == runnable_kind::fiber || reserve_spare(w)) return work::of_ready(r);
         w.ready.push_front(*r);
     }

@@ -130,11 +130,13 @@ struct alignas(128) worker_remote {
     shepherd* home = nullptr; // guests: null
     int index;                // dedicated and adopted: 0 .. workers-1; guests: -1
     worker_kind kind;
-    // A thread that it wakes becomes ready here. False for a guest, and for a worker of a forked
-    // child, which may wake copies of threads that are not there.
-    bool keeps_resumed;
 
     // --- what its owner changes often ------------------------------------------------------------
+    // A thread that it wakes becomes ready here, and others are told. False for a guest, for a
+    // worker of a forked child, which may wake copies of threads that are not there, and while it
+    // gathers. Only its own OS thread uses this.
+    bool keeps_resumed;
+    bool gathers_events = false;                    // nobody is told yet; likewise
     progress_count decisions;                       // of the scheduler; written by the worker only
     timed_burst burst;                              // find_work.cpp
     ready_queue ready;                              // its ready threads
