@@ -17,6 +17,7 @@
 #include <tulle/c/global_memory.h>
 #include <tulle/c/global_sync.h>
 #include <tulle/c/group.h>
+#include <tulle/c/io.h>
 #include <tulle/c/locks.h>
 #include <tulle/c/loop.h>
 #include <tulle/c/phases.h>

@@ -2,59 +2,29 @@
 // Each call tries without blocking, waits until the descriptor is ready, and tries again. It is not
 // known of a try that finds the descriptor ready whether it waits in the system all the same, where
 // the system has no such try: then another thread has been faster.
-#include "io/reactor.hpp"
-
-#include "wait/limit_wait.hpp"
+#include "io/tries.hpp"
 
 #include <tulle/cancellation.hpp>
 #include <tulle/io.hpp>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace tulle::io {
 
-namespace {
+ssize_t result_of(ssize_t said) noexcept { return said >= 0 ? said : -errno; }
 
-using limit = wait::limit<parking>;
-
-constexpr detail::limit k_forever{};
-
-// What the system has said. Not inlined: the address of errno must not be kept over a wait.
-TULLE_NOINLINE ssize_t result_of(ssize_t said) noexcept { return said >= 0 ? said : -errno; }
-
-bool would_block(ssize_t result) noexcept { return result == -EAGAIN || result == -EWOULDBLOCK; }
-
-TULLE_NOINLINE bool is_ready(int number, direction way) noexcept {
+bool is_ready(int number, direction way) noexcept {
     pollfd asked{number, static_cast<short>(way == direction::in ? POLLIN : POLLOUT), 0};
     return ::poll(&asked, 1, 0) > 0;
 }
 
-// Try: a result as above; `may_block` is true when nobody can wait for the descriptor.
-template <class Try>
-ssize_t until_done(int number, direction way, detail::limit const& until, Try attempt) noexcept {
-    for (;;) {
-        event_count const seen = reactor::instance().look(number, way);
-        ssize_t const result = attempt(false);
-        if (result == -EINTR) continue;
-        if (!would_block(result)) return result;
-        int const error = reactor::instance().wait(number, way, seen, limit(until));
-        if (error == EPERM) return attempt(true);
-        if (error != 0) return -error;
-    }
-}
-
-// For files of which the system cannot try: `call` is the one that may block.
-template <class Call>
-ssize_t if_ready(int number, direction way, bool may_block, Call call) noexcept {
-    return may_block || is_ready(number, way) ? result_of(call()) : -EAGAIN;
-}
-
-bool has_no_try(ssize_t result) noexcept { return result == -EOPNOTSUPP || result == -ENOSYS; }
+namespace {
 
 // recv and send of sockets are shorter ways through the system. Not for nothing, which is something
 // else to datagrams.
@@ -62,8 +32,25 @@ bool is_for_socket(int number, iovec const* parts, int count) noexcept {
     return count == 1 && parts->iov_len != 0 && reactor::instance().was_socket(number);
 }
 
+bool is_regular_file(int number) noexcept {
+    struct stat found {};
+    return ::fstat(number, &found) == 0 && S_ISREG(found.st_mode);
+}
+
+// The system tries only what it has in memory of a file, which may be less than there is.
+ssize_t read_rest(int number, iovec const& whole, ssize_t begun,
+                  detail::limit const& until) noexcept {
+    auto const done = static_cast<std::size_t>(begun);
+    if (begun <= 0 || done >= whole.iov_len || !is_regular_file(number)) return begun;
+    ssize_t const more = on_helper(until, [=] {
+        return result_of(
+            ::read(number, static_cast<char*>(whole.iov_base) + done, whole.iov_len - done));
+    });
+    return more > 0 ? begun + more : begun;
+}
+
 ssize_t read_parts(int number, iovec const* parts, int count, detail::limit const& until) noexcept {
-    return until_done(number, direction::in, until, [=](bool may_block) {
+    return until_done(number, direction::in, until, [=, &until](bool may_block) {
         if (!may_block && is_for_socket(number, parts, count)) {
             ssize_t const tried =
                 result_of(::recv(number, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
@@ -71,6 +58,7 @@ ssize_t read_parts(int number, iovec const* parts, int count, detail::limit cons
         }
         if (!may_block) {
             ssize_t const tried = result_of(::preadv2(number, parts, count, -1, RWF_NOWAIT));
+            if (count == 1 && tried > 0) return read_rest(number, *parts, tried, until);
             if (!has_no_try(tried)) return tried;
         }
         return if_ready(number, direction::in, may_block,
@@ -152,33 +140,13 @@ TULLE_NOINLINE int outcome_of_connect(int socket) noexcept {
 // An event of another file that had this number before may end a wait too early.
 int wait_for_connection(int socket, event_count seen, detail::limit const& until) noexcept {
     for (;;) {
-        int const error = reactor::instance().wait(socket, direction::out, seen, limit(until));
+        int const error =
+            reactor::instance().wait(socket, direction::out, seen, wait::limit<parking>(until));
         if (error != 0) return error;
         seen = reactor::instance().look(socket, direction::out);
         if (is_ready(socket, direction::out)) return 0;
     }
 }
-
-// Waits for something that the system does not tell of: longer and longer.
-class pauses {
-public:
-    // 0, or which part of the limit was reached.
-    [[nodiscard]] int pause(detail::limit const& until) noexcept {
-        limit const all(until);
-        if (all.is_over()) return end_of(all);
-        std::uint64_t const next = parking::now() + m_next_ns;
-        m_next_ns = std::min(2 * m_next_ns, k_longest_ns);
-        wait::wait_for_limit<parking>({wait::wait_kind::sleep, nullptr},
-                                      limit(std::min(next, all.deadline), all.token));
-        return 0;
-    }
-
-private:
-    static constexpr std::uint64_t k_first_ns = 20'000;
-    static constexpr std::uint64_t k_longest_ns = 5'000'000;
-
-    std::uint64_t m_next_ns = k_first_ns;
-};
 
 // A connection to a socket of the same host whose queue is full is not begun: EAGAIN (unix(7)).
 // Nothing tells when there is room.
@@ -210,7 +178,7 @@ ssize_t send_to_name(int socket, msghdr const* message, int flags,
 int wait_until_ready(int number, direction way, detail::limit const& until) noexcept {
     event_count const seen = reactor::instance().look(number, way);
     if (is_ready(number, way) && ::fcntl(number, F_GETFD) >= 0) return 0;
-    return -reactor::instance().wait(number, way, seen, limit(until));
+    return -reactor::instance().wait(number, way, seen, wait::limit<parking>(until));
 }
 
 } // namespace
@@ -254,6 +222,16 @@ ssize_t recv(int socket, void* buffer, std::size_t size, int flags,
     return on_socket(socket, direction::in, flags, limit.get(),
                      [=](int with) { return ::recv(socket, buffer, size, with); });
 }
+ssize_t recvfrom(int socket, void* buffer, std::size_t size, int flags, sockaddr* address,
+                 socklen_t* length) noexcept {
+    return recvfrom(socket, buffer, size, flags, address, length, wait_limit::of(k_forever));
+}
+ssize_t recvfrom(int socket, void* buffer, std::size_t size, int flags, sockaddr* address,
+                 socklen_t* length, wait_limit const& limit) noexcept {
+    return on_socket(socket, direction::in, flags, limit.get(), [=](int with) {
+        return ::recvfrom(socket, buffer, size, with, address, length);
+    });
+}
 ssize_t recvmsg(int socket, msghdr* message, int flags) noexcept {
     return recvmsg(socket, message, flags, wait_limit::of(k_forever));
 }
@@ -268,6 +246,20 @@ ssize_t send(int socket, void const* buffer, std::size_t size, int flags,
              wait_limit const& limit) noexcept {
     return on_socket(socket, direction::out, flags, limit.get(),
                      [=](int with) { return ::send(socket, buffer, size, with); });
+}
+ssize_t sendto(int socket, void const* buffer, std::size_t size, int flags, sockaddr const* address,
+               socklen_t length) noexcept {
+    return sendto(socket, buffer, size, flags, address, length, wait_limit::of(k_forever));
+}
+ssize_t sendto(int socket, void const* buffer, std::size_t size, int flags, sockaddr const* address,
+               socklen_t length, wait_limit const& limit) noexcept {
+    iovec part{const_cast<void*>(buffer), size};
+    msghdr message{};
+    message.msg_name = const_cast<sockaddr*>(address);
+    message.msg_namelen = length;
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    return sendmsg(socket, &message, flags, limit);
 }
 ssize_t sendmsg(int socket, msghdr const* message, int flags) noexcept {
     return sendmsg(socket, message, flags, wait_limit::of(k_forever));
@@ -308,9 +300,24 @@ int wait_writable(int descriptor, wait_limit const& limit) noexcept {
 }
 
 int close(int descriptor) noexcept {
-    auto const result = static_cast<int>(result_of(::close(descriptor)));
-    reactor::instance().end_waits(descriptor);
-    return result;
+    return reactor::instance().replace(
+        descriptor,
+        [](void* number) noexcept {
+            return static_cast<int>(result_of(::close(*static_cast<int*>(number))));
+        },
+        &descriptor);
+}
+
+int dup2(int from, int to) noexcept {
+    std::array<int, 2> numbers{from, to};
+    if (from == to) return static_cast<int>(result_of(::dup2(from, to)));
+    return reactor::instance().replace(
+        to,
+        [](void* n) noexcept {
+            auto const* const of = static_cast<int const*>(n);
+            return static_cast<int>(result_of(::dup2(of[0], of[1])));
+        },
+        numbers.data());
 }
 
 } // namespace tulle::io

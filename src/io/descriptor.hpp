@@ -35,7 +35,7 @@ struct descriptor {
 
     // The lock guards what is written.
     std::atomic<event_count> in_events{0}, out_events{0};
-    std::atomic<bool> is_socket{false}; // a hint: it was one
+    std::atomic<bool> is_socket{false};  // a hint: it was one
     descriptor* next_to_check = nullptr; // guarded by the reactor's list
 
     [[nodiscard]] wait::wait_list<parking>& waiting(direction d) noexcept {

@@ -38,8 +38,7 @@ descriptor_table::block* descriptor_table::make_block(std::size_t index) noexcep
 void descriptor_table::forget_all() noexcept {
     ::new (static_cast<void*>(&m_lock)) base::spin_lock;
     for (auto& slot : m_blocks) {
-        block* const there =
-            slot.load(std::memory_order_relaxed); // relaxed: nobody else uses it
+        block* const there = slot.load(std::memory_order_relaxed); // relaxed: nobody else uses it
         if (there == nullptr) continue;
         for (descriptor& d : *there) {
             int const number = d.number;

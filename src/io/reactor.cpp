@@ -89,6 +89,22 @@ wait_error reactor::wait(int number, direction way, event_count seen,
     return error;
 }
 
+wait_error reactor::run_on_helper(void (*call)(void*) noexcept, void* argument,
+                                  wait::limit<parking> until) noexcept {
+    static_cast<void>(parking::self()); // may start the run time
+    if (until.is_over()) return end_of(until);
+    bool const blocks = parking::is_deterministic() || sched::this_worker()->is_guest();
+    if (blocks || start() != 0) {
+        call(argument);
+        return 0;
+    }
+    // relaxed, both: hints. What comes from a helper comes from outside, as events do.
+    m_waiting.fetch_add(1, std::memory_order_relaxed);
+    wait_error const error = m_helpers.run(call, argument, until);
+    m_waiting.fetch_sub(1, std::memory_order_relaxed);
+    return error;
+}
+
 struct reactor::entry {
     descriptor& d;
     direction way;
@@ -169,7 +185,11 @@ void reactor::check_later(descriptor& d) noexcept {
 void reactor::check_all() noexcept {
     descriptor* d = m_to_check.exchange(nullptr, std::memory_order_acquire);
     while (d != nullptr) {
-        descriptor* const next = d->next_to_check; // once it is checked it may be listed anew
+        descriptor* const next = d->next_to_check;
+        {
+            std::lock_guard const held(d->lock);
+            d->is_to_check = false; // from now on it may be listed anew
+        }
         check(*d);
         d = next;
     }
@@ -180,7 +200,6 @@ void reactor::check(descriptor& d) noexcept {
     wait::wait_batch<parking> readers(nullptr), writers(nullptr);
     {
         std::lock_guard const held(d.lock);
-        d.is_to_check = false;
         if (d.readers.empty() && d.writers.empty()) return;
         int const error = m_events.add(d.number, d.reported | EPOLLET, &d);
         if (error == 0 || error == EEXIST) return;
@@ -209,10 +228,11 @@ void reactor::deliver(descriptor& d, std::uint32_t events) noexcept {
     writers.wake_all();
 }
 
-// Who has tried before, and has not queued yet, tries again.
-void reactor::end_waits(int number) noexcept {
+// Who has tried before, and has not queued yet, tries again. Who begins to wait before the system
+// has done it is found afterwards.
+int reactor::replace(int number, int (*call)(void*) noexcept, void* argument) noexcept {
     descriptor* const d = m_table.find(number);
-    if (d == nullptr) return;
+    if (d == nullptr) return call(argument);
     d->lock.lock();
     ++d->closings;
     d->reported = 0;
@@ -221,8 +241,11 @@ void reactor::end_waits(int number) noexcept {
     wait::wait_batch<parking> readers = d->readers.take_all();
     wait::wait_batch<parking> writers = d->writers.take_all();
     d->lock.unlock();
+    int const result = call(argument);
+    check(*d);
     readers.wake_all();
     writers.wake_all();
+    return result;
 }
 
 void reactor::expect_new(int number) noexcept {
@@ -362,6 +385,7 @@ void reactor::stop_os_thread() noexcept {
     std::uint64_t const one = 1;
     static_cast<void>(::write(m_stop, &one, sizeof one)); // there is room
     pthread_join(m_thread, nullptr);
+    m_helpers.stop();
     sched::scheduler::instance().set_event_source(nullptr);
     m_runs.store(false, std::memory_order_relaxed); // relaxed: no thread is left that could wait
 }
@@ -384,6 +408,7 @@ void reactor::forget() noexcept {
     // relaxed, all: there is one OS thread.
     m_runs.store(false, std::memory_order_relaxed);
     m_waiting.store(0, std::memory_order_relaxed);
+    m_helpers.forget();
     sched::scheduler::instance().set_event_source(nullptr);
     close(); // the parent has its own numbers for them
 }

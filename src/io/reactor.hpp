@@ -17,6 +17,7 @@
 
 #include "base/event_source.hpp"
 #include "io/descriptor_table.hpp"
+#include "io/helpers.hpp"
 #include "os/epoll.hpp"
 
 #include <atomic>
@@ -58,8 +59,13 @@ public:
     // at.
     [[nodiscard]] wait_error wait(int number, direction d, event_count seen,
                                   wait::limit<parking> until) noexcept;
-    // The descriptor has been closed: waits for it end with EBADF.
-    void end_waits(int number) noexcept;
+    // Suspends the caller until a helper has made a call that blocks (helpers.hpp). Foreign OS
+    // threads, and any in a deterministic run, make it themselves.
+    [[nodiscard]] wait_error run_on_helper(void (*call)(void*) noexcept, void* argument,
+                                           wait::limit<parking> until) noexcept;
+    // Makes a call that closes the descriptor, or gives its number to another file, and ends waits
+    // for it with EBADF. Returns what the call has.
+    [[nodiscard]] int replace(int number, int (*call)(void*) noexcept, void* argument) noexcept;
     // The system has made a descriptor of this number.
     void expect_new(int number) noexcept;
 
@@ -83,7 +89,8 @@ public:
     bool poll_sometimes() noexcept override;
     void watch() noexcept override;
     [[nodiscard]] bool owns_os_thread(int tid) const noexcept override {
-        return tid == m_tid.load(std::memory_order_relaxed); // relaxed: it does not change
+        // relaxed: it does not change.
+        return tid == m_tid.load(std::memory_order_relaxed) || m_helpers.owns_os_thread(tid);
     }
 
 private:
@@ -106,6 +113,7 @@ private:
     void serve_event() noexcept;
 
     descriptor_table m_table;
+    helpers m_helpers;
     os::epoll m_events; // of descriptors
     os::epoll m_outer;  // of m_events, and of the wish to stop
     int m_stop = -1;    // an eventfd

@@ -137,6 +137,7 @@ char const* text(wait::wait_kind kind) noexcept {
         case spawned_thread: return "thread";
         case sleep: return "point in time";
         case descriptor: return "file descriptor";
+        case helper: return "call of a helper";
     }
     return "nothing";
 }

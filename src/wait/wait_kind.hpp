@@ -34,6 +34,7 @@ enum class wait_kind : std::uint8_t {
     spawned_thread,  // a thread_record
     sleep,           // a point in time
     descriptor,      // a file descriptor, until it is ready; the object is its number
+    helper,          // a helper OS thread that makes a call which blocks (io/helpers.hpp)
 };
 
 struct wait_reason {

@@ -9,7 +9,7 @@ import planted
 
 HEADERS = ("include/tulle.h",
            *(f"include/tulle/c/{name}.h" for name in ("activity", "atomic_block", "cancel", "channel", "clock", "feb", "global_memory",
-                                                           "global_sync", "group", "locks", "loop", "phases", "place", "place_local",
+                                                           "global_sync", "group", "io", "locks", "loop", "phases", "place", "place_local",
                                                            "shepherd", "sync", "team", "version")))
 PAGES = sorted((planted.PROJECT / "docs/man").glob("tulle_*.3"))
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that go to a disk, to the resolver, or to a child process. What the system has in memory it
+// reads at once; the rest a helper OS thread does.
+#include "io/tries.hpp"
+
+#include <tulle/cancellation.hpp>
+#include <tulle/io.hpp>
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tulle::io {
+
+namespace {
+
+ssize_t read_at(int number, void* buffer, std::size_t size, off_t offset,
+                detail::limit const& until) noexcept {
+    if (offset < 0) return -EINVAL; // to the system, -1 is the position of the file
+    iovec const whole{buffer, size};
+    ssize_t tried = result_of(::preadv2(number, &whole, 1, offset, RWF_NOWAIT));
+    bool const is_all = tried == 0 || (tried > 0 && static_cast<std::size_t>(tried) == size);
+    if (is_all || (tried < 0 && !would_block(tried) && !has_no_try(tried) && tried != -EINTR))
+        return tried;
+    tried = std::max<ssize_t>(tried, 0);
+    ssize_t const more = on_helper(until, [=] {
+        return result_of(::pread(number, static_cast<char*>(buffer) + tried,
+                                 size - static_cast<std::size_t>(tried), offset + tried));
+    });
+    return more < 0 && tried == 0 ? more : tried + std::max<ssize_t>(more, 0);
+}
+
+ssize_t write_at(int number, void const* buffer, std::size_t size, off_t offset,
+                 detail::limit const& until) noexcept {
+    if (offset < 0) return -EINVAL;
+    iovec const whole{const_cast<void*>(buffer), size};
+    ssize_t const tried = result_of(::pwritev2(number, &whole, 1, offset, RWF_NOWAIT));
+    if (!would_block(tried) && !has_no_try(tried) && tried != -EINTR) return tried;
+    return on_helper(until, [=] { return result_of(::pwrite(number, buffer, size, offset)); });
+}
+
+// Until the system lets it be done without an interruption.
+template <class Call> int uninterrupted(detail::limit const& until, Call call) noexcept {
+    return static_cast<int>(on_helper(until, [call] {
+        ssize_t result = -EINTR;
+        while (result == -EINTR) result = result_of(call());
+        return result;
+    }));
+}
+
+int open_file(char const* path, int flags, mode_t mode, detail::limit const& until) noexcept {
+    int const made = uninterrupted(until, [=] { return ::open(path, flags, mode); });
+    if (made >= 0) reactor::instance().expect_new(made);
+    return made;
+}
+
+// -1: the system has none.
+int descriptor_of_process(pid_t pid) noexcept {
+#ifdef SYS_pidfd_open
+    return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+#else
+    static_cast<void>(pid);
+    return -1;
+#endif
+}
+
+pid_t wait_for_one(pid_t pid, int* status, int options, detail::limit const& until) noexcept {
+    for (pauses between;;) {
+        auto const found = static_cast<pid_t>(result_of(::waitpid(pid, status, options | WNOHANG)));
+        if (found == -EINTR) continue;
+        if (found != 0 || (options & WNOHANG) != 0) return found;
+        if (int const error = between.pause(until)) return -error;
+    }
+}
+
+// Of a stop, or of one child out of several, no descriptor tells.
+pid_t wait_for_child(pid_t pid, int* status, int options, detail::limit const& until) noexcept {
+    bool const is_told = pid > 0 && (options & (WNOHANG | WUNTRACED | WCONTINUED)) == 0;
+    int const process = is_told ? descriptor_of_process(pid) : -1;
+    if (process < 0) return wait_for_one(pid, status, options, until);
+    int const error = wait_readable(process, wait_limit::of(until));
+    io::close(process);
+    return error < 0 ? error : wait_for_one(pid, status, options, until);
+}
+
+int resolve(char const* host, char const* service, addrinfo const* hints, addrinfo** found,
+            detail::limit const& until) noexcept {
+    return static_cast<int>(on_helper(
+        until, [=] { return static_cast<ssize_t>(::getaddrinfo(host, service, hints, found)); }));
+}
+
+} // namespace
+
+ssize_t pread(int descriptor, void* buffer, std::size_t size, off_t offset) noexcept {
+    return read_at(descriptor, buffer, size, offset, k_forever);
+}
+ssize_t pread(int descriptor, void* buffer, std::size_t size, off_t offset,
+              wait_limit const& limit) noexcept {
+    return read_at(descriptor, buffer, size, offset, limit.get());
+}
+ssize_t pwrite(int descriptor, void const* buffer, std::size_t size, off_t offset) noexcept {
+    return write_at(descriptor, buffer, size, offset, k_forever);
+}
+ssize_t pwrite(int descriptor, void const* buffer, std::size_t size, off_t offset,
+               wait_limit const& limit) noexcept {
+    return write_at(descriptor, buffer, size, offset, limit.get());
+}
+
+int open(char const* path, int flags, mode_t mode) noexcept {
+    return open_file(path, flags, mode, k_forever);
+}
+int open(char const* path, int flags, mode_t mode, wait_limit const& limit) noexcept {
+    return open_file(path, flags, mode, limit.get());
+}
+int fsync(int descriptor) noexcept {
+    return uninterrupted(k_forever, [=] { return ::fsync(descriptor); });
+}
+int fsync(int descriptor, wait_limit const& limit) noexcept {
+    return uninterrupted(limit.get(), [=] { return ::fsync(descriptor); });
+}
+int fdatasync(int descriptor) noexcept {
+    return uninterrupted(k_forever, [=] { return ::fdatasync(descriptor); });
+}
+int fdatasync(int descriptor, wait_limit const& limit) noexcept {
+    return uninterrupted(limit.get(), [=] { return ::fdatasync(descriptor); });
+}
+
+pid_t waitpid(pid_t pid, int* status, int options) noexcept {
+    return wait_for_child(pid, status, options, k_forever);
+}
+pid_t waitpid(pid_t pid, int* status, int options, wait_limit const& limit) noexcept {
+    return wait_for_child(pid, status, options, limit.get());
+}
+
+int getaddrinfo(char const* host, char const* service, addrinfo const* hints,
+                addrinfo** found) noexcept {
+    return resolve(host, service, hints, found, k_forever);
+}
+int getaddrinfo(char const* host, char const* service, addrinfo const* hints, addrinfo** found,
+                wait_limit const& limit) noexcept {
+    return resolve(host, service, hints, found, limit.get());
+}
+
+} // namespace tulle::io

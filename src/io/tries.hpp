@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls on descriptors are made of. A call tries without blocking, waits until the descriptor
+// is ready, and tries again. Results are the system's: bytes or numbers, or negative errno values.
+#pragma once
+
+#include "io/reactor.hpp"
+#include "wait/limit_wait.hpp"
+
+#include <tulle/detail/attributes.hpp>
+#include <tulle/detail/limit.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+
+#include <poll.h>
+#include <sys/types.h>
+
+namespace tulle::io {
+
+inline constexpr detail::limit k_forever{};
+
+// What the system has said. Not inlined: the address of errno must not be kept over a wait.
+TULLE_NOINLINE ssize_t result_of(ssize_t said) noexcept;
+
+[[nodiscard]] inline bool would_block(ssize_t result) noexcept {
+    return result == -EAGAIN || result == -EWOULDBLOCK;
+}
+// The system has no call that tries of this kind of file.
+[[nodiscard]] inline bool has_no_try(ssize_t result) noexcept {
+    return result == -EOPNOTSUPP || result == -ENOSYS;
+}
+
+[[nodiscard]] TULLE_NOINLINE bool is_ready(int number, direction way) noexcept;
+
+// For files of which the system cannot try: `call` is the one that may block.
+template <class Call>
+[[nodiscard]] ssize_t if_ready(int number, direction way, bool may_block, Call call) noexcept {
+    return may_block || is_ready(number, way) ? result_of(call()) : -EAGAIN;
+}
+
+// Runs `call`, which may block, on a helper OS thread while the caller waits. The limit ends the
+// wait only as long as no helper has begun with the call.
+template <class Call>
+[[nodiscard]] ssize_t on_helper(detail::limit const& until, Call call) noexcept {
+    struct request {
+        Call& call;
+        ssize_t result;
+    } asked{call, 0};
+    auto const run = [](void* r) noexcept {
+        auto& request_of = *static_cast<request*>(r);
+        request_of.result = request_of.call();
+    };
+    int const error = reactor::instance().run_on_helper(run, &asked, wait::limit<parking>(until));
+    return error != 0 ? -error : asked.result;
+}
+
+// Attempt: takes whether it may block, as it may on a helper once nobody can wait for the
+// descriptor.
+template <class Attempt>
+[[nodiscard]] ssize_t until_done(int number, direction way, detail::limit const& until,
+                                 Attempt attempt) noexcept {
+    for (;;) {
+        event_count const seen = reactor::instance().look(number, way);
+        ssize_t const result = attempt(false);
+        if (result == -EINTR) continue;
+        if (!would_block(result)) return result;
+        int const error = reactor::instance().wait(number, way, seen, wait::limit<parking>(until));
+        if (error == EPERM) return on_helper(until, [&] { return attempt(true); });
+        if (error != 0) return -error;
+    }
+}
+
+// Waits for something that the system does not tell of: longer and longer.
+class pauses {
+public:
+    // 0, or which part of the limit was reached.
+    [[nodiscard]] int pause(detail::limit const& until) noexcept {
+        wait::limit<parking> const all(until);
+        static_cast<void>(parking::self()); // may start the run time
+        if (all.is_over()) return end_of(all);
+        std::uint64_t const next = parking::now() + m_next_ns;
+        m_next_ns = std::min(2 * m_next_ns, k_longest_ns);
+        wait::wait_for_limit<parking>(
+            {wait::wait_kind::sleep, nullptr},
+            wait::limit<parking>(std::min(next, all.deadline), all.token));
+        return 0;
+    }
+
+private:
+    static constexpr std::uint64_t k_first_ns = 20'000;
+    static constexpr std::uint64_t k_longest_ns = 5'000'000;
+
+    std::uint64_t m_next_ns = k_first_ns;
+};
+
+} // namespace tulle::io

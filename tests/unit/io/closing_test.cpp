@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers that are closed, given to other files, or run out, while threads wait or before they do;
+// and peers that vanish. No wait is lost, and no descriptor left behind.
+#include "io_fixture.hpp"
+
+#include <tulle/io.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/un.h>
+
+namespace {
+
+using namespace tulle;
+using namespace std::chrono_literals;
+
+using io_closing = io_calls;
+
+std::ptrdiff_t open_descriptors() {
+    namespace fs = std::filesystem;
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+}
+
+// A thread that reads one byte; its result.
+thread<int> spawn_reader(int number) {
+    return spawn([number] {
+        char c = 0;
+        ssize_t const count = io::read(number, &c, 1);
+        return count == 1 ? int{c} : static_cast<int>(count);
+    });
+}
+
+void let_it_wait() {
+    for (int k = 0; k < 20; ++k) this_thread::yield();
+    this_thread::sleep_for(1ms);
+}
+
+// The epoll knows the number from its last file, which close(2) has closed behind its back.
+TEST_P(io_closing, a_number_that_was_closed_by_the_system_call_is_waited_for_anew) {
+    for (int round = 0; round < 100; ++round) {
+        connected_pair first;
+        auto reader = spawn_reader(first.ours());
+        let_it_wait();
+        EXPECT_EQ(io::write(first.theirs(), "1", 1), 1);
+        EXPECT_EQ(reader.join(), '1');
+        int const number = first.give_ours();
+        ::close(number);
+        connected_pair next;
+        ASSERT_EQ(next.ours(), number);
+        auto again = spawn_reader(number);
+        if (round % 2 == 0) let_it_wait();
+        EXPECT_EQ(io::write(next.theirs(), "2", 1), 1);
+        EXPECT_EQ(again.join(), '2');
+    }
+}
+
+// The old file is still open under another number, so the epoll keeps it under this one.
+TEST_P(io_closing, a_number_that_goes_to_another_file_and_back) {
+    connected_pair first, next;
+    int const kept = ::dup(first.ours());
+    int const number = first.ours();
+    auto reader = spawn_reader(number);
+    let_it_wait();
+    EXPECT_EQ(io::write(first.theirs(), "1", 1), 1);
+    EXPECT_EQ(reader.join(), '1');
+    ASSERT_EQ(::dup2(next.ours(), number), number);
+    auto of_next = spawn_reader(number);
+    let_it_wait();
+    EXPECT_EQ(io::write(first.theirs(), "x", 1), 1); // an event of the old file, under this number
+    let_it_wait();
+    EXPECT_EQ(io::write(next.theirs(), "2", 1), 1);
+    EXPECT_EQ(of_next.join(), '2');
+    ASSERT_EQ(::dup2(kept, number), number);
+    auto back = spawn_reader(number);
+    EXPECT_EQ(back.join(), 'x');
+    auto last = spawn_reader(number);
+    let_it_wait();
+    EXPECT_EQ(io::write(first.theirs(), "3", 1), 1);
+    EXPECT_EQ(last.join(), '3');
+    ::close(kept);
+}
+
+TEST_P(io_closing, a_number_that_is_replaced_ends_waits) {
+    for (int round = 0; round < 50; ++round) {
+        connected_pair first, next;
+        int const number = first.ours();
+        std::vector<thread<int>> readers;
+        for (int k = 0; k < 5; ++k) readers.push_back(spawn_reader(number));
+        if (round % 2 == 0) let_it_wait();
+        EXPECT_EQ(io::write(next.theirs(), "nnnnn", 5), 5);
+        EXPECT_EQ(io::dup2(next.ours(), number), number);
+        for (auto& r : readers) {
+            int const result = r.join(); // it may not have begun to wait before
+            EXPECT_TRUE(result == -EBADF || result == 'n') << result;
+        }
+        EXPECT_EQ(io::dup2(number, number), number);
+        EXPECT_EQ(io::dup2(-1, number), -EBADF);
+    }
+}
+
+// Threads wait, close and open the same few numbers all the time; each wait ends.
+TEST_P(io_closing, closes_and_waits_race) {
+    std::atomic<bool> ends{false};
+    std::atomic<long> waits{0};
+    std::array<std::atomic<int>, 4> numbers{};
+    for (auto& n : numbers) n.store(-1);
+    std::vector<thread<void>> threads;
+    for (std::size_t k = 0; k < 8; ++k)
+        threads.push_back(spawn([&, k] {
+            while (!ends.load()) {
+                char c = 0;
+                ssize_t const got = io::read(numbers[k % 4].load(), &c, 1, wait_limit(50ms));
+                EXPECT_TRUE(got == 1 || got == 0 || got == -EBADF || got == -ETIMEDOUT) << got;
+                waits.fetch_add(1);
+                this_thread::yield();
+            }
+        }));
+    auto const end = std::chrono::steady_clock::now() + 300ms;
+    for (std::size_t k = 0; std::chrono::steady_clock::now() < end; ++k) {
+        std::array<int, 2> ends_of{};
+        ASSERT_EQ(::pipe2(ends_of.data(), O_CLOEXEC), 0);
+        numbers[k % 4].store(ends_of[0]);
+        if (k % 3 == 0) {
+            EXPECT_EQ(io::write(ends_of[1], "w", 1), 1);
+        }
+        this_thread::yield();
+        numbers[k % 4].store(-1);
+        EXPECT_EQ(io::close(ends_of[0]), 0);
+        EXPECT_EQ(io::close(ends_of[1]), 0);
+    }
+    ends.store(true);
+    for (auto& t : threads) t.join();
+    EXPECT_GT(waits.load(), 0);
+}
+
+TEST_P(io_closing, half_of_a_connection_is_closed) {
+    connected_pair both;
+    auto reader = spawn_reader(both.ours());
+    let_it_wait();
+    EXPECT_EQ(::shutdown(both.theirs(), SHUT_WR), 0);
+    EXPECT_EQ(reader.join(), 0); // the end
+    auto other_way = spawn_reader(both.theirs());
+    let_it_wait();
+    EXPECT_EQ(io::write(both.ours(), "h", 1), 1); // it goes on
+    EXPECT_EQ(other_way.join(), 'h');
+}
+
+TEST_P(io_closing, a_peer_vanishes_with_a_reset) {
+    tcp_listener const listener;
+    int const client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in const to = listener.address();
+    ASSERT_EQ(io::connect(client, reinterpret_cast<sockaddr const*>(&to), sizeof to), 0);
+    int const server = io::accept(listener.socket(), nullptr, nullptr, SOCK_CLOEXEC);
+    ASSERT_GE(server, 0);
+    auto reader = spawn_reader(server);
+    let_it_wait();
+    linger const at_once{1, 0};
+    ASSERT_EQ(::setsockopt(client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+    EXPECT_EQ(io::close(client), 0);
+    EXPECT_EQ(reader.join(), -ECONNRESET);
+    EXPECT_EQ(io::close(server), 0);
+}
+
+// Nothing tells a client that there is room in the queue of a listener of the same host.
+TEST_P(io_closing, a_full_queue_of_connections_is_waited_for) {
+    int const listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un any{};
+    any.sun_family = AF_UNIX;
+    ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&any), sizeof any.sun_family), 0);
+    ASSERT_EQ(::listen(listener, 0), 0);
+    sockaddr_un to{};
+    socklen_t size = sizeof to;
+    ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&to), &size), 0);
+    auto const connect = [&](wait_limit const& limit) {
+        int const s = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int const error = io::connect(s, reinterpret_cast<sockaddr*>(&to), size, limit);
+        io::close(s);
+        return error;
+    };
+    EXPECT_EQ(connect(wait_limit(1s)), 0);
+    EXPECT_EQ(connect(wait_limit(5ms)), -ETIMEDOUT);
+    auto client = spawn([&] { return connect(wait_limit(50s)); });
+    this_thread::sleep_for(2ms);
+    for (int k = 0; k < 2; ++k) {
+        int const accepted = io::accept(listener, nullptr, nullptr);
+        EXPECT_GE(accepted, 0);
+        EXPECT_EQ(io::close(accepted), 0);
+    }
+    EXPECT_EQ(client.join(), 0);
+    EXPECT_EQ(io::close(listener), 0);
+}
+
+TEST_P(io_closing, no_descriptors_are_left) {
+    tcp_listener const listener;
+    connected_pair both;
+    pollfd asked{both.ours(), POLLIN, 0};
+    EXPECT_EQ(io::poll(&asked, 1, wait_limit(1ms)), 0); // what the run time needs is there
+    std::ptrdiff_t const before = open_descriptors();
+    rlimit old{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &old), 0);
+    int const highest = ::dup(both.ours());
+    ::close(highest);
+    rlimit none = old;
+    none.rlim_cur = static_cast<rlim_t>(highest);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    EXPECT_EQ(io::poll(&asked, 1, wait_limit(1ms)), -EMFILE);
+    EXPECT_EQ(io::open("/dev/null", O_RDONLY), -EMFILE);
+    EXPECT_EQ(io::dup2(both.ours(), highest), -EBADF);
+    char c = 0;
+    EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(1ms)), -ETIMEDOUT); // it needs none
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &old), 0);
+    EXPECT_EQ(io::poll(&asked, 1, wait_limit(1ms)), 0);
+    EXPECT_EQ(open_descriptors(), before);
+}
+
+// Waits that a limit ends leave nothing behind, however many there are.
+TEST_P(io_closing, very_many_limits_pass) {
+    connected_pair both;
+    constexpr int k_threads = 500;
+    constexpr int k_waits = 200; // each: 100'000 timers in all
+    std::vector<thread<int>> threads;
+    for (int k = 0; k < k_threads; ++k)
+        threads.push_back(spawn([&both, k] {
+            int expired = 0;
+            for (int n = 0; n < k_waits; ++n) {
+                auto const time = std::chrono::microseconds((k + n) % 50);
+                expired += io::wait_readable(both.ours(), wait_limit(time)) == -ETIMEDOUT ? 1 : 0;
+            }
+            return expired;
+        }));
+    for (auto& t : threads) EXPECT_EQ(t.join(), k_waits);
+    auto reader = spawn_reader(both.ours());
+    EXPECT_EQ(io::write(both.theirs(), "l", 1), 1);
+    EXPECT_EQ(reader.join(), 'l');
+}
+
+// Requests and events race for the same waits; the byte is read by one of those that were not ended.
+TEST_P(io_closing, cancellations_and_events_race) {
+    for (int round = 0; round < 200; ++round) {
+        connected_pair both;
+        cancellation_source source;
+        auto reader = spawn([&] {
+            char c = 0;
+            return io::read(both.ours(), &c, 1, wait_limit(source.get_token()));
+        });
+        auto writer = spawn([&] { EXPECT_EQ(io::write(both.theirs(), "r", 1), 1); });
+        if (round % 2 == 0) this_thread::yield();
+        source.request_stop();
+        ssize_t const got = reader.join();
+        writer.join();
+        ASSERT_TRUE(got == 1 || got == -ECANCELED) << got;
+        char c = 0;
+        EXPECT_EQ(io::recv(both.ours(), &c, 1, MSG_DONTWAIT), got == 1 ? -EAGAIN : 1);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, io_closing, ::testing::Values(1, 2));
+
+} // namespace

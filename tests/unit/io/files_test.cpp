@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that helper OS threads make, and waits for child processes.
+#include "io_fixture.hpp"
+
+#include "io/helpers.hpp"
+
+#include <tulle/io.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+namespace {
+
+using namespace tulle;
+using namespace std::chrono_literals;
+
+using io_files = io_calls;
+
+// A file with a name that goes at the end.
+class named_file {
+public:
+    named_file() : m_name("/tmp/tulle-io-XXXXXX"), m_number(::mkstemp(m_name.data())) {
+        EXPECT_GE(m_number, 0);
+    }
+    named_file(named_file const&) = delete;
+    named_file& operator=(named_file const&) = delete;
+    ~named_file() {
+        ::close(m_number);
+        ::unlink(m_name.c_str());
+    }
+    [[nodiscard]] int number() const noexcept { return m_number; }
+    [[nodiscard]] char const* name() const noexcept { return m_name.c_str(); }
+
+private:
+    std::string m_name;
+    int m_number;
+};
+
+std::vector<unsigned char> some_bytes(std::size_t count) {
+    std::vector<unsigned char> bytes(count);
+    for (std::size_t k = 0; k < count; ++k) bytes[k] = static_cast<unsigned char>(k * 7 + k / 256);
+    return bytes;
+}
+
+// What the system does not have in memory any longer must be read from the disk.
+void drop_from_memory(int number) {
+    ASSERT_EQ(::fsync(number), 0);
+    ASSERT_EQ(::posix_fadvise(number, 0, 0, POSIX_FADV_DONTNEED), 0);
+}
+
+TEST_P(io_files, what_is_not_in_memory_is_read_whole) {
+    named_file const file;
+    auto const bytes = some_bytes(1U << 20U);
+    ASSERT_EQ(io::pwrite(file.number(), bytes.data(), bytes.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+    drop_from_memory(file.number());
+    std::array<char, 64> few{}; // so that a part of it is in memory
+    EXPECT_EQ(io::pread(file.number(), few.data(), few.size(), 0), 64);
+    std::vector<unsigned char> got(bytes.size() + 100);
+    EXPECT_EQ(io::pread(file.number(), got.data(), got.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+    got.resize(bytes.size());
+    EXPECT_EQ(got, bytes);
+    drop_from_memory(file.number());
+    std::vector<unsigned char> again(bytes.size());
+    ASSERT_EQ(::lseek(file.number(), 0, SEEK_SET), 0);
+    EXPECT_EQ(io::read(file.number(), again.data(), again.size()),
+              static_cast<ssize_t>(again.size()));
+    EXPECT_EQ(again, bytes);
+    EXPECT_EQ(io::pread(file.number(), few.data(), few.size(), 1 << 20), 0); // the end
+}
+
+TEST_P(io_files, files_are_opened_and_synchronised) {
+    named_file const file;
+    int const number = io::open(file.name(), O_RDWR | O_CLOEXEC);
+    ASSERT_GE(number, 0) << std::strerror(-number);
+    EXPECT_EQ(io::write(number, "there", 5), 5);
+    EXPECT_EQ(io::fsync(number), 0);
+    EXPECT_EQ(io::fdatasync(number, wait_limit(20s)), 0);
+    EXPECT_EQ(io::close(number), 0);
+    EXPECT_EQ(io::open("/nowhere/at/all", O_RDONLY), -ENOENT);
+    EXPECT_EQ(io::open(nullptr, O_RDONLY), -EFAULT);
+    EXPECT_EQ(io::fsync(-1), -EBADF);
+    EXPECT_EQ(io::pread(-1, nullptr, 0, 0), -EBADF);
+    std::array<char, 1> one{};
+    EXPECT_EQ(io::pread(number, one.data(), 1, -1, wait_limit(1s)), -EINVAL);
+}
+
+// More calls than helpers, each of which blocks until another thread comes.
+TEST_P(io_files, calls_that_block_leave_the_workers_free) {
+    constexpr std::size_t k_pipes = 2 * io::helpers::k_most;
+    std::string const folder = [] {
+        std::string name = "/tmp/tulle-io-XXXXXX";
+        EXPECT_NE(::mkdtemp(name.data()), nullptr);
+        return name;
+    }();
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < k_pipes; ++k) {
+        names.push_back(folder + "/" + std::to_string(k));
+        ASSERT_EQ(::mkfifo(names.back().c_str(), 0600), 0);
+    }
+    std::vector<thread<int>> readers;
+    for (auto const& name : names)
+        readers.push_back(spawn([&name] { return io::open(name.c_str(), O_RDONLY | O_CLOEXEC); }));
+    this_thread::sleep_for(20ms);
+    // The last ones of them wait for a helper by now; this one gives up.
+    EXPECT_EQ(io::open("/dev/null", O_RDONLY | O_CLOEXEC, 0, wait_limit(20ms)), -ETIMEDOUT);
+    std::vector<int> writers(k_pipes, -1);
+    while (std::count(writers.begin(), writers.end(), -1) != 0) {
+        for (std::size_t k = 0; k < k_pipes; ++k) { // those whose readers have come
+            if (writers[k] < 0)
+                writers[k] = ::open(names[k].c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        }
+        this_thread::sleep_for(1ms);
+    }
+    for (std::size_t k = 0; k < k_pipes; ++k) {
+        int const reader = readers[k].join();
+        EXPECT_GE(reader, 0);
+        EXPECT_EQ(io::close(reader), 0);
+        EXPECT_EQ(io::close(writers[k]), 0);
+    }
+    for (auto const& name : names) ::unlink(name.c_str());
+    ::rmdir(folder.c_str());
+}
+
+TEST_P(io_files, a_cancelled_call_does_not_begin) {
+    cancellation_source source;
+    source.request_stop();
+    named_file const file;
+    ::unlink(file.name());
+    EXPECT_EQ(io::open(file.name(), O_CREAT | O_RDWR, 0600, wait_limit(source.get_token())),
+              -ECANCELED);
+    EXPECT_EQ(::access(file.name(), F_OK), -1);
+}
+
+TEST_P(io_files, children_are_waited_for) {
+    pid_t const child = ::fork();
+    if (child == 0) {
+        ::usleep(20'000);
+        _exit(7);
+    }
+    EXPECT_EQ(io::waitpid(child, nullptr, WNOHANG), 0);
+    EXPECT_EQ(io::waitpid(child, nullptr, 0, wait_limit(1ms)), -ETIMEDOUT);
+    int status = 0;
+    EXPECT_EQ(io::waitpid(child, &status, 0), child);
+    EXPECT_EQ(WEXITSTATUS(status), 7);
+    EXPECT_EQ(io::waitpid(child, &status, 0), -ECHILD);
+    pid_t const other = ::fork();
+    if (other == 0) _exit(3);
+    EXPECT_EQ(io::waitpid(-1, &status, 0, wait_limit(50s)), other);
+    EXPECT_EQ(WEXITSTATUS(status), 3);
+}
+
+TEST_P(io_files, numbers_are_resolved) {
+    addrinfo hints{};
+    hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    ASSERT_EQ(io::getaddrinfo("127.0.0.1", "80", &hints, &found), 0);
+    EXPECT_EQ(found->ai_family, AF_INET);
+    ::freeaddrinfo(found);
+    EXPECT_EQ(io::getaddrinfo("no number", "80", &hints, &found, wait_limit(20s)), EAI_NONAME);
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, io_files, ::testing::Values(1, 2));
+
+} // namespace
