@@ -201,8 +201,10 @@ void reactor::check(descriptor& d) noexcept {
     {
         std::lock_guard const held(d.lock);
         if (d.readers.empty() && d.writers.empty()) return;
-        int const error = m_events.add(d.number, d.reported | EPOLLET, &d);
-        if (error == 0 || error == EEXIST) return;
+        std::uint32_t const wanted = d.reported | EPOLLET;
+        int error = m_events.change(d.number, wanted, &d);
+        if (error == ENOENT) error = m_events.add(d.number, wanted, &d);
+        if (error == 0) return;
         d.reported = 0;
         readers = d.readers.take_all();
         writers = d.writers.take_all();

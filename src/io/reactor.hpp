@@ -6,8 +6,9 @@
 //     A call reads the count, tries, and queues only if the count is the same (look, wait): an
 //     event that came in between is not lost, and one that comes later finds the waiter.
 //   - A number may have gone over to another file since, of which the epoll does not know. So a
-//     descriptor at which a thread has queued is checked before the poller rests, and now and then:
-//     it is added to the epoll anew, which fails if it is there already (check).
+//     descriptor at which a thread has queued is checked before the poller rests, and now and then
+//     (check): the epoll is asked anew, which adds the file if need be, and reports it if it is
+//     ready. Of threads that wake each other by their output the events come before that.
 //   - The OS thread waits for the epoll itself in a second one, which is armed by a worker that
 //     goes to sleep. While other workers poll it leaves the events to them, and sees once in a
 //     millisecond whether they still do (serve).

@@ -10,7 +10,8 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <iterator>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include <fcntl.h>
@@ -24,9 +25,15 @@ using namespace std::chrono_literals;
 
 using io_closing = io_calls;
 
+// Those of /proc the run time opens for itself at any time.
 std::ptrdiff_t open_descriptors() {
     namespace fs = std::filesystem;
-    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+    return std::count_if(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator(),
+                         [](fs::directory_entry const& d) {
+                             std::error_code error;
+                             std::string const file = fs::read_symlink(d.path(), error).string();
+                             return !error && !file.starts_with("/proc/");
+                         });
 }
 
 // A thread that reads one byte; its result.
