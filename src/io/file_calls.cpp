@@ -54,6 +54,7 @@ template <class Call> int uninterrupted(detail::limit const& until, Call call) n
 }
 
 int open_file(char const* path, int flags, mode_t mode, detail::limit const& until) noexcept {
+    if (path == nullptr) return -EFAULT;
     int const made = uninterrupted(until, [=] { return ::open(path, flags, mode); });
     if (made >= 0) reactor::instance().expect_new(made);
     return made;

@@ -203,15 +203,17 @@ void receive_all(connection& c, int salt) {
     EXPECT_EQ(io::close(c.in), 0);
 }
 
-// Those of /proc the run time opens for itself at any time.
-std::ptrdiff_t open_descriptors() {
-    namespace fs = std::filesystem;
-    return std::count_if(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator(),
-                         [](fs::directory_entry const& d) {
-                             std::error_code error;
-                             std::string const file = fs::read_symlink(d.path(), error).string();
-                             return !error && !file.starts_with("/proc/");
-                         });
+// What the descriptors of the process are. Those of /proc the run time opens for itself at any
+// time.
+std::vector<std::string> open_descriptors() {
+    std::vector<std::string> found;
+    for (auto const& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code error;
+        std::string const file = std::filesystem::read_symlink(entry.path(), error).string();
+        if (!error && !file.starts_with("/proc/")) found.push_back(file);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 // Of eight calls so many meet something once the connections are made.
@@ -257,7 +259,7 @@ void start_reactor() {
 TEST(io_stress, bytes_arrive_whatever_the_calls_say) {
     print_seed("bytes_arrive_whatever_the_calls_say");
     start_reactor();
-    std::ptrdiff_t const before = open_descriptors();
+    auto const before = open_descriptors();
     for (std::uint32_t const hit : {0U, 2U, 6U}) run_connections(hit, 0);
     EXPECT_EQ(open_descriptors(), before);
     for (std::size_t k = 1; k < s_met.size(); ++k) EXPECT_GT(s_met[k].load(), 0) << k;
@@ -266,7 +268,7 @@ TEST(io_stress, bytes_arrive_whatever_the_calls_say) {
 TEST(io_stress, bytes_arrive_where_the_epoll_has_no_memory) {
     print_seed("bytes_arrive_where_the_epoll_has_no_memory");
     start_reactor();
-    std::ptrdiff_t const before = open_descriptors();
+    auto const before = open_descriptors();
     run_connections(1, 2);
     EXPECT_EQ(open_descriptors(), before);
     EXPECT_GT(s_met[0].load(), 0);

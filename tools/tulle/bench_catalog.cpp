@@ -132,6 +132,12 @@ std::vector<workload> const k_workloads{
     {"behind-blocked",
      "a thread that is made while every worker is in read(2); until it runs",
      {1, 2}},
+    {"socketpair", "two threads pass bytes there and back through a pair of sockets", {1, 2}},
+    {"echo",
+     "a server that sends back what it gets, with a thread for each connection; beside loops over "
+     "an epoll",
+     {2}},
+    {"connections", "connections that are held, each with a thread; memory of each", {1}},
     {"idle", "processor time that a program with nothing to do uses", {2}},
     {"startup", "a process that starts, runs a thread and ends", {2}},
     {"at",

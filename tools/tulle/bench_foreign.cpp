@@ -63,6 +63,7 @@ std::vector<language> const& languages() {
         names.emplace_back("behind-busy");
         names.emplace_back("behind-blocked");
         names.emplace_back("sleepers");
+        names.emplace_back("socketpair");
         return names;
     }();
     static std::vector<language> const all{

@@ -43,6 +43,7 @@ var workloads = map[string]workload{
 	"behind-busy":     {200, 20, behindBusy},
 	"behind-blocked":  {100, 20, behindBlocked},
 	"sleepers":        {1000000, 20000, sleepers},
+	"socketpair":      {200000, 5000, socketpair},
 	"idle":            {2000, 200, idle},
 	"wake":            {300, 30, wake},
 }

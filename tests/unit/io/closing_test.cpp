@@ -25,15 +25,17 @@ using namespace std::chrono_literals;
 
 using io_closing = io_calls;
 
-// Those of /proc the run time opens for itself at any time.
-std::ptrdiff_t open_descriptors() {
-    namespace fs = std::filesystem;
-    return std::count_if(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator(),
-                         [](fs::directory_entry const& d) {
-                             std::error_code error;
-                             std::string const file = fs::read_symlink(d.path(), error).string();
-                             return !error && !file.starts_with("/proc/");
-                         });
+// What the descriptors of the process are. Those of /proc the run time opens for itself at any
+// time.
+std::vector<std::string> open_descriptors() {
+    std::vector<std::string> found;
+    for (auto const& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code error;
+        std::string const file = std::filesystem::read_symlink(entry.path(), error).string();
+        if (!error && !file.starts_with("/proc/")) found.push_back(file);
+    }
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 // A thread that reads one byte; its result.
@@ -210,7 +212,7 @@ TEST_P(io_closing, no_descriptors_are_left) {
     connected_pair both;
     pollfd asked{both.ours(), POLLIN, 0};
     EXPECT_EQ(io::poll(&asked, 1, wait_limit(1ms)), 0); // what the run time needs is there
-    std::ptrdiff_t const before = open_descriptors();
+    auto const before = open_descriptors();
     rlimit old{};
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &old), 0);
     int const highest = ::dup(both.ours());

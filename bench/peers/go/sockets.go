@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+func connection(number int) net.Conn {
+	file := os.NewFile(uintptr(number), "socket")
+	c, err := net.FileConn(file)
+	if err != nil {
+		fail(err.Error())
+	}
+	file.Close()
+	return c
+}
+
+// As bench/socketpair/socketpair.hpp.
+func socketpair(s settings) ([]figure, bool) {
+	cost, ok := figure{unit: "ns"}, true
+	for i := 0; i < s.runs; i++ {
+		ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+		if err != nil {
+			fail(err.Error())
+		}
+		here, there := connection(ends[0]), connection(ends[1])
+		done := make(chan bool)
+		begin := time.Now()
+		go func() {
+			b := make([]byte, 1)
+			for k := 0; k < s.n; k++ {
+				if n, _ := there.Read(b); n != 1 {
+					break
+				}
+				b[0]++
+				if n, _ := there.Write(b); n != 1 {
+					break
+				}
+			}
+			there.Close()
+			done <- true
+		}()
+		b := make([]byte, 1)
+		for k := 0; k < s.n && ok; k++ {
+			b[0] = byte(k)
+			sent, _ := here.Write(b)
+			got, _ := here.Read(b)
+			ok = sent == 1 && got == 1 && b[0] == byte(k+1)
+		}
+		<-done
+		cost.values = append(cost.values, float64(time.Since(begin).Nanoseconds())/float64(s.n))
+		here.Close()
+	}
+	return []figure{cost}, ok
+}
