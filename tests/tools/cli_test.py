@@ -69,7 +69,7 @@ class Info(unittest.TestCase):
         found = self.info()
         kinds = {"version": str, "machine": str, "cpus": int, "quota": (int, float, type(None)), "shepherds": list,
                  "workers": int, "max_workers": int, "guard": str, "membarrier": bool, "max_substitutes": int,
-                 "names_system_calls": bool, "context": str, "options": list}
+                 "names_system_calls": bool, "context": str, "io": (str, type(None)), "options": list}
         self.assertEqual(set(found), set(kinds))
         for key, kind in kinds.items():
             self.assertIsInstance(found[key], kind, key)

@@ -15,6 +15,8 @@
 #include <tulle/version.hpp>
 
 #include "arch/context.hpp"
+#include "io/helpers.hpp"
+#include "os/epoll.hpp"
 #include "os/membarrier.hpp"
 #include "os/task_state.hpp"
 #include "os/topology.hpp"
@@ -34,6 +36,7 @@ struct findings {
     std::string guard;
     bool membarrier;
     bool names_calls;
+    bool has_epoll;
 };
 
 stack::guard_choice chosen_guard(base::option_table const& options) {
@@ -63,7 +66,8 @@ findings find() {
             *workers,
             pool.guard_text(),
             os::membarrier_register(),
-            os::task_state::can_name_calls()};
+            os::task_state::can_name_calls(),
+            os::epoll().open() == 0};
 }
 
 json options_json(base::option_table const& options) {
@@ -96,6 +100,7 @@ json to_json(findings const& found) {
             {"max_substitutes", found.options.number(base::option_id::max_substitutes)},
             {"names_system_calls", found.names_calls},
             {"context", context_name()},
+            {"io", found.has_epoll ? json("epoll") : json(nullptr)},
             {"options", options_json(found.options)}};
 }
 
@@ -117,6 +122,12 @@ std::string watcher_text(findings const& found) {
                                   ? "the system calls that they are stuck in are known"
                                   : "the system does not tell their calls";
     return "at most " + std::to_string(most) + " substitutes of workers that are stuck; " + calls;
+}
+
+std::string io_text(findings const& found) {
+    if (!found.has_epoll) return "the system has no epoll: waits for descriptors fail";
+    return "epoll; at most " + std::to_string(io::helpers::k_most) +
+           " helper OS threads for calls that block";
 }
 
 void print_options(base::option_table const& options) {
@@ -141,6 +152,7 @@ void print(findings const& found) {
     print_line("membarrier", found.membarrier ? "available" : "not available: full fences instead");
     print_line("watcher", watcher_text(found));
     print_line("switch", context_name());
+    print_line("input, output", io_text(found));
     print_options(found.options);
 }
 
