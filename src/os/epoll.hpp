@@ -21,10 +21,10 @@ public:
     void close() noexcept;
     [[nodiscard]] int number() const noexcept { return m_file; }
 
-    // From now on `descriptor` is reported, with `tag`, when one of `events` (EPOLLIN and so on;
-    // how often, EPOLLET and EPOLLONESHOT say) comes true of it, and at once if one is true already. 0
-    // or a positive errno; EPERM: it is of a kind that cannot be waited for, such as a regular
-    // file.
+    // From now on `descriptor` is reported, with `tag`, when one of `events` comes true of it
+    // (EPOLLIN and so on; EPOLLET and EPOLLONESHOT say how often), and at once if one is true
+    // already. 0 or a positive errno; EPERM: it is of a kind that cannot be waited for, such as a
+    // regular file.
     // The system knows it by its number and its open file: EEXIST from add() says that this very
     // file has been added under this number, and ENOENT from change() that it has not.
     [[nodiscard]] int add(int descriptor, std::uint32_t events, void* tag) noexcept;
