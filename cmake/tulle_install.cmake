@@ -19,6 +19,9 @@ install(TARGETS tulle_parmacs_shared EXPORT tulle LIBRARY DESTINATION ${CMAKE_IN
 if(TARGET tulle_ucontext) # nobody links it
     install(TARGETS tulle_ucontext LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
 endif()
+if(TARGET tulle_preload)
+    install(TARGETS tulle_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
+endif()
 install(EXPORT tulle NAMESPACE tulle:: FILE tulle-targets.cmake DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/tulle-config.cmake.in tulle-config.cmake INSTALL_DESTINATION ${package_dir})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting and stopping the workers.
 #include "arch/exception_state.hpp"
+#include "arch/thread_pointer.hpp"
 #include "base/error.hpp"
 #include "os/clock.hpp"
 #include "os/membarrier.hpp"
@@ -72,6 +73,7 @@ void* worker_main(void* self) {
     w.native = &native;
     w.current = &native;
     w.exception_globals = arch::exception_globals();
+    w.thread_pointer = arch::thread_pointer();
     // relaxed: read by the finder of standstills, which sees the worker asleep, and by reports.
     w.tid.store(os::thread_id(), std::memory_order_relaxed);
     os::shorten_slice(k_slice_ns);
@@ -142,6 +144,7 @@ void scheduler::adopt_caller(worker& w) {
     w.current = &m_adopted;
     w.on_system_stack = __builtin_frame_address(0);
     w.exception_globals = arch::exception_globals();
+    w.thread_pointer = arch::thread_pointer();
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
     set_this_worker(&w);
     watch_end_of_os_thread(&w);

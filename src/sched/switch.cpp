@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/switch.hpp"
 
+#include "arch/thread_pointer.hpp"
 #include "base/error.hpp"
 #include "sched/cancellation.hpp"
 #include "sched/find_work.hpp"
@@ -27,14 +28,40 @@ TULLE_INLINE void after_switch() noexcept {
         post.run(post.a, post.b);
 }
 
-TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post,
-                                bool is_ending = false) noexcept {
-    fiber& from = *w.current;
+TULLE_INLINE void leave(worker& w, fiber& from, fiber& to, post_action post,
+                        bool is_ending) noexcept {
     w.post = post;
     w.current = &to;
     if (from.records != to.records) w.owner->show_deque(w, to.records);
     arch::swap(from.exceptions, to.exceptions, w.exception_globals);
     arch::before_switch(from.sanitizer, to.sanitizer, is_ending);
+}
+
+// The calling OS thread has these thread-local variables from now on.
+TULLE_INLINE void change_variables(worker& w, void* thread_pointer, record_deque* deque) noexcept {
+    write_current_beside(thread_pointer, w, deque);
+    arch::set_thread_pointer(thread_pointer);
+}
+
+// The way of a fiber with thread-local variables of its own, out of line. It leaves those of the
+// next fiber behind. One that has none switches to it by the short way, which knows nothing of
+// this, so it may have to change them itself when it goes on.
+TULLE_NOINLINE void switch_with_variables(worker& w, fiber& to, post_action post) noexcept {
+    fiber& self = *w.current;
+    leave(w, self, to, post, false);
+    change_variables(w, to.thread_pointer != nullptr ? to.thread_pointer : w.thread_pointer,
+                     to.records);
+    arch::backend::switch_to(self.context, to.context);
+    if (arch::thread_pointer() != self.thread_pointer)
+        change_variables(*this_worker(), self.thread_pointer, self.records);
+    after_switch();
+}
+
+TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post,
+                                bool is_ending = false) noexcept {
+    fiber& from = *w.current;
+    if (TULLE_UNLIKELY(from.thread_pointer != nullptr)) return switch_with_variables(w, to, post);
+    leave(w, from, to, post, is_ending);
     arch::backend::switch_to(from.context, to.context);
     after_switch();
 }
@@ -91,6 +118,14 @@ TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
 } // namespace
 
 void first_switch() noexcept { after_switch(); }
+
+TULLE_NOINLINE void take_variables(void* thread_pointer) noexcept {
+    worker& w = *this_worker();
+    fiber& self = *w.current;
+    self.thread_pointer = thread_pointer;
+    change_variables(w, thread_pointer != nullptr ? thread_pointer : w.thread_pointer,
+                     self.records);
+}
 
 void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
     switch_inline(w, to, {post, a, b});

@@ -32,6 +32,11 @@ void suspend_to_loop(post_function post, void* a, void* b) noexcept;
 // The first thing that runs on a fresh stack.
 void first_switch() noexcept;
 
+// A thread on a worker, without exceptions in flight: from now on its thread-local variables are
+// those that `thread_pointer` leads to, and no other thread's. Null: those of the worker that runs
+// it; a thread must have taken these when it ends.
+void take_variables(void* thread_pointer) noexcept;
+
 // The loops call this: it runs `to` in place of the current fiber, and `post` as suspend() does.
 void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept;
 // switch_to() for good: nobody resumes the current fiber.

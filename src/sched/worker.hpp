@@ -192,6 +192,7 @@ struct alignas(128) worker_core {
     // --- switching -------------------------------------------------------------------------------
     post_action post;
     void* exception_globals = nullptr; // of its OS thread
+    void* thread_pointer = nullptr;    // of its OS thread; guests: null, they switch to nobody
     // The next decision probes for timers and the work of others first.
     bool probe_due = false;
     // A thread that is spawned here goes to `ready`; not for a guest.
@@ -260,5 +261,9 @@ TULLE_INLINE void set_current_deque(record_deque* deque) noexcept {
     detail::write_current<offsetof(detail::current_block, deque)>(
         static_cast<detail::deque_front*>(deque), &write_current_outlined);
 }
+
+// Says the same in thread-local variables that are not the caller's yet, so that no signal handler
+// finds another worker's words once they are.
+void write_current_beside(void* thread_pointer, worker& w, record_deque* deque) noexcept;
 
 } // namespace tulle::sched

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The linker's --wrap sends what the run time itself calls here, and so past the functions of this library. */
+#define TULLE_INTERPOSED(name) \
+    .globl __wrap_##name; .hidden __wrap_##name; .type __wrap_##name, @function; \
+    .p2align 4; __wrap_##name: jmp *tulle_libc_##name(%rip); .size __wrap_##name, . - __wrap_##name;
+#define TULLE_EXPORTED(name)
+    .text
+#include "compat/pthread/symbols.def"
+    .section .note.GNU-stack, "", @progbits

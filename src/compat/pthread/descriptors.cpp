@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compat/pthread/descriptors.hpp"
+
+#include <tulle/io.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace tulle::posix {
+
+bool is_ready(int number, direction way) noexcept {
+    pollfd asked{number, static_cast<short>(way == direction::in ? POLLIN : POLLOUT), 0};
+    return TULLE_LIBC(poll)(&asked, 1, 0) != 0;
+}
+
+bool never_waits(int number) noexcept {
+    int const flags = fcntl(number, F_GETFL);
+    return flags < 0 || (flags & O_NONBLOCK) != 0;
+}
+
+namespace {
+
+// k_never: the socket has none, or it is no socket.
+std::uint64_t deadline_of(int number, direction way) noexcept {
+    timeval time{};
+    socklen_t size = sizeof time;
+    int const option = way == direction::in ? SO_RCVTIMEO : SO_SNDTIMEO;
+    if (getsockopt(number, SOL_SOCKET, option, &time, &size) != 0) return wait::k_never;
+    if (time.tv_sec == 0 && time.tv_usec == 0) return wait::k_never;
+    return deadline_after({time.tv_sec, time.tv_usec * 1000});
+}
+
+} // namespace
+
+int wait_for(thread& t, int number, direction way) noexcept {
+    kept_errno const kept;
+    std::uint64_t const deadline = deadline_of(number, way);
+    int const error = io::reactor::instance().wait(number, way, cancellable(&t, deadline));
+    return error == ETIMEDOUT ? EAGAIN : error;
+}
+
+namespace {
+
+// Waits until the descriptor is ready, unless the program does not want that, and calls. Somebody
+// else may be faster then: the call waits in the kernel.
+template <class Call> auto when_ready(int number, direction way, Call call) {
+    thread* const t = self();
+    if (t == nullptr) return call();
+    test_cancel(t);
+    while (!is_ready(number, way) && !never_waits(number)) {
+        int const error = wait_for(*t, number, way);
+        if (error == ECANCELED) test_cancel(t);
+        if (error == EAGAIN || error == EBADF) return static_cast<decltype(call())>(fail(error));
+        if (error != 0) break;
+    }
+    return call();
+}
+
+// `attempt` fails with EAGAIN instead of waiting, `call` waits.
+template <class Attempt, class Call>
+ssize_t until_done(int number, direction way, Attempt attempt, Call call) {
+    thread* const t = self();
+    if (t == nullptr) return call();
+    test_cancel(t);
+    for (;;) {
+        ssize_t const result = attempt();
+        if (result >= 0 || errno != EAGAIN || never_waits(number)) return result;
+        int const error = wait_for(*t, number, way);
+        if (error == ECANCELED) test_cancel(t);
+        if (error == EAGAIN || error == EBADF) return fail(error);
+        if (error != 0) return call();
+    }
+}
+
+// --- output: a call that waits transfers all -----------------------------------------------------
+
+// Parts of a message that have not been sent.
+class remaining_parts {
+public:
+    static constexpr std::size_t k_most = 64; // more of them are left to the kernel
+
+    remaining_parts(iovec const* parts, std::size_t count) noexcept : m_count(count) {
+        std::copy_n(parts, count, m_parts.begin());
+    }
+    [[nodiscard]] iovec* parts() noexcept { return m_parts.data() + m_first; }
+    [[nodiscard]] std::size_t count() const noexcept { return m_count - m_first; }
+    // Whether something is left.
+    [[nodiscard]] bool take(std::size_t bytes) noexcept {
+        while (m_first != m_count && bytes >= m_parts[m_first].iov_len)
+            bytes -= m_parts[m_first++].iov_len;
+        if (m_first == m_count) return false;
+        m_parts[m_first].iov_base = static_cast<char*>(m_parts[m_first].iov_base) + bytes;
+        m_parts[m_first].iov_len -= bytes;
+        return true;
+    }
+
+private:
+    std::array<iovec, k_most> m_parts;
+    std::size_t m_first = 0;
+    std::size_t m_count;
+};
+
+// `attempt(parts, count)` sends without waiting. An error after a part has been sent is told by the
+// next call.
+template <class Attempt, class Call>
+ssize_t send_all(int number, iovec const* parts, std::size_t count, Attempt attempt, Call call) {
+    thread* const t = self();
+    if (t == nullptr || count > remaining_parts::k_most) return call();
+    test_cancel(t);
+    remaining_parts left(parts, count);
+    ssize_t sent = 0;
+    for (;;) {
+        ssize_t const result = attempt(left.parts(), left.count());
+        if (result >= 0) {
+            sent += result;
+            if (!left.take(static_cast<std::size_t>(result)) || result == 0) return sent;
+        } else if (errno != EAGAIN) {
+            return sent != 0 && errno != EINTR ? sent : result;
+        }
+        if (never_waits(number)) return sent != 0 ? sent : result;
+        if (result >= 0) continue;
+        int const error = wait_for(*t, number, direction::out);
+        if (error == 0) continue;
+        if (sent != 0) return sent;
+        if (error == ECANCELED) test_cancel(t);
+        if (error == EAGAIN || error == EBADF) return fail(error);
+        return call();
+    }
+}
+
+// Files that are never waited for, such as regular ones, take all in one call.
+bool may_wait(int number) noexcept {
+    struct stat about {};
+    return fstat(number, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISBLK(about.st_mode);
+}
+
+// Where the system cannot be asked to try, so much fits that is_ready promises.
+ssize_t try_to_write(int number, iovec* parts, std::size_t count) noexcept {
+    ssize_t const tried = pwritev2(number, parts, static_cast<int>(count), -1, RWF_NOWAIT);
+    if (tried >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return tried;
+    constexpr std::size_t k_least_room = 4096; // PIPE_BUF
+    if (!is_ready(number, direction::out)) return fail(EAGAIN);
+    return TULLE_LIBC(write)(number, parts->iov_base, std::min(parts->iov_len, k_least_room));
+}
+
+ssize_t write_parts(int number, iovec const* parts, std::size_t count) {
+    auto const call = [=] { return TULLE_LIBC(writev)(number, parts, static_cast<int>(count)); };
+    if (self() == nullptr || !may_wait(number)) return call();
+    return send_all(
+        number, parts, count,
+        [number](iovec* left, std::size_t n) { return try_to_write(number, left, n); }, call);
+}
+
+ssize_t send_message(int socket, msghdr const* message, int flags) {
+    bool has_control = true; // which goes with the first part
+    return send_all(
+        socket, message->msg_iov, message->msg_iovlen,
+        [&](iovec* left, std::size_t count) {
+            msghdr rest = *message;
+            rest.msg_iov = left;
+            rest.msg_iovlen = count;
+            if (!has_control) rest.msg_controllen = 0;
+            ssize_t const result = TULLE_LIBC(sendmsg)(socket, &rest, flags | MSG_DONTWAIT);
+            if (result >= 0) has_control = false;
+            return result;
+        },
+        [=] { return TULLE_LIBC(sendmsg)(socket, message, flags); });
+}
+
+ssize_t send_to(int socket, void const* data, std::size_t size, int flags, sockaddr const* to,
+                socklen_t length) {
+    iovec part{const_cast<void*>(data), size};
+    msghdr message{};
+    message.msg_name = const_cast<sockaddr*>(to);
+    message.msg_namelen = to == nullptr ? 0 : length;
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    return send_message(socket, &message, flags);
+}
+
+// --- input ---------------------------------------------------------------------------------------
+
+// MSG_WAITALL is the kernel's, which knows what ends it early.
+bool is_plain(int flags) noexcept { return (flags & (MSG_DONTWAIT | MSG_WAITALL)) == 0; }
+
+ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* from,
+                socklen_t* length) {
+    auto const call = [=](int with) {
+        return TULLE_LIBC(recvfrom)(socket, data, size, flags | with, from, length);
+    };
+    if (!is_plain(flags)) return call(0);
+    return until_done(
+        socket, direction::in, [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
+}
+
+} // namespace
+
+} // namespace tulle::posix
+
+using namespace tulle::posix;
+
+TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
+    return when_ready(number, direction::in,
+                      [=] { return TULLE_LIBC(read)(number, data, size); });
+}
+
+TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {
+    return when_ready(number, direction::in,
+                      [=] { return TULLE_LIBC(readv)(number, parts, count); });
+}
+
+TULLE_INTERPOSE ssize_t write(int number, void const* data, size_t size) {
+    if (self() == nullptr || size == 0) return TULLE_LIBC(write)(number, data, size);
+    iovec const part{const_cast<void*>(data), size};
+    return write_parts(number, &part, 1);
+}
+
+TULLE_INTERPOSE ssize_t writev(int number, iovec const* parts, int count) {
+    if (count <= 0 || static_cast<std::size_t>(count) > remaining_parts::k_most)
+        return TULLE_LIBC(writev)(number, parts, count);
+    return write_parts(number, parts, static_cast<std::size_t>(count));
+}
+
+TULLE_INTERPOSE ssize_t recv(int socket, void* data, size_t size, int flags) {
+    return receive(socket, data, size, flags, nullptr, nullptr);
+}
+
+TULLE_INTERPOSE ssize_t recvfrom(int socket, void* data, size_t size, int flags, sockaddr* from,
+                                 socklen_t* length) {
+    return receive(socket, data, size, flags, from, length);
+}
+
+TULLE_INTERPOSE ssize_t recvmsg(int socket, msghdr* message, int flags) {
+    auto const call = [=](int with) { return TULLE_LIBC(recvmsg)(socket, message, flags | with); };
+    if (!is_plain(flags)) return call(0);
+    return until_done(
+        socket, direction::in, [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
+}
+
+TULLE_INTERPOSE ssize_t send(int socket, void const* data, size_t size, int flags) {
+    if (self() == nullptr || (flags & MSG_DONTWAIT) != 0)
+        return TULLE_LIBC(send)(socket, data, size, flags);
+    return send_to(socket, data, size, flags, nullptr, 0);
+}
+
+TULLE_INTERPOSE ssize_t sendto(int socket, void const* data, size_t size, int flags,
+                               sockaddr const* to, socklen_t length) {
+    if (self() == nullptr || (flags & MSG_DONTWAIT) != 0)
+        return TULLE_LIBC(sendto)(socket, data, size, flags, to, length);
+    return send_to(socket, data, size, flags, to, length);
+}
+
+TULLE_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
+    if (self() == nullptr || (flags & MSG_DONTWAIT) != 0 || message == nullptr)
+        return TULLE_LIBC(sendmsg)(socket, message, flags);
+    return send_message(socket, message, flags);
+}
+
+TULLE_INTERPOSE int accept(int socket, sockaddr* address, socklen_t* length) {
+    return when_ready(socket, direction::in,
+                      [=] { return TULLE_LIBC(accept)(socket, address, length); });
+}
+
+TULLE_INTERPOSE int accept4(int socket, sockaddr* address, socklen_t* length, int flags) {
+    return when_ready(socket, direction::in,
+                      [=] { return TULLE_LIBC(accept4)(socket, address, length, flags); });
+}
+
+TULLE_INTERPOSE int connect(int socket, sockaddr const* address, socklen_t length) {
+    thread* const t = self();
+    if (t == nullptr || never_waits(socket)) return TULLE_LIBC(connect)(socket, address, length);
+    test_cancel(t);
+    tulle::wait_limit const until = tulle::wait_limit::of(
+        {tulle::detail::k_no_deadline, cancellable(t, tulle::wait::k_never).token});
+    int const result = tulle::io::connect(socket, address, length, until);
+    if (result == -ECANCELED) test_cancel(t);
+    return result == 0 ? 0 : fail(-result);
+}
+
+// Who waits for a descriptor that goes away would not be told by the kernel.
+TULLE_INTERPOSE int close(int number) {
+    int const result = TULLE_LIBC(close)(number);
+    if (is_started()) {
+        kept_errno const kept;
+        tulle::io::reactor::instance().end_waits(number);
+    }
+    return result;
+}
+
+TULLE_INTERPOSE int dup2(int number, int becomes) noexcept {
+    int const result = TULLE_LIBC(dup2)(number, becomes);
+    if (is_started() && result >= 0 && number != becomes)
+        tulle::io::reactor::instance().end_waits(becomes);
+    return result;
+}
+
+TULLE_INTERPOSE int dup3(int number, int becomes, int flags) noexcept {
+    int const result = TULLE_LIBC(dup3)(number, becomes, flags);
+    if (is_started() && result >= 0) tulle::io::reactor::instance().end_waits(becomes);
+    return result;
+}
+
+// Programs that were compiled with _FORTIFY_SOURCE call these.
+extern "C" __attribute__((noreturn)) void __chk_fail();
+
+TULLE_INTERPOSE ssize_t __read_chk(int number, void* data, size_t size, size_t room) {
+    if (size > room) __chk_fail();
+    return read(number, data, size);
+}
+
+TULLE_INTERPOSE ssize_t __recv_chk(int socket, void* data, size_t size, size_t room, int flags) {
+    if (size > room) __chk_fail();
+    return receive(socket, data, size, flags, nullptr, nullptr);
+}
+
+TULLE_INTERPOSE ssize_t __recvfrom_chk(int socket, void* data, size_t size, size_t room, int flags,
+                                       sockaddr* from, socklen_t* length) {
+    if (size > room) __chk_fail();
+    return receive(socket, data, size, flags, from, length);
+}

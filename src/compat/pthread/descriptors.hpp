@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls on file descriptors by threads of pthread_create: a call that would wait in the kernel waits
+// in the reactor first (io/reactor.hpp). OS threads wait in the kernel as ever.
+#pragma once
+
+#include "compat/pthread/libc.hpp"
+#include "compat/pthread/thread.hpp"
+#include "io/reactor.hpp"
+
+namespace tulle::posix {
+
+using io::direction;
+
+// 0: the descriptor may be ready: try again. Else an errno: the caller is to make the call that may
+// block if it is EPERM, and EAGAIN stands for a time that SO_RCVTIMEO or SO_SNDTIMEO has set.
+[[nodiscard]] int wait_for(thread& t, int number, direction way) noexcept;
+[[nodiscard]] bool is_ready(int number, direction way) noexcept;
+// O_NONBLOCK is set, or it is no descriptor.
+[[nodiscard]] bool never_waits(int number) noexcept;
+
+} // namespace tulle::posix

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// pthread_exit, cancellation and cleanup handlers: the stack is unwound as for an exception that
+// nobody catches, which runs destructors; handlers of pthread_cleanup_push in C lie in their frames
+// and are jumped to when the unwinding has passed these. A cancellation arrives at the thread's next
+// wait, or at another cancellation point.
+#include "base/error.hpp"
+#include "compat/pthread/libc.hpp"
+#include "compat/pthread/thread.hpp"
+
+#include <cstring>
+#include <exception>
+
+#include <unwind.h>
+
+namespace tulle::posix {
+
+namespace {
+
+void discard(_Unwind_Reason_Code, _Unwind_Exception* e) { delete e; }
+
+// Called for each frame before it is left. Its call frame's address is above what lies in the frames
+// that are left already.
+_Unwind_Reason_Code stop_at_frame(int, _Unwind_Action actions, _Unwind_Exception_Class,
+                                  _Unwind_Exception* e, _Unwind_Context* context, void* argument) {
+    auto& t = *static_cast<thread*>(argument);
+    bool const is_last = (actions & _UA_END_OF_STACK) != 0;
+    auto const* const left =
+        reinterpret_cast<void const*>(is_last ? ~std::uintptr_t{0} : _Unwind_GetCFA(context));
+    cleanup_frame* const c = t.cleanups;
+    if (c != nullptr && static_cast<void const*>(c) < left) {
+        t.cleanups = c->outer;
+        _Unwind_DeleteException(e);
+        longjmp(reinterpret_cast<__jmp_buf_tag*>(c), 1);
+    }
+    if (t.bottom < left) {
+        _Unwind_DeleteException(e);
+        longjmp(t.at_end, 1);
+    }
+    return _URC_NO_REASON;
+}
+
+[[noreturn]] void unwind(thread& t) {
+    auto* const e = new (std::nothrow) _Unwind_Exception{};
+    if (e == nullptr) base::fatal("no memory to end a thread");
+    e->exception_cleanup = &discard;
+    _Unwind_ForcedUnwind(e, &stop_at_frame, &t);
+    base::fatal("a thread that ends cannot be unwound: a function on its stack has no unwind "
+                "tables");
+}
+
+} // namespace
+
+void end_self(thread& t, void* result) {
+    t.result = result;
+    t.is_ending = true;
+    unwind(t);
+}
+
+void test_cancel(thread* t) {
+    if (t == nullptr || !t->may_be_cancelled || t->is_ending) return;
+    if (TULLE_UNLIKELY(t->cancelled.is_requested())) end_self(*t, PTHREAD_CANCELED);
+}
+
+} // namespace tulle::posix
+
+using namespace tulle::posix;
+
+TULLE_INTERPOSE int pthread_cancel(pthread_t id) {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_cancel)(id);
+    if (!t->is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
+    static_cast<void>(t->cancelled.request());
+    if (t == self() && t->at_any_point) test_cancel(t);
+    return 0;
+}
+
+TULLE_INTERPOSE void pthread_testcancel() {
+    if (thread* const t = self()) return test_cancel(t);
+    TULLE_LIBC(pthread_testcancel)();
+}
+
+TULLE_INTERPOSE int pthread_setcancelstate(int state, int* before) {
+    thread* const t = self();
+    if (t == nullptr) return TULLE_LIBC(pthread_setcancelstate)(state, before);
+    if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE) return EINVAL;
+    if (before != nullptr)
+        *before = t->may_be_cancelled ? PTHREAD_CANCEL_ENABLE : PTHREAD_CANCEL_DISABLE;
+    t->may_be_cancelled = state == PTHREAD_CANCEL_ENABLE;
+    if (t->at_any_point) test_cancel(t);
+    return 0;
+}
+
+TULLE_INTERPOSE int pthread_setcanceltype(int type, int* before) {
+    thread* const t = self();
+    if (t == nullptr) return TULLE_LIBC(pthread_setcanceltype)(type, before);
+    if (type != PTHREAD_CANCEL_DEFERRED && type != PTHREAD_CANCEL_ASYNCHRONOUS) return EINVAL;
+    if (before != nullptr)
+        *before = t->at_any_point ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED;
+    t->at_any_point = type == PTHREAD_CANCEL_ASYNCHRONOUS;
+    if (t->at_any_point) test_cancel(t);
+    return 0;
+}
+
+// What the macros of pthread_cleanup_push and pthread_cleanup_pop call in C.
+namespace {
+
+using cleanup_function = void (*)(__pthread_unwind_buf_t*);
+
+cleanup_function of_libc(std::atomic<void*>& place, char const* name) noexcept {
+    return in_libc<cleanup_function>(place, name);
+}
+
+constinit std::atomic<void*> s_register{nullptr}, s_unregister{nullptr}, s_next{nullptr};
+
+cleanup_frame* frame_of(__pthread_unwind_buf_t* buffer) noexcept {
+    return reinterpret_cast<cleanup_frame*>(buffer);
+}
+
+} // namespace
+
+TULLE_INTERPOSE void __pthread_register_cancel(__pthread_unwind_buf_t* buffer) {
+    thread* const t = self();
+    if (t == nullptr) return of_libc(s_register, "__pthread_register_cancel")(buffer);
+    cleanup_frame* const c = frame_of(buffer);
+    c->outer = t->cleanups;
+    t->cleanups = c;
+}
+
+TULLE_INTERPOSE void __pthread_unregister_cancel(__pthread_unwind_buf_t* buffer) {
+    thread* const t = self();
+    if (t == nullptr) return of_libc(s_unregister, "__pthread_unregister_cancel")(buffer);
+    t->cleanups = frame_of(buffer)->outer;
+}
+
+// A handler has run, and the unwinding goes on.
+TULLE_INTERPOSE __attribute__((noreturn)) void
+__pthread_unwind_next(__pthread_unwind_buf_t* buffer) {
+    if (thread* const t = self()) unwind(*t);
+    of_libc(s_next, "__pthread_unwind_next")(buffer);
+    __builtin_unreachable();
+}

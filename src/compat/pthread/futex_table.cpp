@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compat/pthread/futex_table.hpp"
+
+#include "os/futex.hpp"
+#include "wait/wait_list.hpp"
+
+#include <array>
+#include <mutex>
+#include <new>
+
+namespace tulle::posix {
+
+namespace {
+
+struct futex_waiter : wait::waiter<parking> {
+    futex_word* word = nullptr;
+    std::uint32_t bits = k_any_bits;
+};
+
+struct alignas(64) bucket {
+    parking::lock lock;
+    std::atomic<std::uint32_t> count{0}; // of waiters; written under the lock
+    wait::wait_list<parking> waiters;
+
+    // relaxed, both: the fences of wait and wake order it.
+    void enter(futex_waiter& w) noexcept {
+        waiters.push_back(w);
+        count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    void leave(futex_waiter& w) noexcept {
+        waiters.unlink(w);
+        left();
+    }
+    void left() noexcept {
+        count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    }
+};
+
+// OS threads that began to wait in the kernel, before threads were made.
+constinit std::atomic<int> s_in_kernel{0};
+
+constexpr std::size_t k_bucket_bits = 12;
+constinit std::array<bucket, std::size_t{1} << k_bucket_bits> s_buckets{};
+
+bucket& bucket_of(futex_word const& word) noexcept {
+    auto const address = reinterpret_cast<std::uint64_t>(&word) >> 2U;
+    return s_buckets[(address * 0x9E3779B97F4A7C15U) >> (64 - k_bucket_bits)];
+}
+
+// With the bucket's lock held, on the context that comes next. False: there is no need to wait.
+bool enter_if_equal(bucket& b, futex_waiter& w, std::uint32_t expected) noexcept {
+    b.enter(w);
+    // F1; either this sees what the waker has written to the word, or the waker, at F2, sees the
+    // count.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (w.word->load(std::memory_order_relaxed) == expected) return true; // relaxed: F1
+    b.leave(w);
+    return false;
+}
+
+int wait_without_limit(bucket& b, futex_word& word, std::uint32_t expected,
+                       std::uint32_t bits) noexcept {
+    futex_waiter w;
+    w.word = &word;
+    w.bits = bits;
+    bool differs = false;
+    wait::park(
+        wait::wait_reason{wait::wait_kind::condition, &word},
+        static_cast<wait::waiter<parking>&>(w), b.lock,
+        [&] { return !(differs = !enter_if_equal(b, w, expected)); });
+    return differs ? EAGAIN : 0;
+}
+
+int wait_until(bucket& b, futex_word& word, std::uint32_t expected, limit until,
+               std::uint32_t bits) noexcept {
+    wait::timed_waiter<parking, futex_waiter> w(until);
+    w.word = &word;
+    w.bits = bits;
+    bool differs = false;
+    bool const woken = wait::park_until(
+        wait::wait_reason{wait::wait_kind::condition, &word}, w, b.lock, b.waiters,
+        [&] { return !(differs = !enter_if_equal(b, w, expected)); }, [&b] { b.left(); });
+    if (woken) return differs ? EAGAIN : 0;
+    return w.load_state() == wait::outcome::cancelled ? ECANCELED : ETIMEDOUT;
+}
+
+int wait_in_kernel(futex_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
+    s_in_kernel.fetch_add(1, std::memory_order_seq_cst); // F1, too: the kernel reads the word after
+    os::wait_result const how = os::futex_wait(word, expected, deadline);
+    s_in_kernel.fetch_sub(1, std::memory_order_relaxed); // relaxed: one more wake does no harm
+    switch (how) {
+        case os::wait_result::timed_out: return ETIMEDOUT;
+        case os::wait_result::value_changed: return EAGAIN;
+        default: return 0;
+    }
+}
+
+} // namespace
+
+int futex_wait(futex_word& word, std::uint32_t expected, limit until, std::uint32_t bits) noexcept {
+    // relaxed: under the bucket's lock it is read again.
+    if (word.load(std::memory_order_relaxed) != expected) return EAGAIN;
+    if (!is_started()) return wait_in_kernel(word, expected, until.deadline);
+    if (!until.is_none() && until.is_over())
+        return until.token != nullptr && until.token->is_requested() ? ECANCELED : ETIMEDOUT;
+    kept_errno const kept;
+    bucket& b = bucket_of(word);
+    return until.is_none() ? wait_without_limit(b, word, expected, bits)
+                           : wait_until(b, word, expected, until, bits);
+}
+
+int futex_wake(futex_word& word, int most, std::uint32_t bits) noexcept {
+    bucket& b = bucket_of(word);
+    std::atomic_thread_fence(std::memory_order_seq_cst); // F2
+    int count = 0;
+    // relaxed, both: F2
+    if (TULLE_UNLIKELY(s_in_kernel.load(std::memory_order_relaxed) != 0))
+        count = os::futex_wake(word, most);
+    if (b.count.load(std::memory_order_relaxed) == 0 || count >= most) return count;
+    wait::woken_chain<parking> woken;
+    {
+        std::lock_guard const held(b.lock);
+        for (auto* w = b.waiters.first(); w != nullptr && count < most;) {
+            auto* const next = w->next.load();
+            auto& of_word = static_cast<futex_waiter&>(*w);
+            if (of_word.word == &word && (of_word.bits & bits) != 0) {
+                b.leave(of_word);
+                if (of_word.try_wake()) {
+                    woken.add(of_word);
+                    ++count;
+                }
+            }
+            w = next;
+        }
+    }
+    kept_errno const kept;
+    woken.resume_all();
+    return count;
+}
+
+void forget_futex_waiters() noexcept {
+    for (bucket& b : s_buckets) ::new (static_cast<void*>(&b)) bucket;
+}
+
+} // namespace tulle::posix

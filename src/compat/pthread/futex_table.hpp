@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// futex(2) for the threads of a process, without the kernel: a hash table of waiters by the
+// address of their words. All locks stand on it, so that they keep the C library's layouts, and a
+// lock that is taken when no thread has been made yet is the same lock afterwards.
+// A waiter enters before it reads the word, under the bucket's lock, and a waker changes the word
+// before it looks at the count of waiters; full fences on both sides make one see the other.
+#pragma once
+
+#include "compat/pthread/thread.hpp"
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+
+namespace tulle::posix {
+
+using futex_word = std::atomic<std::uint32_t>;
+
+inline constexpr std::uint32_t k_any_bits = ~std::uint32_t{0};
+
+[[nodiscard]] inline futex_word& word_of(int& word) noexcept {
+    return reinterpret_cast<futex_word&>(word);
+}
+[[nodiscard]] inline futex_word& word_of(unsigned& word) noexcept {
+    return reinterpret_cast<futex_word&>(word);
+}
+
+// 0: woken, perhaps for nothing. EAGAIN: the word is not `expected`. ETIMEDOUT, ECANCELED: the
+// limit. Before threads are made the OS thread waits in the kernel.
+[[nodiscard]] int futex_wait(futex_word& word, std::uint32_t expected, limit until,
+                             std::uint32_t bits = k_any_bits) noexcept;
+// Wakes the first `most` of those whose bits have one in common with `bits`; how many.
+int futex_wake(futex_word& word, int most, std::uint32_t bits = k_any_bits) noexcept;
+
+// In a forked child: those that waited are in the parent.
+void forget_futex_waiters() noexcept;
+
+} // namespace tulle::posix

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C library's functions beneath the ones of the same names here. They are found when they are
+// first called, each for itself: the search may allocate, and an allocator may lock or read.
+#pragma once
+
+#include <tulle/detail/attributes.hpp>
+
+#include <atomic>
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <csignal>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <ctime>
+
+// A function of the program's C library that this library has one of its own for.
+#define TULLE_INTERPOSE extern "C" TULLE_API
+
+namespace tulle::posix {
+
+[[nodiscard]] void* find_in_libc(std::atomic<void*>& place, char const* name) noexcept;
+// All that the run time calls itself.
+void find_all_in_libc() noexcept;
+
+template <class F>
+[[nodiscard]] inline F in_libc(std::atomic<void*>& place, char const* name) noexcept {
+    void* found = place.load(std::memory_order_relaxed); // relaxed: it is always the same
+    if (TULLE_UNLIKELY(found == nullptr)) found = find_in_libc(place, name);
+    return reinterpret_cast<F>(found);
+}
+
+} // namespace tulle::posix
+
+extern "C" {
+#define TULLE_INTERPOSED(name)                                                                     \
+    extern __attribute__((visibility("hidden"))) std::atomic<void*> tulle_libc_##name;
+#define TULLE_EXPORTED(name)
+#include "compat/pthread/symbols.def"
+#undef TULLE_INTERPOSED
+#undef TULLE_EXPORTED
+}
+
+#define TULLE_LIBC(name)                                                                           \
+    (::tulle::posix::in_libc<decltype(&::name)>(::tulle_libc_##name, #name))

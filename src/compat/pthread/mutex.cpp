@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mutexes as the C library lays them out, so that initializers, pthread_mutex_init and
+// pthread_mutex_destroy are its own. __lock: 0 free, 1 held, 2 held and perhaps waited for.
+// Mutexes that processes share are the C library's: who waits for one waits in the kernel, and the
+// watcher lets another worker run. Robust ones and those that hand on priorities know their owner
+// by the number of an OS thread, which a thread here does not have: they are refused.
+#include "base/cpu_pause.hpp"
+#include "compat/pthread/futex_table.hpp"
+#include "compat/pthread/libc.hpp"
+
+namespace {
+
+using namespace tulle::posix;
+
+constexpr int k_kind_bits = 3;
+// Robust, priority inheritance and protection, process-shared.
+constexpr int k_foreign_bits = 16 | 32 | 64 | 128;
+constexpr int k_spins = 40;
+
+int kind_of(pthread_mutex_t const* m) noexcept { return m->__data.__kind & k_kind_bits; }
+bool is_foreign(pthread_mutex_t const* m) noexcept {
+    return (m->__data.__kind & k_foreign_bits) != 0;
+}
+
+// acquire pairs with the release in unlock.
+bool try_take(futex_word& lock) noexcept {
+    std::uint32_t free = 0;
+    return lock.compare_exchange_strong(free, 1, std::memory_order_acquire,
+                                        std::memory_order_relaxed); // relaxed: it is held
+}
+
+// Spins as long as nobody waits: more would keep the holder from running.
+bool try_for_a_while(futex_word& lock) noexcept {
+    for (int k = 0; k != k_spins; ++k) {
+        std::uint32_t const seen = lock.load(std::memory_order_relaxed); // relaxed: a hint
+        if (seen == 2 || parking::has_ready_threads()) return false;
+        if (seen == 0 && try_take(lock)) return true;
+        tulle::base::cpu_pause();
+    }
+    return false;
+}
+
+bool take(futex_word& lock, std::uint64_t deadline) noexcept {
+    if (TULLE_LIKELY(try_take(lock)) || try_for_a_while(lock)) return true;
+    while (lock.exchange(2, std::memory_order_acquire) != 0) { // pairs with the release in unlock
+        if (futex_wait(lock, 2, limit(deadline)) == ETIMEDOUT) return false;
+    }
+    return true;
+}
+
+void note_owner(pthread_mutex_t* m) noexcept {
+    m->__data.__owner = own_number();
+    ++m->__data.__nusers;
+    m->__data.__count = kind_of(m) == PTHREAD_MUTEX_RECURSIVE ? 1 : 0;
+}
+
+enum class again { no, done, refused, too_often };
+
+// What a lock by its holder does.
+again lock_again(pthread_mutex_t* m) noexcept {
+    int const kind = kind_of(m);
+    if (kind != PTHREAD_MUTEX_RECURSIVE && kind != PTHREAD_MUTEX_ERRORCHECK) return again::no;
+    if (m->__data.__owner != own_number()) return again::no;
+    if (kind == PTHREAD_MUTEX_ERRORCHECK) return again::refused;
+    if (m->__data.__count + 1 == 0) return again::too_often;
+    ++m->__data.__count;
+    return again::done;
+}
+
+int lock_until(pthread_mutex_t* m, std::uint64_t deadline) noexcept {
+    switch (lock_again(m)) {
+        case again::done: return 0;
+        case again::refused: return EDEADLK;
+        case again::too_often: return EAGAIN;
+        case again::no: break;
+    }
+    if (!take(word_of(m->__data.__lock), deadline)) return ETIMEDOUT;
+    note_owner(m);
+    return 0;
+}
+
+int try_lock(pthread_mutex_t* m) noexcept {
+    switch (lock_again(m)) {
+        case again::done: return 0;
+        case again::refused: return EBUSY;
+        case again::too_often: return EAGAIN;
+        case again::no: break;
+    }
+    if (!try_take(word_of(m->__data.__lock))) return EBUSY;
+    note_owner(m);
+    return 0;
+}
+
+// POSIX has a wrong time refused only if the call would wait.
+int lock_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) noexcept {
+    if (!is_clock(clock)) return EINVAL;
+    int const error = try_lock(m);
+    if (error != EBUSY) return error;
+    if (kind_of(m) == PTHREAD_MUTEX_ERRORCHECK && m->__data.__owner == own_number())
+        return EDEADLK;
+    return is_time(*until) ? lock_until(m, deadline_at(clock, *until)) : EINVAL;
+}
+
+int unlock(pthread_mutex_t* m) noexcept {
+    int const kind = kind_of(m);
+    if (kind == PTHREAD_MUTEX_RECURSIVE || kind == PTHREAD_MUTEX_ERRORCHECK) {
+        if (m->__data.__owner != own_number()) return EPERM;
+        if (kind == PTHREAD_MUTEX_RECURSIVE && --m->__data.__count != 0) return 0;
+    }
+    m->__data.__owner = 0;
+    --m->__data.__nusers;
+    futex_word& lock = word_of(m->__data.__lock);
+    // release: what was done under the lock is visible to the next holder.
+    if (lock.exchange(0, std::memory_order_release) == 2) futex_wake(lock, 1);
+    return 0;
+}
+
+} // namespace
+
+TULLE_INTERPOSE int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
+    return TULLE_UNLIKELY(is_foreign(m)) ? TULLE_LIBC(pthread_mutex_lock)(m)
+                                         : lock_until(m, tulle::wait::k_never);
+}
+
+TULLE_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
+    return TULLE_UNLIKELY(is_foreign(m)) ? TULLE_LIBC(pthread_mutex_trylock)(m) : try_lock(m);
+}
+
+TULLE_INTERPOSE int pthread_mutex_timedlock(pthread_mutex_t* m, timespec const* until) noexcept {
+    return is_foreign(m) ? TULLE_LIBC(pthread_mutex_timedlock)(m, until)
+                         : lock_by(m, CLOCK_REALTIME, until);
+}
+
+TULLE_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock,
+                                            timespec const* until) noexcept {
+    return is_foreign(m) ? TULLE_LIBC(pthread_mutex_clocklock)(m, clock, until)
+                         : lock_by(m, clock, until);
+}
+
+TULLE_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
+    return TULLE_UNLIKELY(is_foreign(m)) ? TULLE_LIBC(pthread_mutex_unlock)(m) : unlock(m);
+}
+
+TULLE_INTERPOSE int pthread_mutexattr_setprotocol(pthread_mutexattr_t* how, int protocol) noexcept {
+    bool const is_known = protocol == PTHREAD_PRIO_INHERIT || protocol == PTHREAD_PRIO_PROTECT;
+    return is_known ? ENOTSUP : TULLE_LIBC(pthread_mutexattr_setprotocol)(how, protocol);
+}
+
+TULLE_INTERPOSE int pthread_mutexattr_setrobust(pthread_mutexattr_t* how, int robust) noexcept {
+    return robust == PTHREAD_MUTEX_ROBUST ? ENOTSUP
+                                          : TULLE_LIBC(pthread_mutexattr_setrobust)(how, robust);
+}

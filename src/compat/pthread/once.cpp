@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// pthread_once, barriers and spin locks, as the C library lays them out.
+#include "base/cpu_pause.hpp"
+#include "compat/pthread/futex_table.hpp"
+#include "compat/pthread/libc.hpp"
+
+namespace {
+
+using namespace tulle::posix;
+
+// --- once: 0, being done, done -------------------------------------------------------------------
+
+constexpr std::uint32_t k_in_progress = 1, k_done = 2;
+
+// An exception, a cancellation or pthread_exit leaves it to the next caller.
+class call_in_progress {
+public:
+    explicit call_in_progress(futex_word& once) noexcept : m_once(once) {}
+    call_in_progress(call_in_progress const&) = delete;
+    call_in_progress& operator=(call_in_progress const&) = delete;
+    ~call_in_progress() {
+        m_once.store(m_is_done ? k_done : 0, std::memory_order_release); // pairs with call_once
+        futex_wake(m_once, INT_MAX);
+    }
+    void finish() noexcept { m_is_done = true; }
+
+private:
+    futex_word& m_once;
+    bool m_is_done = false;
+};
+
+// The C library's own pthread_once notes in the upper bits in which process it was begun.
+void call_once(futex_word& once, void (*function)()) {
+    for (;;) {
+        std::uint32_t seen = once.load(std::memory_order_acquire); // pairs with call_in_progress
+        if ((seen & k_done) != 0) return;
+        if (seen == 0 &&
+            once.compare_exchange_strong(seen, k_in_progress, std::memory_order_acquire,
+                                         std::memory_order_acquire)) {
+            call_in_progress call(once);
+            function();
+            call.finish();
+            return;
+        }
+        if (seen != 0 && (seen & k_done) == 0)
+            static_cast<void>(futex_wait(once, seen, limit(tulle::wait::k_never)));
+    }
+}
+
+// --- barriers ------------------------------------------------------------------------------------
+
+// The C library's struct pthread_barrier, which pthread_barrier_init fills in. Ours are the meanings
+// of its first two words, which change together, and of the last.
+struct barrier {
+    std::atomic<std::uint64_t> state; // low half: threads that have come to the round; high: round
+    unsigned count;
+    int shared;        // by processes
+    futex_word inside; // threads that have not left the object yet
+};
+static_assert(sizeof(barrier) <= sizeof(pthread_barrier_t));
+
+barrier& of(pthread_barrier_t* b) noexcept { return *reinterpret_cast<barrier*>(b); }
+// Little-endian: the round is the second word.
+futex_word& round_of(barrier& b) noexcept { return *(reinterpret_cast<futex_word*>(&b.state) + 1); }
+
+std::uint32_t round_in(std::uint64_t state) noexcept {
+    return static_cast<std::uint32_t>(state >> 32U);
+}
+
+// Whether the caller is the last of its round, whose number it gets.
+bool come_to(barrier& b, std::uint32_t& round) noexcept {
+    std::uint64_t now = b.state.load(std::memory_order_relaxed); // relaxed: exchanged below
+    for (;;) {
+        round = round_in(now);
+        bool const is_last = static_cast<std::uint32_t>(now) + 1 == b.count;
+        std::uint64_t const next = is_last ? std::uint64_t{round + 1} << 32U : now + 1;
+        // acq_rel: the last one has seen what all have done; relaxed: tried again
+        if (b.state.compare_exchange_weak(now, next, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed))
+            return is_last;
+    }
+}
+
+int wait_at(barrier& b) noexcept {
+    b.inside.fetch_add(1, std::memory_order_relaxed); // relaxed: the caller may not destroy it yet
+    std::uint32_t round = 0;
+    bool const is_last = come_to(b, round);
+    if (is_last) futex_wake(round_of(b), INT_MAX);
+    while (!is_last && round_in(b.state.load(std::memory_order_acquire)) == round) // come_to
+        static_cast<void>(futex_wait(round_of(b), round, limit(tulle::wait::k_never)));
+    b.inside.fetch_sub(1, std::memory_order_release); // the last access
+    return is_last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+}
+
+} // namespace
+
+TULLE_INTERPOSE int pthread_once(pthread_once_t* once, void (*function)()) {
+    call_once(word_of(*once), function);
+    return 0;
+}
+
+TULLE_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* b) noexcept {
+    return of(b).shared != 0 ? TULLE_LIBC(pthread_barrier_wait)(b) : wait_at(of(b));
+}
+
+// It may be called when the caller's round is over, though others have not left yet.
+TULLE_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* b) noexcept {
+    if (of(b).shared != 0) return TULLE_LIBC(pthread_barrier_destroy)(b);
+    while (of(b).inside.load(std::memory_order_acquire) != 0) sched_yield(); // pairs with wait_at
+    return 0;
+}
+
+// 1: free. The holder may be a thread that this worker is to run.
+TULLE_INTERPOSE int pthread_spin_lock(pthread_spinlock_t* l) noexcept {
+    constexpr int k_spins = 64;
+    auto& word = reinterpret_cast<std::atomic<int>&>(const_cast<int&>(*l));
+    for (int tries = 0;; ++tries) {
+        int expected = 1; // acquire pairs with the release of pthread_spin_unlock; relaxed: held
+        if (word.compare_exchange_weak(expected, 0, std::memory_order_acquire,
+                                       std::memory_order_relaxed))
+            return 0;
+        tries % k_spins == k_spins - 1 ? static_cast<void>(sched_yield())
+                                       : tulle::base::cpu_pause();
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// poll, select and epoll_wait by threads of pthread_create: they ask without waiting, and wait in
+// the reactor for an epoll of what they ask for.
+#include "compat/pthread/descriptors.hpp"
+#include "os/epoll.hpp"
+
+#include <climits>
+#include <memory>
+#include <new>
+
+namespace {
+
+using namespace tulle::posix;
+
+constexpr int k_cannot_wait = -2; // the kernel does it instead
+
+class closed_at_end {
+public:
+    explicit closed_at_end(int number) noexcept : m_number(number) {}
+    closed_at_end(closed_at_end const&) = delete;
+    closed_at_end& operator=(closed_at_end const&) = delete;
+    ~closed_at_end() {
+        kept_errno const kept;
+        if (m_number >= 0) TULLE_LIBC(close)(m_number);
+    }
+
+private:
+    int m_number;
+};
+
+// An epoll of what poll asks for; negative: there is a descriptor that none can have.
+int epoll_of(pollfd const* asked, nfds_t count) noexcept {
+    int const all = epoll_create1(EPOLL_CLOEXEC);
+    for (nfds_t k = 0; all >= 0 && k != count; ++k) {
+        if (asked[k].fd < 0) continue;
+        epoll_event event{};
+        event.events = static_cast<std::uint32_t>(static_cast<unsigned short>(asked[k].events));
+        if (epoll_ctl(all, EPOLL_CTL_ADD, asked[k].fd, &event) == 0) continue;
+        epoll_event before{};
+        before.events = event.events | EPOLLIN | EPOLLOUT | EPOLLPRI; // asked for twice
+        if (errno == EEXIST && epoll_ctl(all, EPOLL_CTL_MOD, asked[k].fd, &before) == 0) continue;
+        TULLE_LIBC(close)(all);
+        return -1;
+    }
+    return all;
+}
+
+// `ask` tries: the number of what is ready. 0 is returned when the time is over; k_cannot_wait if
+// the reactor cannot wait for `number`.
+template <class Ask>
+int wait_for_some(thread& t, int number, std::uint64_t deadline, Ask ask) {
+    for (;;) {
+        int error = 0;
+        {
+            kept_errno const kept;
+            error = tulle::io::reactor::instance().wait(number, direction::in,
+                                                        cancellable(&t, deadline));
+        }
+        if (error == ECANCELED) return fail(ECANCELED);
+        if (error != 0 && error != ETIMEDOUT) return k_cannot_wait;
+        int const found = ask();
+        if (found != 0 || error == ETIMEDOUT) return found;
+    }
+}
+
+std::uint64_t deadline_after_ms(int ms) noexcept {
+    if (ms < 0) return tulle::wait::k_never;
+    return deadline_after({ms / 1000, ms % 1000 * 1'000'000L});
+}
+
+int finish(thread& t, int result) {
+    if (result == -1 && errno == ECANCELED) test_cancel(&t);
+    return result;
+}
+
+// Without a descriptor it is a wait for the time.
+int poll_by(thread& t, pollfd* asked, nfds_t count, int ms) {
+    int const found = TULLE_LIBC(poll)(asked, count, 0);
+    if (found != 0 || ms == 0) return found;
+    std::uint64_t const deadline = deadline_after_ms(ms);
+    int const all = epoll_of(asked, count);
+    closed_at_end const closer(all);
+    if (all < 0) return k_cannot_wait;
+    return wait_for_some(t, all, deadline, [=] { return TULLE_LIBC(poll)(asked, count, 0); });
+}
+
+int poll_until(pollfd* asked, nfds_t count, int ms) {
+    thread* const t = self();
+    if (t == nullptr) return TULLE_LIBC(poll)(asked, count, ms);
+    test_cancel(t);
+    int const result = finish(*t, poll_by(*t, asked, count, ms));
+    return result == k_cannot_wait ? TULLE_LIBC(poll)(asked, count, ms) : result;
+}
+
+// --- select: the sets as a list of poll -----------------------------------------------------------
+
+struct descriptor_sets {
+    int count;
+    fd_set* in;
+    fd_set* out;
+    fd_set* other;
+};
+
+bool has(fd_set const* set, int number) noexcept { return set != nullptr && FD_ISSET(number, set); }
+
+nfds_t list_of(descriptor_sets const& asked, pollfd* list) noexcept {
+    nfds_t count = 0;
+    for (int number = 0; number < asked.count; ++number) {
+        int const events = (has(asked.in, number) ? POLLIN : 0) |
+                           (has(asked.out, number) ? POLLOUT : 0) |
+                           (has(asked.other, number) ? POLLPRI : 0);
+        if (events != 0) list[count++] = {number, static_cast<short>(events), 0};
+    }
+    return count;
+}
+
+// The sets as they were, for each question.
+class question {
+public:
+    explicit question(descriptor_sets const& asked) noexcept : m_asked(asked) {
+        copy(asked.in, m_in);
+        copy(asked.out, m_out);
+        copy(asked.other, m_other);
+    }
+    void restore() noexcept {
+        copy(&m_in, m_asked.in);
+        copy(&m_out, m_asked.out);
+        copy(&m_other, m_asked.other);
+    }
+    [[nodiscard]] int ask() noexcept {
+        restore();
+        timeval none{0, 0};
+        return TULLE_LIBC(select)(m_asked.count, m_asked.in, m_asked.out, m_asked.other, &none);
+    }
+
+private:
+    static void copy(fd_set const* set, fd_set& to) noexcept {
+        if (set != nullptr) to = *set;
+    }
+    static void copy(fd_set const* set, fd_set* to) noexcept {
+        if (to != nullptr) *to = *set;
+    }
+
+    descriptor_sets m_asked;
+    fd_set m_in, m_out, m_other;
+};
+
+int select_until(thread& t, descriptor_sets const& asked, question& again,
+                 std::uint64_t deadline) noexcept {
+    if (int const found = again.ask(); found != 0) return found;
+    std::unique_ptr<pollfd[]> const list(new (std::nothrow) pollfd[FD_SETSIZE]);
+    again.restore();
+    int const all = list == nullptr ? -1 : epoll_of(list.get(), list_of(asked, list.get()));
+    closed_at_end const closer(all);
+    if (all < 0) return k_cannot_wait;
+    return wait_for_some(t, all, deadline, [&again] { return again.ask(); });
+}
+
+// Linux leaves what is left of the time in it.
+void leave_rest(timeval* time, std::uint64_t deadline) noexcept {
+    std::uint64_t const now = deadline_after({0, 0});
+    std::uint64_t const left = deadline > now ? deadline - now : 0;
+    time->tv_sec = static_cast<time_t>(left / 1'000'000'000);
+    time->tv_usec = static_cast<suseconds_t>(left % 1'000'000'000 / 1000);
+}
+
+} // namespace
+
+TULLE_INTERPOSE int poll(pollfd* asked, nfds_t count, int ms) {
+    return poll_until(asked, count, ms);
+}
+
+TULLE_INTERPOSE int select(int count, fd_set* in, fd_set* out, fd_set* other, timeval* time) {
+    thread* const t = self();
+    bool const is_odd = count < 0 || count > FD_SETSIZE ||
+                        (time != nullptr && (time->tv_sec < 0 || time->tv_usec < 0));
+    if (t == nullptr || is_odd) return TULLE_LIBC(select)(count, in, out, other, time);
+    test_cancel(t);
+    std::uint64_t const deadline = time == nullptr
+                                       ? tulle::wait::k_never
+                                       : deadline_after({time->tv_sec, time->tv_usec * 1000});
+    descriptor_sets const asked{count, in, out, other};
+    question again(asked);
+    int const result = finish(*t, select_until(*t, asked, again, deadline));
+    if (time != nullptr) leave_rest(time, deadline);
+    if (result != k_cannot_wait) return result;
+    again.restore();
+    return TULLE_LIBC(select)(count, in, out, other, time);
+}
+
+extern "C" __attribute__((noreturn)) void __chk_fail();
+
+TULLE_INTERPOSE int __poll_chk(pollfd* asked, nfds_t count, int ms, size_t room) {
+    if (room / sizeof *asked < count) __chk_fail();
+    return poll_until(asked, count, ms);
+}
+
+TULLE_INTERPOSE int epoll_wait(int all, epoll_event* events, int most, int ms) {
+    thread* const t = self();
+    if (t == nullptr) return TULLE_LIBC(epoll_wait)(all, events, most, ms);
+    test_cancel(t);
+    auto const ask = [=] { return TULLE_LIBC(epoll_wait)(all, events, most, 0); };
+    int const found = ask();
+    if (found != 0 || ms == 0) return found;
+    int const result = finish(*t, wait_for_some(*t, all, deadline_after_ms(ms), ask));
+    return result == k_cannot_wait ? TULLE_LIBC(epoll_wait)(all, events, most, ms) : result;
+}

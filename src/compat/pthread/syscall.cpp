@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// syscall(2) of futexes that one process has: std::atomic::wait, and what other languages and
+// libraries build their locks of, wait in the table of all locks.
+#include "compat/pthread/futex_table.hpp"
+#include "compat/pthread/libc.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+namespace {
+
+using namespace tulle::posix;
+
+struct futex_call {
+    futex_word& word;
+    int operation;
+    std::uint32_t value;
+    timespec const* time;
+    futex_word* second;
+    std::uint32_t third;
+};
+
+std::uint64_t deadline_of(futex_call const& c) noexcept {
+    if (c.time == nullptr) return tulle::wait::k_never;
+    if ((c.operation & FUTEX_CMD_MASK) == FUTEX_WAIT) return deadline_after(*c.time);
+    bool const is_real_time = (c.operation & FUTEX_CLOCK_REALTIME) != 0;
+    return deadline_at(is_real_time ? CLOCK_REALTIME : CLOCK_MONOTONIC, *c.time);
+}
+
+long wait(futex_call const& c, std::uint32_t bits) noexcept {
+    if (bits == 0 || (c.time != nullptr && (!is_time(*c.time) || c.time->tv_sec < 0)))
+        return fail(EINVAL);
+    int const error = futex_wait(c.word, c.value, limit(deadline_of(c)), bits);
+    return error == 0 ? 0 : fail(error);
+}
+
+// Those that were to wait at the second word try anew instead, as after any spurious wake. `time`
+// is the number of these.
+long requeue(futex_call const& c, bool compares) noexcept {
+    if (compares && c.word.load(std::memory_order_seq_cst) != c.third) return fail(EAGAIN);
+    std::uint64_t const most = std::uint64_t{c.value} + reinterpret_cast<std::uintptr_t>(c.time);
+    return futex_wake(c.word, static_cast<int>(std::min<std::uint64_t>(most, INT_MAX)));
+}
+
+long serve(futex_call const& c) noexcept {
+    switch (c.operation & FUTEX_CMD_MASK) {
+        case FUTEX_WAIT: return wait(c, k_any_bits);
+        case FUTEX_WAIT_BITSET: return wait(c, c.third);
+        case FUTEX_WAKE: return futex_wake(c.word, static_cast<int>(c.value));
+        case FUTEX_WAKE_BITSET:
+            return c.third == 0 ? fail(EINVAL)
+                                : futex_wake(c.word, static_cast<int>(c.value), c.third);
+        case FUTEX_REQUEUE: return requeue(c, false);
+        case FUTEX_CMP_REQUEUE: return requeue(c, true);
+        default: return fail(ENOSYS);
+    }
+}
+
+// Those that take an owner are locks of OS threads.
+bool is_ours(int operation) noexcept {
+    int const command = operation & FUTEX_CMD_MASK;
+    bool const has_owner = command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2 ||
+                           command == FUTEX_UNLOCK_PI || command == FUTEX_TRYLOCK_PI ||
+                           command == FUTEX_WAIT_REQUEUE_PI || command == FUTEX_CMP_REQUEUE_PI;
+    return (operation & FUTEX_PRIVATE_FLAG) != 0 && !has_owner && is_started();
+}
+
+} // namespace
+
+TULLE_INTERPOSE long syscall(long number, ...) noexcept {
+    va_list list;
+    va_start(list, number);
+    long a[6];
+    for (long& argument : a) argument = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_futex && is_ours(static_cast<int>(a[1])))
+        return serve({*reinterpret_cast<futex_word*>(a[0]), static_cast<int>(a[1]),
+                      static_cast<std::uint32_t>(a[2]), reinterpret_cast<timespec const*>(a[3]),
+                      reinterpret_cast<futex_word*>(a[4]), static_cast<std::uint32_t>(a[5])});
+    return TULLE_LIBC(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}

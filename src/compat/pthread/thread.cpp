@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads are made, joined and detached.
+#include "compat/pthread/thread.hpp"
+
+#include "base/error.hpp"
+#include "compat/pthread/futex_table.hpp"
+#include "compat/pthread/libc.hpp"
+#include "os/clock.hpp"
+#include "runtime/runtime.hpp"
+#include "sched/timed.hpp"
+
+#include <tulle/runtime.hpp>
+#include <tulle/thread.hpp>
+
+#include <algorithm>
+#include <clocale>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <resolv.h>
+#include <sys/syscall.h>
+
+namespace tulle::posix {
+
+namespace {
+
+enum class run_time_state : int { not_started, starting, started, not_here };
+
+std::atomic<run_time_state> s_state{run_time_state::not_started};
+std::atomic<std::uint32_t> s_alive{0}; // threads, but OS threads; a word of the futex table
+
+// The library is loaded: whatever the run time calls itself is known from now on.
+__attribute__((constructor(101))) void prepare_calls() { find_all_in_libc(); }
+
+// In a child process only the caller is left, and the run time starts anew if it makes a thread.
+void after_fork_in_child() noexcept {
+    forget_futex_waiters();
+    thread const* const t = self();
+    s_alive.store(t == nullptr ? 0 : 1, std::memory_order_relaxed); // relaxed: one thread
+    if (s_state.load(std::memory_order_relaxed) == run_time_state::started)
+        s_state.store(run_time_state::not_started, std::memory_order_relaxed);
+    if (t != nullptr) TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &t->blocked, nullptr);
+}
+
+// A program that stands still by its own fault is told so, and stands still as it would anyway.
+void choose_options() {
+    if (std::getenv("TULLE_DEADLOCK") == nullptr) set_option("deadlock", "warn");
+}
+
+// The program has its own copy of the run time, which would stand on this one's threads.
+bool has_tulle_itself() noexcept {
+    void* const found = dlsym(RTLD_DEFAULT, "tulle_read_current");
+    return found != nullptr;
+}
+
+run_time_state start_run_time() noexcept try {
+    static bool s_is_prepared = false;
+    if (!s_is_prepared) {
+        char const* const why = has_tulle_itself() ? "the program uses Tulle itself"
+                                                   : thread_blocks::prepare();
+        if (why != nullptr) {
+            base::warn("libtulle-preload: threads stay those of the C library: %s", why);
+            return run_time_state::not_here;
+        }
+        pthread_atfork(nullptr, nullptr, &after_fork_in_child);
+        choose_options();
+        s_is_prepared = true;
+    }
+    runtime::start_result const started = runtime::the().start(false);
+    if (started.error != 0 && started.error != EALREADY) {
+        base::warn("libtulle-preload: threads stay those of the C library: the run time cannot "
+                   "start (%s)",
+                   std::strerror(started.error));
+        return run_time_state::not_here;
+    }
+    return run_time_state::started;
+} catch (std::exception const& refused) {
+    base::warn("libtulle-preload: threads stay those of the C library: %s", refused.what());
+    return run_time_state::not_here;
+}
+
+// False: threads stay those of the C library.
+bool start_once() noexcept {
+    for (;;) {
+        run_time_state now = s_state.load(std::memory_order_acquire); // pairs with the release
+        if (now == run_time_state::started) return true;
+        if (now == run_time_state::not_here) return false;
+        if (now == run_time_state::not_started &&
+            s_state.compare_exchange_strong(now, run_time_state::starting,
+                                            std::memory_order_acquire,
+                                            std::memory_order_relaxed)) { // relaxed: read again
+            s_state.store(start_run_time(), std::memory_order_release);
+            continue;
+        }
+        TULLE_LIBC(sched_yield)();
+    }
+}
+
+// Its C library's resolver keeps its state in memory of the thread.
+void give_resolver(thread& t) noexcept {
+    static_assert(sizeof(struct __res_state) <= sizeof t.resolver);
+    static auto const place = reinterpret_cast<std::ptrdiff_t>(dlsym(RTLD_DEFAULT, "__resp")) -
+                              reinterpret_cast<std::ptrdiff_t>(arch::thread_pointer());
+    auto* const pointer = static_cast<std::byte*>(t.block) + place;
+    *reinterpret_cast<void**>(pointer) = t.resolver;
+}
+
+// In the frame that unwinding ends at: it has nothing to be destroyed.
+TULLE_NOINLINE void run_start(thread& t) {
+    int const here = 0;
+    t.bottom = &here;
+    if (_setjmp(t.at_end) == 0) t.result = t.start(t.argument);
+}
+
+void call_destructors(thread& t) noexcept {
+    static auto* const call_tls_destructors =
+        reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__call_tls_dtors"));
+    t.is_ending = true;
+    if (call_tls_destructors != nullptr) call_tls_destructors();
+    destroy_values();
+    uselocale(LC_GLOBAL_LOCALE); // the block may be used again
+}
+
+void end_one() noexcept {
+    // acq_rel: who sees that none is left sees what they have done.
+    if (s_alive.fetch_sub(1, std::memory_order_acq_rel) == 1) futex_wake(s_alive, INT_MAX);
+}
+
+// On a thread of Tulle. The last word is said without the thread's variables.
+void run_thread(thread& t) {
+    sched::fiber const& stands_on = sched::this_fiber();
+    t.stack_end = stands_on.stack.end();
+    sched::take_variables(t.block);
+    begin_variables();
+    give_resolver(t);
+    errno = 0;
+    run_start(t);
+    call_destructors(t);
+    sched::take_variables(nullptr);
+    end_one();
+    // acq_rel: pairs with those of join and detach.
+    std::uint32_t const before = t.life.fetch_or(k_ended, std::memory_order_acq_rel);
+    if ((before & k_detached) != 0) return thread_blocks::give(t);
+    if ((before & k_joining) != 0) futex_wake(t.life, INT_MAX);
+}
+
+void read_attributes(thread& t, pthread_attr_t const* given) noexcept {
+    pthread_attr_t fallback;
+    bool const is_default = given == nullptr;
+    if (is_default) pthread_getattr_default_np(&fallback);
+    pthread_attr_t const* const how = is_default ? &fallback : given;
+    int detached = PTHREAD_CREATE_JOINABLE;
+    pthread_attr_getdetachstate(how, &detached);
+    pthread_attr_getstacksize(how, &t.stack_size);
+    pthread_attr_getguardsize(how, &t.guard_size);
+    // relaxed: it has not started.
+    if (detached == PTHREAD_CREATE_DETACHED) t.life.store(k_detached, std::memory_order_relaxed);
+    if (is_default) pthread_attr_destroy(&fallback);
+}
+
+int spawn_thread(thread& t) noexcept try {
+    attributes how;
+    how.stack_size = t.stack_size;
+    spawn_detached(how, [&t] { run_thread(t); });
+    return 0;
+} catch (std::exception const&) {
+    return EAGAIN;
+}
+
+// A thread inherits these from the caller.
+void inherit(thread& t) noexcept {
+    if (thread const* const by = self())
+        t.blocked = by->blocked;
+    else
+        TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &t.blocked);
+}
+
+int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void* argument) {
+    thread* const t = thread_blocks::take();
+    if (t == nullptr) return EAGAIN;
+    read_attributes(*t, how);
+    inherit(*t);
+    t->start = start;
+    t->argument = argument;
+    *id = t->id(); // it may end before spawn_thread returns
+    s_alive.fetch_add(1, std::memory_order_relaxed); // relaxed: as a counter
+    int const error = spawn_thread(*t);
+    if (error == 0) return 0;
+    end_one();
+    thread_blocks::give(*t);
+    return error;
+}
+
+// The right to join, and 0; or why not.
+int begin_to_join(thread& t) noexcept {
+    if (!t.is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
+    if (&t == self()) return EDEADLK;
+    std::uint32_t life = t.life.load(std::memory_order_relaxed); // relaxed: exchanged below
+    do {
+        if ((life & (k_detached | k_joining)) != 0) return EINVAL;
+    } while (!t.life.compare_exchange_weak(life, life | k_joining, std::memory_order_acq_rel,
+                                           std::memory_order_relaxed));
+    return 0;
+}
+
+int join(thread& t, void** result, std::uint64_t deadline, bool may_be_cancelled) {
+    thread* const caller = self();
+    if (may_be_cancelled) test_cancel(caller);
+    if (int const error = begin_to_join(t)) return error;
+    for (;;) {
+        std::uint32_t const life = t.life.load(std::memory_order_acquire); // pairs with run_thread
+        if ((life & k_ended) != 0) break;
+        int const how = futex_wait(t.life, life,
+                                   may_be_cancelled ? cancellable(caller, deadline)
+                                                    : limit(deadline));
+        if (how != ETIMEDOUT && how != ECANCELED) continue;
+        // acq_rel: it may be joined by another one from now on.
+        t.life.fetch_and(~k_joining, std::memory_order_acq_rel);
+        if (how == ECANCELED) test_cancel(caller);
+        return ETIMEDOUT;
+    }
+    if (result != nullptr) *result = t.result;
+    thread_blocks::give(t);
+    return 0;
+}
+
+int join_by(thread& t, void** result, clockid_t clock, timespec const* until) {
+    if (until == nullptr) return join(t, result, wait::k_never, true);
+    if (!is_clock(clock) || !is_time(*until)) return EINVAL;
+    return join(t, result, deadline_at(clock, *until), true);
+}
+
+} // namespace
+
+// acquire pairs with start_once.
+bool is_started() noexcept {
+    return s_state.load(std::memory_order_acquire) == run_time_state::started;
+}
+
+int own_number() noexcept {
+    std::size_t const offset = thread_blocks::tid_offset();
+    if (TULLE_UNLIKELY(offset == 0))
+        return static_cast<int>(TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)));
+    return *reinterpret_cast<int const*>(static_cast<std::byte const*>(arch::thread_pointer()) +
+                                         offset);
+}
+
+// --- time ----------------------------------------------------------------------------------------
+
+bool is_clock(clockid_t clock) noexcept {
+    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
+namespace {
+
+// Of times that are centuries away, as many as can be counted.
+std::int64_t nanoseconds(timespec const& t) noexcept {
+    constexpr time_t k_most = 4'000'000'000;
+    return static_cast<std::int64_t>(std::clamp(t.tv_sec, -k_most, k_most)) * 1'000'000'000 +
+           t.tv_nsec;
+}
+
+std::uint64_t clamped(std::int64_t deadline) noexcept {
+    return deadline <= 0 ? 0 : static_cast<std::uint64_t>(deadline);
+}
+
+} // namespace
+
+std::uint64_t deadline_at(clockid_t clock, timespec const& t) noexcept {
+    if (clock == CLOCK_MONOTONIC) return clamped(nanoseconds(t));
+    timespec now{};
+    clock_gettime(clock, &now);
+    std::int64_t const left = nanoseconds(t) - nanoseconds(now);
+    return left <= 0 ? 0 : clamped(left + static_cast<std::int64_t>(os::monotonic_ns()));
+}
+
+std::uint64_t deadline_after(timespec const& t) noexcept {
+    return clamped(nanoseconds(t) + static_cast<std::int64_t>(os::monotonic_ns()));
+}
+
+} // namespace tulle::posix
+
+using namespace tulle::posix;
+
+TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*),
+                                   void* argument) {
+    kept_errno const kept;
+    if (needs_os_thread(how) || !start_once())
+        return TULLE_LIBC(pthread_create)(id, how, start, argument);
+    return create(id, how, start, argument);
+}
+
+TULLE_INTERPOSE int pthread_join(pthread_t id, void** result) {
+    thread* const t = thread_of(id);
+    return t == nullptr ? TULLE_LIBC(pthread_join)(id, result)
+                        : join(*t, result, tulle::wait::k_never, true);
+}
+
+TULLE_INTERPOSE int pthread_tryjoin_np(pthread_t id, void** result) {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_tryjoin_np)(id, result);
+    int const error = join(*t, result, 0, false);
+    return error == ETIMEDOUT ? EBUSY : error;
+}
+
+TULLE_INTERPOSE int pthread_timedjoin_np(pthread_t id, void** result, timespec const* until) {
+    thread* const t = thread_of(id);
+    return t == nullptr ? TULLE_LIBC(pthread_timedjoin_np)(id, result, until)
+                        : join_by(*t, result, CLOCK_REALTIME, until);
+}
+
+TULLE_INTERPOSE int pthread_clockjoin_np(pthread_t id, void** result, clockid_t clock,
+                                         timespec const* until) {
+    thread* const t = thread_of(id);
+    return t == nullptr ? TULLE_LIBC(pthread_clockjoin_np)(id, result, clock, until)
+                        : join_by(*t, result, clock, until);
+}
+
+TULLE_INTERPOSE int pthread_detach(pthread_t id) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_detach)(id);
+    if (!t->is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
+    std::uint32_t life = t->life.load(std::memory_order_relaxed);  // relaxed: exchanged below
+    do {
+        if ((life & (k_detached | k_joining)) != 0) return EINVAL;
+    } while (!t->life.compare_exchange_weak(life, life | k_detached, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed));
+    if ((life & k_ended) != 0) thread_blocks::give(*t);
+    return 0;
+}
+
+namespace {
+
+bool has_ended(int tid) noexcept {
+    char text[256];
+    std::snprintf(text, sizeof text, "/proc/self/task/%d/stat", tid);
+    int const file = open(text, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return true;
+    ssize_t const bytes = TULLE_LIBC(read)(file, text, sizeof text - 1);
+    TULLE_LIBC(close)(file);
+    text[bytes < 0 ? 0 : bytes] = '\0';
+    char const* const name_end = std::strrchr(text, ')');
+    return name_end != nullptr && name_end[1] == ' ' && name_end[2] == 'Z';
+}
+
+// Main has ended, and the process ends with the last thread.
+void end_with_last_thread() {
+    using tulle::os::monotonic_ns;
+    constexpr std::uint64_t k_between_looks_ns = 1'000'000;
+    int const main = getpid();
+    while (!has_ended(main))
+        tulle::sched::sleep_until_ns(monotonic_ns() + k_between_looks_ns);
+    for (;;) {
+        std::uint32_t const alive = s_alive.load(std::memory_order_acquire); // pairs with end_one
+        if (alive == 0) std::exit(0);
+        static_cast<void>(futex_wait(s_alive, alive, limit(tulle::wait::k_never)));
+    }
+}
+
+} // namespace
+
+TULLE_INTERPOSE __attribute__((noreturn)) void pthread_exit(void* result) {
+    if (thread* const t = self()) end_self(*t, result);
+    bool const is_main = TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)) == getpid();
+    if (is_main && is_started()) tulle::spawn_detached([] { end_with_last_thread(); });
+    TULLE_LIBC(pthread_exit)(result);
+    __builtin_unreachable();
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread of pthread_create: a Tulle thread that takes its thread-local variables along. It lies
+// behind its struct pthread (thread_block.hpp). Main, and threads that the C library makes, stay
+// OS threads; they wait in the same queues, as guests.
+#pragma once
+
+#include "arch/thread_pointer.hpp"
+#include "compat/pthread/thread_block.hpp"
+#include "sched/cancellation.hpp"
+#include "sched/parking.hpp"
+#include "wait/limit_timer.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csetjmp>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+
+#include <pthread.h>
+
+namespace tulle::posix {
+
+using parking = sched::parking;
+using limit = wait::limit<parking>;
+
+// thread::life, a set of these. It is a word of the futex table.
+inline constexpr std::uint32_t k_ended = 1;
+inline constexpr std::uint32_t k_detached = 2;
+inline constexpr std::uint32_t k_joining = 4; // somebody waits for its end, or has
+
+// A cleanup handler of pthread_cleanup_push, in the frame that pushed it, as the compiled macro
+// lays it out: a jmp_buf, whether it has a mask, and four words, of which the first is free.
+struct cleanup_frame {
+    __jmp_buf registers;
+    int mask_was_saved;
+    cleanup_frame* outer;
+    void* unused[3];
+};
+static_assert(offsetof(cleanup_frame, outer) == offsetof(__pthread_unwind_buf_t, __pad));
+static_assert(sizeof(cleanup_frame) == sizeof(__pthread_unwind_buf_t));
+
+struct thread {
+    explicit thread(void* its_block) noexcept : block(its_block) {}
+    thread(thread const&) = delete;
+    thread& operator=(thread const&) = delete;
+
+    [[nodiscard]] pthread_t id() const noexcept { return reinterpret_cast<pthread_t>(block); }
+
+    void* const block; // where its thread pointer points
+    bool has_variables = false;
+    std::atomic<bool> is_used{true}; // false: it is gone, and its pthread_t means nothing
+    thread* next_free = nullptr;     // under the lock of the blocks
+
+    std::atomic<std::uint32_t> life{0};
+    void* (*start)(void*) = nullptr;
+    void* argument = nullptr;
+    void* result = nullptr;
+    std::size_t stack_size = 0;   // as asked for
+    std::size_t guard_size = 0;   // likewise
+    void* stack_end = nullptr;    // once it has started
+    void* resolver[72] = {};      // the C library's struct __res_state, of 568 bytes
+    sigset_t blocked{};           // as the thread believes
+    char name[16] = {};
+    int policy = 0, priority = 0; // as answered
+
+    // --- how it ends early (exit.cpp) ------------------------------------------------------------
+    detail::cancellation cancelled{nullptr};
+    bool may_be_cancelled = true;
+    bool at_any_point = false; // the type that it has set
+    bool is_ending = false;
+    cleanup_frame* cleanups = nullptr;
+    void const* bottom = nullptr; // in the frame that its unwinding ends at
+    jmp_buf at_end;
+};
+
+// The thread that the caller is; null: an OS thread.
+[[nodiscard]] TULLE_INLINE thread* self() noexcept {
+    return thread_blocks::owner(arch::thread_pointer());
+}
+// Whose pthread_t it is; null: it is the C library's own.
+[[nodiscard]] inline thread* thread_of(pthread_t id) noexcept {
+    return thread_blocks::owner(reinterpret_cast<void const*>(id));
+}
+
+// Whether threads of pthread_create have been made: others wait in the kernel till then.
+[[nodiscard]] bool is_started() noexcept;
+
+// A number of the caller that no other thread of the process has: what locks note as their owner.
+[[nodiscard]] int own_number() noexcept;
+
+// Absolute times of POSIX.
+[[nodiscard]] inline bool is_time(timespec const& t) noexcept {
+    return t.tv_nsec >= 0 && t.tv_nsec < 1'000'000'000;
+}
+[[nodiscard]] bool is_clock(clockid_t clock) noexcept; // of those that locks may take
+// In ns of the monotonic clock.
+[[nodiscard]] std::uint64_t deadline_at(clockid_t clock, timespec const& t) noexcept;
+[[nodiscard]] std::uint64_t deadline_after(timespec const& t) noexcept;
+
+// Whether a wait of `t`, or of an OS thread, ends by pthread_cancel.
+[[nodiscard]] inline limit cancellable(thread* t, std::uint64_t deadline) noexcept {
+    bool const may_end = t != nullptr && t->may_be_cancelled && !t->is_ending;
+    return limit(deadline, may_end ? &t->cancelled : nullptr);
+}
+// A cancellation point; it does not return if the caller has been cancelled.
+void test_cancel(thread* t);
+// Of a thread of ours: unwinds its stack and ends it.
+[[noreturn]] void end_self(thread& t, void* result);
+
+// Destroys the values that the caller has for keys.
+void destroy_values() noexcept;
+void begin_variables() noexcept;
+
+// The C library makes an OS thread of what needs one.
+[[nodiscard]] bool needs_os_thread(pthread_attr_t const* attributes) noexcept;
+
+// errno as POSIX has it: a call that waits leaves it alone if it succeeds.
+class kept_errno {
+public:
+    kept_errno() noexcept : m_kept(errno) {}
+    kept_errno(kept_errno const&) = delete;
+    kept_errno& operator=(kept_errno const&) = delete;
+    ~kept_errno() { errno = m_kept; }
+
+private:
+    int m_kept;
+};
+
+inline int fail(int error) noexcept {
+    errno = error;
+    return -1;
+}
+
+} // namespace tulle::posix

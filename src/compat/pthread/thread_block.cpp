@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compat/pthread/thread_block.hpp"
+
+#include "arch/thread_pointer.hpp"
+#include "base/spin_lock.hpp"
+#include "compat/pthread/thread.hpp"
+
+#include <atomic>
+#include <clocale>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/rseq.h>
+
+namespace tulle::posix {
+
+std::uintptr_t thread_blocks::s_first = 0;
+std::uintptr_t thread_blocks::s_bytes = 0;
+std::size_t thread_blocks::s_tid = 0;
+
+namespace {
+
+constexpr std::size_t k_most_threads = 1U << 17U;
+constexpr std::size_t k_alignment = 64;
+// The head of struct pthread, which the compiler's and the linker's ABI fixes: its own address
+// twice, whether there are several threads, and the two guards.
+constexpr std::size_t k_tcb = 0, k_self = 16, k_several = 24, k_guards = 40, k_guard_bytes = 16;
+// Values of keys: 32 pointers to blocks of 32 pairs, behind the first of these blocks.
+constexpr std::size_t k_key_blocks = 32, k_key_block_bytes = 512;
+constexpr std::int32_t k_first_tid = 0x20000000; // above those of the kernel
+
+// What is known of this C library.
+struct layout {
+    void* (*allocate)(void*) = nullptr;
+    void (*deallocate)(void*, bool) = nullptr;
+    void (*init_ctype)() = nullptr;
+    std::size_t below = 0;     // bytes of a block before its struct pthread
+    std::size_t pthread = 0;   // bytes of struct pthread
+    std::size_t behind = 0;    // where the thread lies, from the struct pthread
+    std::size_t stride = 0;    // bytes of a block
+    std::size_t keys = 0;      // where the pointers to values of keys lie
+    std::ptrdiff_t own = 0;    // the C library's own variables, from the thread pointer
+    std::size_t own_bytes = 0; // their number
+};
+
+layout s_layout;
+base::spin_lock s_lock;
+thread* s_free = nullptr;
+std::size_t s_made = 0;
+std::atomic<std::int32_t> s_next_tid{k_first_tid};
+
+std::size_t rounded(std::size_t bytes) noexcept {
+    return (bytes + k_alignment - 1) / k_alignment * k_alignment;
+}
+
+// Entries of the tables that the C library has for debuggers: {bits, count, offset}.
+std::size_t offset_of(char const* entry) noexcept {
+    auto const* const found = static_cast<std::uint32_t const*>(dlsym(RTLD_DEFAULT, entry));
+    return found == nullptr ? 0 : found[2];
+}
+
+template <class F> bool find(F& function, char const* name) noexcept {
+    function = reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name));
+    return function != nullptr;
+}
+
+int find_own_variables(dl_phdr_info* library, std::size_t, void*) noexcept {
+    if (std::strstr(library->dlpi_name, "libc.so.6") == nullptr) return 0;
+    for (int k = 0; k != library->dlpi_phnum; ++k) {
+        if (library->dlpi_phdr[k].p_type != PT_TLS) continue;
+        s_layout.own_bytes = library->dlpi_phdr[k].p_memsz;
+        s_layout.own = static_cast<std::byte*>(library->dlpi_tls_data) -
+                       static_cast<std::byte*>(arch::thread_pointer());
+    }
+    return 1;
+}
+
+bool find_functions() noexcept {
+    void (*sizes)(std::size_t*, std::size_t*) = nullptr;
+    bool const found = find(s_layout.allocate, "_dl_allocate_tls") &&
+                       find(s_layout.deallocate, "_dl_deallocate_tls") &&
+                       find(s_layout.init_ctype, "__ctype_init") &&
+                       find(sizes, "_dl_get_tls_static_info");
+    auto const* const bytes =
+        static_cast<std::uint32_t const*>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread"));
+    s_layout.keys = offset_of("_thread_db_pthread_specific");
+    if (!found || bytes == nullptr || s_layout.keys <= k_key_block_bytes) return false;
+    std::size_t whole = 0, alignment = 0;
+    sizes(&whole, &alignment);
+    s_layout.pthread = *bytes;
+    if (alignment > k_alignment || whole < s_layout.pthread) return false;
+    s_layout.below = rounded(whole - s_layout.pthread);
+    s_layout.behind = rounded(s_layout.pthread);
+    s_layout.stride = s_layout.below + s_layout.behind + rounded(sizeof(thread));
+    return true;
+}
+
+template <class T> T& word_at(std::byte* block, std::size_t offset) noexcept {
+    return *reinterpret_cast<T*>(block + offset);
+}
+
+void fill_in(std::byte* block) noexcept {
+    auto const* const native = static_cast<std::byte const*>(arch::thread_pointer());
+    word_at<void*>(block, k_tcb) = word_at<void*>(block, k_self) = block;
+    word_at<int>(block, k_several) = 1;
+    std::memcpy(block + k_guards, native + k_guards, k_guard_bytes);
+    word_at<std::int32_t>(block, thread_blocks::tid_offset()) =
+        s_next_tid.fetch_add(1, std::memory_order_relaxed); // relaxed: a number
+    word_at<void*>(block, s_layout.keys) = block + s_layout.keys - k_key_block_bytes;
+    // The kernel writes the number of the processor to the OS thread's own, so this one is not
+    // registered, and the C library asks the kernel.
+    auto* const rseq = reinterpret_cast<struct rseq*>(block + __rseq_offset);
+    rseq->cpu_id_start = 0;
+    rseq->cpu_id = static_cast<std::uint32_t>(RSEQ_CPU_ID_REGISTRATION_FAILED);
+}
+
+// Blocks for values of keys stay with struct pthread, without values.
+void clear(std::byte* block) noexcept {
+    void* key_blocks[k_key_blocks];
+    std::memcpy(key_blocks, block + s_layout.keys, sizeof key_blocks);
+    std::memset(block, 0, s_layout.pthread);
+    for (std::size_t k = 1; k != k_key_blocks; ++k) {
+        if (key_blocks[k] != nullptr) std::memset(key_blocks[k], 0, k_key_block_bytes);
+    }
+    std::memcpy(block + s_layout.keys, key_blocks, sizeof key_blocks);
+}
+
+// The C library's own variables, with the cache of malloc, outlive a thread.
+bool renew(std::byte* block) noexcept {
+    constexpr std::size_t k_most_own = 1024;
+    std::byte kept[k_most_own];
+    bool const keeps = s_layout.own_bytes <= k_most_own;
+    if (keeps) std::memcpy(kept, block + s_layout.own, s_layout.own_bytes);
+    s_layout.deallocate(block, false);
+    clear(block);
+    if (s_layout.allocate(block) == nullptr) return false;
+    if (keeps) std::memcpy(block + s_layout.own, kept, s_layout.own_bytes);
+    return true;
+}
+
+} // namespace
+
+char const* thread_blocks::prepare() noexcept {
+    if (!arch::may_set_thread_pointer())
+        return "this processor or kernel does not let programs set the thread pointer";
+    s_tid = offset_of("_thread_db_pthread_tid");
+    if (s_tid == 0 || !find_functions())
+        return "this C library does not tell how its threads look";
+    dl_iterate_phdr(&find_own_variables, nullptr);
+    std::size_t const bytes = k_most_threads * s_layout.stride;
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return "there is no address space for the threads' variables";
+    s_first = reinterpret_cast<std::uintptr_t>(memory) + s_layout.below;
+    s_bytes = bytes - s_layout.below;
+    return nullptr;
+}
+
+std::byte* thread_blocks::block_at(std::size_t number) noexcept {
+    return reinterpret_cast<std::byte*>(s_first + number * s_layout.stride);
+}
+
+thread* thread_blocks::owner_at(std::uintptr_t at) noexcept {
+    if (at % s_layout.stride != 0) return nullptr;
+    return reinterpret_cast<thread*>(s_first + at + s_layout.behind);
+}
+
+thread* thread_blocks::take() noexcept {
+    thread* t = nullptr;
+    std::byte* block = nullptr;
+    {
+        std::lock_guard const held(s_lock);
+        if (s_free != nullptr) {
+            t = s_free;
+            s_free = t->next_free;
+        } else if (s_made != k_most_threads) {
+            block = block_at(s_made++);
+        }
+    }
+    if (t == nullptr && block == nullptr) return nullptr;
+    bool had_variables = false;
+    if (t != nullptr) {
+        block = static_cast<std::byte*>(t->block);
+        had_variables = t->has_variables;
+        t->~thread();
+    }
+    bool const has_variables = had_variables ? renew(block) : s_layout.allocate(block) != nullptr;
+    t = ::new (block + s_layout.behind) thread(block);
+    t->has_variables = has_variables;
+    fill_in(block);
+    if (has_variables) return t;
+    give(*t);
+    return nullptr;
+}
+
+void thread_blocks::give(thread& t) noexcept {
+    t.is_used.store(false, std::memory_order_relaxed); // relaxed: who asks for it races anyway
+    std::lock_guard const held(s_lock);
+    t.next_free = s_free;
+    s_free = &t;
+}
+
+void begin_variables() noexcept { s_layout.init_ctype(); }
+
+} // namespace tulle::posix

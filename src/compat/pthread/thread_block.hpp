@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thread-local storage, with the C library's struct pthread, for threads that the C library has not
+// made: what its pthread_create does to it, done from outside. The dynamic linker fills it in
+// (_dl_allocate_tls), so that variables of every library are there. GNU C library 2.34 and later.
+// Blocks lie in one range of memory, which tells whose thread a pthread_t is: it is the address of
+// the struct pthread. A block is used again, and keeps the cache of malloc.
+#pragma once
+
+#include <tulle/detail/attributes.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include <pthread.h>
+
+namespace tulle::posix {
+
+struct thread;
+
+class thread_blocks {
+public:
+    // Null, or why there can be none here: a sentence without a full stop.
+    [[nodiscard]] static char const* prepare() noexcept;
+    // With a thread in it, whose pthread_t is its block's address; null: no memory.
+    [[nodiscard]] static thread* take() noexcept;
+    static void give(thread& t) noexcept;
+    // Whose block the pointer leads to; null: none of these.
+    [[nodiscard]] static TULLE_INLINE thread* owner(void const* thread_pointer) noexcept {
+        std::uintptr_t const at = reinterpret_cast<std::uintptr_t>(thread_pointer) - s_first;
+        if (TULLE_LIKELY(at >= s_bytes)) return nullptr;
+        return owner_at(at);
+    }
+    // In a block: the number that the C library knows its thread by.
+    [[nodiscard]] static std::size_t tid_offset() noexcept { return s_tid; }
+
+private:
+    [[nodiscard]] static thread* owner_at(std::uintptr_t at) noexcept;
+    [[nodiscard]] static std::byte* block_at(std::size_t number) noexcept;
+
+    static std::uintptr_t s_first; // the first block's struct pthread
+    static std::uintptr_t s_bytes; // from there to the end; 0: not prepared
+    static std::size_t s_tid;
+};
+
+} // namespace tulle::posix
