@@ -45,14 +45,14 @@ int wait_until(pthread_cond_t* c, pthread_mutex_t* m, std::uint64_t deadline) {
     // relaxed: the mutex is held, and who signals without it may come first.
     std::uint32_t const seen = sequence.load(std::memory_order_relaxed);
     depth_of const depth(m);
-    if (int const error = pthread_mutex_unlock(m)) {
+    if (int const error = unlock_mutex(m)) {
         waiters_of(c).fetch_sub(1, std::memory_order_relaxed); // relaxed: nothing was published
         depth.restore();
         return error;
     }
     int const how = futex_wait(sequence, seen, cancellable(caller, deadline));
     waiters_of(c).fetch_sub(1, std::memory_order_release); // the last access to the object
-    int const error = pthread_mutex_lock(m);
+    int const error = lock_mutex(m);
     depth.restore();
     if (how == ECANCELED) test_cancel(caller);
     return error != 0 ? error : how == ETIMEDOUT ? ETIMEDOUT : 0;
@@ -76,7 +76,7 @@ void wake(pthread_cond_t* c, int most) noexcept {
 // Waiters that have been woken may not have left the object yet.
 TULLE_INTERPOSE int pthread_cond_destroy(pthread_cond_t* c) noexcept {
     if (is_foreign(c)) return TULLE_LIBC(pthread_cond_destroy)(c);
-    while (waiters_of(c).load(std::memory_order_acquire) != 0) sched_yield(); // pairs with wait_until
+    while (waiters_of(c).load(std::memory_order_acquire) != 0) yield_to_others(); // pairs with wait_until
     return 0;
 }
 

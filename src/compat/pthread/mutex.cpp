@@ -117,10 +117,16 @@ int unlock(pthread_mutex_t* m) noexcept {
 
 } // namespace
 
-TULLE_INTERPOSE int pthread_mutex_lock(pthread_mutex_t* m) noexcept {
+int tulle::posix::lock_mutex(pthread_mutex_t* m) noexcept {
     return TULLE_UNLIKELY(is_foreign(m)) ? TULLE_LIBC(pthread_mutex_lock)(m)
-                                         : lock_until(m, tulle::wait::k_never);
+                                         : lock_until(m, wait::k_never);
 }
+
+int tulle::posix::unlock_mutex(pthread_mutex_t* m) noexcept {
+    return TULLE_UNLIKELY(is_foreign(m)) ? TULLE_LIBC(pthread_mutex_unlock)(m) : unlock(m);
+}
+
+TULLE_INTERPOSE int pthread_mutex_lock(pthread_mutex_t* m) noexcept { return lock_mutex(m); }
 
 TULLE_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
     return TULLE_UNLIKELY(is_foreign(m)) ? TULLE_LIBC(pthread_mutex_trylock)(m) : try_lock(m);
@@ -137,9 +143,7 @@ TULLE_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock,
                          : lock_by(m, clock, until);
 }
 
-TULLE_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* m) noexcept {
-    return TULLE_UNLIKELY(is_foreign(m)) ? TULLE_LIBC(pthread_mutex_unlock)(m) : unlock(m);
-}
+TULLE_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* m) noexcept { return unlock_mutex(m); }
 
 TULLE_INTERPOSE int pthread_mutexattr_setprotocol(pthread_mutexattr_t* how, int protocol) noexcept {
     bool const is_known = protocol == PTHREAD_PRIO_INHERIT || protocol == PTHREAD_PRIO_PROTECT;

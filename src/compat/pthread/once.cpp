@@ -106,7 +106,7 @@ TULLE_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* b) noexcept {
 // It may be called when the caller's round is over, though others have not left yet.
 TULLE_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* b) noexcept {
     if (of(b).shared != 0) return TULLE_LIBC(pthread_barrier_destroy)(b);
-    while (of(b).inside.load(std::memory_order_acquire) != 0) sched_yield(); // pairs with wait_at
+    while (of(b).inside.load(std::memory_order_acquire) != 0) yield_to_others(); // pairs with wait_at
     return 0;
 }
 
@@ -119,7 +119,7 @@ TULLE_INTERPOSE int pthread_spin_lock(pthread_spinlock_t* l) noexcept {
         if (word.compare_exchange_weak(expected, 0, std::memory_order_acquire,
                                        std::memory_order_relaxed))
             return 0;
-        tries % k_spins == k_spins - 1 ? static_cast<void>(sched_yield())
+        tries % k_spins == k_spins - 1 ? static_cast<void>(yield_to_others())
                                        : tulle::base::cpu_pause();
     }
 }

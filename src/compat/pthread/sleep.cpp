@@ -62,9 +62,11 @@ TULLE_INTERPOSE unsigned sleep(unsigned seconds) {
     return 0;
 }
 
-TULLE_INTERPOSE int sched_yield() noexcept {
+int tulle::posix::yield_to_others() noexcept {
     if (self() == nullptr) return TULLE_LIBC(sched_yield)();
     kept_errno const kept;
     tulle::sched::yield();
     return 0;
 }
+
+TULLE_INTERPOSE int sched_yield() noexcept { return yield_to_others(); }

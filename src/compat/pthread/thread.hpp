@@ -108,6 +108,11 @@ void test_cancel(thread* t);
 // Of a thread of ours: unwinds its stack and ends it.
 [[noreturn]] void end_self(thread& t, void* result);
 
+// The functions of the same names, which calls within this library would pass by (--wrap).
+int lock_mutex(pthread_mutex_t* m) noexcept;
+int unlock_mutex(pthread_mutex_t* m) noexcept;
+int yield_to_others() noexcept;
+
 // Destroys the values that the caller has for keys.
 void destroy_values() noexcept;
 void begin_variables() noexcept;
