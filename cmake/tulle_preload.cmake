@@ -17,7 +17,7 @@ list(TRANSFORM interposed REPLACE "^.*\\((.*)\\)$" "LINKER:--wrap=\\1")
 list(TRANSFORM exported REPLACE "^.*\\((.*)\\)$" "\\1")
 string(JOIN "; " exported ${exported})
 set(map ${PROJECT_BINARY_DIR}/tulle-preload.map)
-file(CONFIGURE OUTPUT ${map} CONTENT "{\n  global: @exported@;\n  local:\n    *;\n};\n" @ONLY)
+file(CONFIGURE OUTPUT ${map} CONTENT [[{ global: @exported@; local: *; };]] @ONLY)
 
 tulle_glob(preload_sources src/compat/pthread/*.cpp src/compat/pthread/*.S)
 add_library(tulle_preload SHARED ${preload_sources} $<FILTER:$<TARGET_OBJECTS:tulle_objects>,EXCLUDE,[.](gch|pch)$>)

@@ -128,7 +128,7 @@ struct fiber : runnable {
     detail::record* stolen = nullptr;              // with runs_record
     // The innermost thread of a spawn_group that stands on it (group/).
     detail::group_member* member = nullptr;
-    void* attachments[3] = {};       // <tulle/detail/stack_attachments.hpp>
+    void* attachments[3] = {}; // <tulle/detail/stack_attachments.hpp>
     // Of the thread-local variables that it takes along; null: it has those of its worker.
     void* thread_pointer = nullptr;
     arch::sanitizer_fiber sanitizer; // empty in builds without sanitizers

@@ -8,8 +8,8 @@
 #include "net/packet.hpp"
 #include "options.hpp"
 #include "places.hpp"
+#include "preload.hpp"
 #include "process.hpp"
-#include "ucontext_preload.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -33,6 +33,7 @@ struct run_request {
     bool no_bind = false;
     bool share_cpus = false;
     bool share_globals = false;
+    bool pthreads = false;
     std::string ucontext; // empty: not asked for; "masks" or "no-masks"
     std::string seed;
     std::uint64_t explore = 0; // so many seeds; 0: not asked for
@@ -83,6 +84,7 @@ std::string options_text(run_request const& request) {
     if (request.stack_report) text += "--stack-report ";
     if (request.check) text += "--check ";
     if (!request.ucontext.empty()) text += "--ucontext=" + request.ucontext + " ";
+    if (request.pthreads) text += "--pthreads ";
     for (std::string const& assignment : request.assignments)
         text += "--set " + quoted(assignment) + " ";
     return text;
@@ -128,6 +130,10 @@ void check_places(run_request const& request, base::option_table const& table) {
     if (!request.ucontext.empty() && !request.hosts.empty())
         throw failure(k_exit_usage, "run: --ucontext is for this host: leave out --hosts, or give "
                                     "`tulle run --ucontext=... PROG` as the program");
+    if (request.pthreads &&
+        (has_places(request) || request.explore != 0 || table.number(base::option_id::seed) != 0))
+        throw failure(k_exit_usage, "run: a program with --pthreads has one place and no seed: "
+                                    "leave out -n, --hosts, --seed and --explore");
 }
 
 int run(run_request const& request) {
@@ -135,6 +141,7 @@ int run(run_request const& request) {
     check_places(request, table);
     fix_addresses(table);
     if (!request.ucontext.empty()) preload_ucontext(request.ucontext == k_no_masks);
+    if (request.pthreads) preload_pthreads();
     if (request.explore != 0) return explore_seeds(request, table);
     if (!request.place_of_job.empty())
         return run_job_place(request.words, tagging_of(request.place_of_job), request.has_input,
@@ -205,6 +212,9 @@ command add_run(CLI::App& program) {
                   "system calls for signal masks")
         ->type_name("[=no-masks]")
         ->check(CLI::IsMember({"masks", "no-masks"}).description(""));
+    app->add_flag("--pthreads", request->pthreads,
+                  "The threads of PROG, which knows only those of the C library, are threads of "
+                  "Tulle");
     app->add_flag("--check", request->check,
                   "Finds pointers that are sent to other places, where they mean nothing");
     app->add_option("--seed", request->seed,

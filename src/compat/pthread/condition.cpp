@@ -11,9 +11,7 @@ using namespace tulle::posix;
 
 constexpr unsigned k_shared = 1, k_monotonic = 2; // bits of __wrefs
 
-bool is_foreign(pthread_cond_t const* c) noexcept {
-    return (c->__data.__wrefs & k_shared) != 0;
-}
+bool is_foreign(pthread_cond_t const* c) noexcept { return (c->__data.__wrefs & k_shared) != 0; }
 clockid_t clock_of(pthread_cond_t const* c) noexcept {
     return (c->__data.__wrefs & k_monotonic) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
 }
@@ -76,7 +74,8 @@ void wake(pthread_cond_t* c, int most) noexcept {
 // Waiters that have been woken may not have left the object yet.
 TULLE_INTERPOSE int pthread_cond_destroy(pthread_cond_t* c) noexcept {
     if (is_foreign(c)) return TULLE_LIBC(pthread_cond_destroy)(c);
-    while (waiters_of(c).load(std::memory_order_acquire) != 0) yield_to_others(); // pairs with wait_until
+    while (waiters_of(c).load(std::memory_order_acquire) != 0)
+        yield_to_others(); // pairs with wait_until
     return 0;
 }
 

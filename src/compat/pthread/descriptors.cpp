@@ -203,8 +203,7 @@ ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* f
 using namespace tulle::posix;
 
 TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
-    return when_ready(number, direction::in,
-                      [=] { return TULLE_LIBC(read)(number, data, size); });
+    return when_ready(number, direction::in, [=] { return TULLE_LIBC(read)(number, data, size); });
 }
 
 TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on file descriptors by threads of pthread_create: a call that would wait in the kernel waits
-// in the reactor first (io/reactor.hpp). OS threads wait in the kernel as ever.
+// Calls on file descriptors by threads of pthread_create: a call that would wait in the kernel
+// waits in the reactor first (io/reactor.hpp). OS threads wait in the kernel as ever.
 #pragma once
 
 #include "compat/pthread/libc.hpp"

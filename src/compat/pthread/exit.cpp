@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // pthread_exit, cancellation and cleanup handlers: the stack is unwound as for an exception that
 // nobody catches, which runs destructors; handlers of pthread_cleanup_push in C lie in their frames
-// and are jumped to when the unwinding has passed these. A cancellation arrives at the thread's next
-// wait, or at another cancellation point.
+// and are jumped to when the unwinding has passed these. A cancellation arrives at the thread's
+// next wait, or at another cancellation point.
 #include "base/error.hpp"
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/thread.hpp"
@@ -18,8 +18,8 @@ namespace {
 
 void discard(_Unwind_Reason_Code, _Unwind_Exception* e) { delete e; }
 
-// Called for each frame before it is left. Its call frame's address is above what lies in the frames
-// that are left already.
+// Called for each frame before it is left. Its call frame's address is above what lies in the
+// frames that are left already.
 _Unwind_Reason_Code stop_at_frame(int, _Unwind_Action actions, _Unwind_Exception_Class,
                                   _Unwind_Exception* e, _Unwind_Context* context, void* argument) {
     auto& t = *static_cast<thread*>(argument);

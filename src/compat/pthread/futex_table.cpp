@@ -64,10 +64,9 @@ int wait_without_limit(bucket& b, futex_word& word, std::uint32_t expected,
     w.word = &word;
     w.bits = bits;
     bool differs = false;
-    wait::park(
-        wait::wait_reason{wait::wait_kind::condition, &word},
-        static_cast<wait::waiter<parking>&>(w), b.lock,
-        [&] { return !(differs = !enter_if_equal(b, w, expected)); });
+    wait::park(wait::wait_reason{wait::wait_kind::condition, &word},
+               static_cast<wait::waiter<parking>&>(w), b.lock,
+               [&] { return !(differs = !enter_if_equal(b, w, expected)); });
     return differs ? EAGAIN : 0;
 }
 

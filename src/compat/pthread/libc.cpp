@@ -20,7 +20,8 @@ namespace tulle::posix {
 // Conditions of before version 2.3.2 of the C library have another layout; dlsym finds these.
 TULLE_COLD void* find_in_libc(std::atomic<void*>& place, char const* name) noexcept {
     void* found = nullptr;
-    if (std::strncmp(name, "pthread_cond_", 13) == 0) found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    if (std::strncmp(name, "pthread_cond_", 13) == 0)
+        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
     if (found == nullptr) found = dlsym(RTLD_NEXT, name);
     if (found == nullptr) base::fatal("libtulle-preload: the C library has no %s", name);
     place.store(found, std::memory_order_relaxed); // relaxed: see in_libc

@@ -7,17 +7,17 @@
 
 #include <atomic>
 
+#include <csignal>
+#include <ctime>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <csignal>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <ctime>
 
 // A function of the program's C library that this library has one of its own for.
 #define TULLE_INTERPOSE extern "C" TULLE_API
@@ -46,5 +46,4 @@ extern "C" {
 #undef TULLE_EXPORTED
 }
 
-#define TULLE_LIBC(name)                                                                           \
-    (::tulle::posix::in_libc<decltype(&::name)>(::tulle_libc_##name, #name))
+#define TULLE_LIBC(name) (::tulle::posix::in_libc<decltype(&::name)>(::tulle_libc_##name, #name))

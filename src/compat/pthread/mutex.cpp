@@ -96,8 +96,7 @@ int lock_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) noexcept
     if (!is_clock(clock)) return EINVAL;
     int const error = try_lock(m);
     if (error != EBUSY) return error;
-    if (kind_of(m) == PTHREAD_MUTEX_ERRORCHECK && m->__data.__owner == own_number())
-        return EDEADLK;
+    if (kind_of(m) == PTHREAD_MUTEX_ERRORCHECK && m->__data.__owner == own_number()) return EDEADLK;
     return is_time(*until) ? lock_until(m, deadline_at(clock, *until)) : EINVAL;
 }
 

@@ -49,8 +49,8 @@ void call_once(futex_word& once, void (*function)()) {
 
 // --- barriers ------------------------------------------------------------------------------------
 
-// The C library's struct pthread_barrier, which pthread_barrier_init fills in. Ours are the meanings
-// of its first two words, which change together, and of the last.
+// The C library's struct pthread_barrier, which pthread_barrier_init fills in. Ours are the
+// meanings of its first two words, which change together, and of the last.
 struct barrier {
     std::atomic<std::uint64_t> state; // low half: threads that have come to the round; high: round
     unsigned count;
@@ -106,7 +106,8 @@ TULLE_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* b) noexcept {
 // It may be called when the caller's round is over, though others have not left yet.
 TULLE_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* b) noexcept {
     if (of(b).shared != 0) return TULLE_LIBC(pthread_barrier_destroy)(b);
-    while (of(b).inside.load(std::memory_order_acquire) != 0) yield_to_others(); // pairs with wait_at
+    while (of(b).inside.load(std::memory_order_acquire) != 0)
+        yield_to_others(); // pairs with wait_at
     return 0;
 }
 

@@ -47,8 +47,7 @@ int epoll_of(pollfd const* asked, nfds_t count) noexcept {
 
 // `ask` tries: the number of what is ready. 0 is returned when the time is over; k_cannot_wait if
 // the reactor cannot wait for `number`.
-template <class Ask>
-int wait_for_some(thread& t, int number, std::uint64_t deadline, Ask ask) {
+template <class Ask> int wait_for_some(thread& t, int number, std::uint64_t deadline, Ask ask) {
     for (;;) {
         int error = 0;
         {
@@ -92,7 +91,7 @@ int poll_until(pollfd* asked, nfds_t count, int ms) {
     return result == k_cannot_wait ? TULLE_LIBC(poll)(asked, count, ms) : result;
 }
 
-// --- select: the sets as a list of poll -----------------------------------------------------------
+// --- select: the sets as a list of poll ---------------------------------------------------------
 
 struct descriptor_sets {
     int count;

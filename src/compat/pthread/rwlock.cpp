@@ -14,9 +14,7 @@ constexpr std::uint32_t k_most_readers = k_written - 1;
 
 // Our names for words of the C library's layout, which are all 0 in a free lock.
 futex_word& state_of(pthread_rwlock_t* l) noexcept { return word_of(l->__data.__readers); }
-futex_word& sequence_of(pthread_rwlock_t* l) noexcept {
-    return word_of(l->__data.__wrphase_futex);
-}
+futex_word& sequence_of(pthread_rwlock_t* l) noexcept { return word_of(l->__data.__wrphase_futex); }
 futex_word& waiters_of(pthread_rwlock_t* l) noexcept { return word_of(l->__data.__writers_futex); }
 futex_word& writers_of(pthread_rwlock_t* l) noexcept { return word_of(l->__data.__writers); }
 
@@ -38,8 +36,8 @@ taken try_to_read(pthread_rwlock_t* l) noexcept {
     std::uint32_t now = state.load(std::memory_order_relaxed); // relaxed: exchanged below
     for (;;) {
         // relaxed: a preference
-        if (now == k_written || (prefers_writers(l) &&
-                                 writers_of(l).load(std::memory_order_relaxed) != 0))
+        if (now == k_written ||
+            (prefers_writers(l) && writers_of(l).load(std::memory_order_relaxed) != 0))
             return taken::no;
         if (now == k_most_readers) return taken::too_many;
         // acquire pairs with the release of unlock; relaxed: tried again
@@ -78,7 +76,7 @@ int wait_until(pthread_rwlock_t* l, std::uint64_t deadline, Attempt attempt) noe
 }
 
 void wake(pthread_rwlock_t* l) noexcept {
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with wait_until
+    std::atomic_thread_fence(std::memory_order_seq_cst);            // pairs with wait_until
     if (waiters_of(l).load(std::memory_order_relaxed) == 0) return; // relaxed: the fence
     sequence_of(l).fetch_add(1, std::memory_order_release);         // pairs with wait_until
     futex_wake(sequence_of(l), INT_MAX);
@@ -89,8 +87,7 @@ int read_until(pthread_rwlock_t* l, std::uint64_t deadline) noexcept {
     if (how == taken::no && is_writer(l)) return EDEADLK;
     int error = 0;
     if (how == taken::no)
-        error = wait_until(l, deadline,
-                           [&] { return (how = try_to_read(l)) != taken::no; });
+        error = wait_until(l, deadline, [&] { return (how = try_to_read(l)) != taken::no; });
     return how == taken::too_many ? EAGAIN : error;
 }
 

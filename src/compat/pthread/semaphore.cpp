@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Semaphores as the C library lays them out: the value, the number of waiters, which stays 0, and
-// whether processes share it. sem_init, sem_destroy and sem_getvalue are its own; so is all of a shared
-// semaphore.
+// whether processes share it. sem_init, sem_destroy and sem_getvalue are its own; so is all of a
+// shared semaphore.
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
 

@@ -63,4 +63,3 @@ TULLE_INTERPOSE int pthread_kill(pthread_t id, int number) noexcept {
     kept_errno const kept;
     return kill(getpid(), number) == 0 ? 0 : errno;
 }
-

@@ -63,8 +63,8 @@ bool has_tulle_itself() noexcept {
 run_time_state start_run_time() noexcept try {
     static bool s_is_prepared = false;
     if (!s_is_prepared) {
-        char const* const why = has_tulle_itself() ? "the program uses Tulle itself"
-                                                   : thread_blocks::prepare();
+        char const* const why =
+            has_tulle_itself() ? "the program uses Tulle itself" : thread_blocks::prepare();
         if (why != nullptr) {
             base::warn("libtulle-preload: threads stay those of the C library: %s", why);
             return run_time_state::not_here;
@@ -189,7 +189,7 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     inherit(*t);
     t->start = start;
     t->argument = argument;
-    *id = t->id(); // it may end before spawn_thread returns
+    *id = t->id();                                   // it may end before spawn_thread returns
     s_alive.fetch_add(1, std::memory_order_relaxed); // relaxed: as a counter
     int const error = spawn_thread(*t);
     if (error == 0) return 0;
@@ -217,9 +217,8 @@ int join(thread& t, void** result, std::uint64_t deadline, bool may_be_cancelled
     for (;;) {
         std::uint32_t const life = t.life.load(std::memory_order_acquire); // pairs with run_thread
         if ((life & k_ended) != 0) break;
-        int const how = futex_wait(t.life, life,
-                                   may_be_cancelled ? cancellable(caller, deadline)
-                                                    : limit(deadline));
+        int const how = futex_wait(
+            t.life, life, may_be_cancelled ? cancellable(caller, deadline) : limit(deadline));
         if (how != ETIMEDOUT && how != ECANCELED) continue;
         // acq_rel: it may be joined by another one from now on.
         t.life.fetch_and(~k_joining, std::memory_order_acq_rel);
@@ -355,8 +354,7 @@ void end_with_last_thread() {
     using tulle::os::monotonic_ns;
     constexpr std::uint64_t k_between_looks_ns = 1'000'000;
     int const main = getpid();
-    while (!has_ended(main))
-        tulle::sched::sleep_until_ns(monotonic_ns() + k_between_looks_ns);
+    while (!has_ended(main)) tulle::sched::sleep_until_ns(monotonic_ns() + k_between_looks_ns);
     for (;;) {
         std::uint32_t const alive = s_alive.load(std::memory_order_acquire); // pairs with end_one
         if (alive == 0) std::exit(0);

@@ -56,11 +56,11 @@ struct thread {
     void* (*start)(void*) = nullptr;
     void* argument = nullptr;
     void* result = nullptr;
-    std::size_t stack_size = 0;   // as asked for
-    std::size_t guard_size = 0;   // likewise
-    void* stack_end = nullptr;    // once it has started
-    void* resolver[72] = {};      // the C library's struct __res_state, of 568 bytes
-    sigset_t blocked{};           // as the thread believes
+    std::size_t stack_size = 0; // as asked for
+    std::size_t guard_size = 0; // likewise
+    void* stack_end = nullptr;  // once it has started
+    void* resolver[72] = {};    // the C library's struct __res_state, of 568 bytes
+    sigset_t blocked{};         // as the thread believes
     char name[16] = {};
     int policy = 0, priority = 0; // as answered
 

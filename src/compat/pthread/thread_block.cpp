@@ -42,6 +42,7 @@ struct layout {
     std::size_t pthread = 0;   // bytes of struct pthread
     std::size_t behind = 0;    // where the thread lies, from the struct pthread
     std::size_t stride = 0;    // bytes of a block
+    std::size_t links = 0;     // where those of the C library's list of threads lie
     std::size_t keys = 0;      // where the pointers to values of keys lie
     std::ptrdiff_t own = 0;    // the C library's own variables, from the thread pointer
     std::size_t own_bytes = 0; // their number
@@ -88,7 +89,9 @@ bool find_functions() noexcept {
     auto const* const bytes =
         static_cast<std::uint32_t const*>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread"));
     s_layout.keys = offset_of("_thread_db_pthread_specific");
-    if (!found || bytes == nullptr || s_layout.keys <= k_key_block_bytes) return false;
+    s_layout.links = offset_of("_thread_db_pthread_list");
+    if (!found || bytes == nullptr || s_layout.links == 0 || s_layout.keys <= k_key_block_bytes)
+        return false;
     std::size_t whole = 0, alignment = 0;
     sizes(&whole, &alignment);
     s_layout.pthread = *bytes;
@@ -110,6 +113,9 @@ void fill_in(std::byte* block) noexcept {
     std::memcpy(block + k_guards, native + k_guards, k_guard_bytes);
     word_at<std::int32_t>(block, thread_blocks::tid_offset()) =
         s_next_tid.fetch_add(1, std::memory_order_relaxed); // relaxed: a number
+    // In a list of its own: fork takes the caller out of its list in the child.
+    word_at<void*>(block, s_layout.links) = word_at<void*>(block, s_layout.links + sizeof(void*)) =
+        block + s_layout.links;
     word_at<void*>(block, s_layout.keys) = block + s_layout.keys - k_key_block_bytes;
     // The kernel writes the number of the processor to the OS thread's own, so this one is not
     // registered, and the C library asks the kernel.
@@ -148,8 +154,7 @@ char const* thread_blocks::prepare() noexcept {
     if (!arch::may_set_thread_pointer())
         return "this processor or kernel does not let programs set the thread pointer";
     s_tid = offset_of("_thread_db_pthread_tid");
-    if (s_tid == 0 || !find_functions())
-        return "this C library does not tell how its threads look";
+    if (s_tid == 0 || !find_functions()) return "this C library does not tell how its threads look";
     dl_iterate_phdr(&find_own_variables, nullptr);
     std::size_t const bytes = k_most_threads * s_layout.stride;
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

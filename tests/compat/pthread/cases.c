@@ -1,0 +1,612 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of POSIX threads, by name; each prints what it has seen, which is the same with any threads
+// that follow the standard. Without a name, the names.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHOW(expression) printf("%s: %d\n", #expression, (int)(expression))
+
+static pthread_mutex_t s_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t s_cond = PTHREAD_COND_INITIALIZER;
+static __thread int t_value = 7;
+static int s_count;
+
+static struct timespec after_ms(clockid_t clock, long ms) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    t.tv_nsec += ms * 1000000;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
+static void* in_thread(void* (*f)(void*), void* argument) {
+    pthread_t t;
+    void* result = NULL;
+    if (pthread_create(&t, NULL, f, argument) != 0 || pthread_join(t, &result) != 0) abort();
+    return result;
+}
+
+// --- life ----------------------------------------------------------------------------------------
+
+static void* add_own(void* argument) {
+    t_value += (int)(intptr_t)argument;
+    sched_yield();
+    errno = t_value;
+    for (int k = 0; k < 20; ++k) sched_yield();
+    return (void*)(intptr_t)(errno == t_value ? t_value : -1);
+}
+
+static void variables(void) {
+    pthread_t t[200];
+    long sum = 0;
+    for (intptr_t k = 0; k < 200; ++k) pthread_create(&t[k], NULL, add_own, (void*)k);
+    for (int k = 0; k < 200; ++k) {
+        void* result = NULL;
+        pthread_join(t[k], &result);
+        sum += (long)(intptr_t)result;
+    }
+    printf("sum %ld, own %d\n", sum, t_value);
+}
+
+static void* wait_for_count(void* argument) {
+    (void)argument;
+    pthread_mutex_lock(&s_mutex);
+    while (s_count == 0) pthread_cond_wait(&s_cond, &s_mutex);
+    pthread_mutex_unlock(&s_mutex);
+    return (void*)42;
+}
+
+static void set_count(void) {
+    pthread_mutex_lock(&s_mutex);
+    s_count = 1;
+    pthread_cond_broadcast(&s_cond);
+    pthread_mutex_unlock(&s_mutex);
+}
+
+static void joins(void) {
+    pthread_t t;
+    void* result = NULL;
+    pthread_create(&t, NULL, wait_for_count, NULL);
+    SHOW(pthread_tryjoin_np(t, &result) == EBUSY);
+    struct timespec const soon = after_ms(CLOCK_REALTIME, 20);
+    SHOW(pthread_timedjoin_np(t, &result, &soon) == ETIMEDOUT);
+    SHOW(pthread_kill(t, 0));
+    SHOW(pthread_kill(t, 1000) == EINVAL);
+    set_count();
+    SHOW(pthread_join(t, &result));
+    SHOW((intptr_t)result);
+    SHOW(pthread_join(pthread_self(), NULL) == EDEADLK);
+}
+
+static void* join_self(void* argument) {
+    (void)argument;
+    return (void*)(intptr_t)pthread_join(pthread_self(), NULL);
+}
+
+static void detached(void) {
+    pthread_attr_t how;
+    pthread_attr_init(&how);
+    SHOW(pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED));
+    sem_t done;
+    sem_init(&done, 0, 0);
+    pthread_t t;
+    SHOW(pthread_create(&t, &how, (void* (*)(void*))sem_post, &done));
+    while (sem_wait(&done) != 0) {}
+    SHOW((intptr_t)in_thread(join_self, NULL) == EDEADLK);
+    pthread_create(&t, NULL, wait_for_count, NULL);
+    SHOW(pthread_detach(t));
+    SHOW(pthread_join(t, NULL) == EINVAL);
+    SHOW(pthread_detach(t) == EINVAL);
+    set_count();
+    usleep(20000);
+}
+
+static void note(void* text) { printf("handler %s\n", (char*)text); }
+
+static void* exit_deep(void* argument) {
+    pthread_cleanup_push(note, "outer");
+    pthread_cleanup_push(note, "inner");
+    pthread_cleanup_push(note, "popped");
+    pthread_cleanup_pop(1);
+    pthread_exit(argument);
+    pthread_cleanup_pop(0);
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static void exits(void) { SHOW((intptr_t)in_thread(exit_deep, (void*)11)); }
+
+static void* exit_late(void* argument) {
+    (void)argument;
+    usleep(30000);
+    puts("the last thread ends");
+    return NULL;
+}
+
+static void main_exits(void) {
+    pthread_t t;
+    pthread_create(&t, NULL, exit_late, NULL);
+    pthread_exit(NULL);
+}
+
+static void* cancelled_in(void* way) {
+    pthread_cleanup_push(note, "of the cancelled");
+    int ends[2];
+    char byte;
+    sem_t never;
+    switch ((intptr_t)way) {
+        case 0:
+            pthread_mutex_lock(&s_mutex);
+            pthread_cleanup_push((void (*)(void*))pthread_mutex_unlock, &s_mutex);
+            while (s_count == 0) pthread_cond_wait(&s_cond, &s_mutex);
+            pthread_cleanup_pop(1);
+            break;
+        case 1: sleep(100); break;
+        case 2:
+            sem_init(&never, 0, 0);
+            sem_wait(&never);
+            break;
+        case 3:
+            if (pipe(ends) != 0 || read(ends[0], &byte, 1) < 0) abort();
+            break;
+        case 4: poll(NULL, 0, 100000); break;
+        default:
+            for (;;) pthread_testcancel();
+    }
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static void cancels(void) {
+    for (intptr_t way = 0; way != 5; ++way) {
+        pthread_t t;
+        void* result = NULL;
+        pthread_create(&t, NULL, cancelled_in, (void*)way);
+        usleep(10000);
+        SHOW(pthread_cancel(t));
+        pthread_join(t, &result);
+        SHOW(result == PTHREAD_CANCELED);
+    }
+    SHOW(pthread_mutex_trylock(&s_mutex));
+}
+
+static void* cancel_states(void* argument) {
+    int before = -1;
+    SHOW(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before));
+    SHOW(before == PTHREAD_CANCEL_ENABLE);
+    SHOW(pthread_setcancelstate(99, NULL) == EINVAL);
+    SHOW(pthread_setcanceltype(99, NULL) == EINVAL);
+    pthread_cancel(pthread_self());
+    pthread_testcancel();
+    puts("not yet");
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+    pthread_testcancel();
+    puts("not reached");
+    return argument;
+}
+
+static void states(void) { SHOW(in_thread(cancel_states, NULL) == PTHREAD_CANCELED); }
+
+// --- keys ----------------------------------------------------------------------------------------
+
+static pthread_key_t s_key;
+static void destroy(void* value) {
+    printf("value %d\n", (int)(intptr_t)value);
+    if ((intptr_t)value > 1) pthread_setspecific(s_key, (void*)((intptr_t)value - 1));
+}
+static void* with_value(void* argument) {
+    SHOW(pthread_getspecific(s_key) == NULL);
+    SHOW(pthread_setspecific(s_key, argument));
+    SHOW((intptr_t)pthread_getspecific(s_key));
+    return NULL;
+}
+static void keys(void) {
+    SHOW(pthread_key_create(&s_key, destroy));
+    in_thread(with_value, (void*)3);
+    in_thread(with_value, (void*)1);
+    SHOW(pthread_key_delete(s_key));
+    pthread_key_t many[100];
+    for (int k = 0; k < 100; ++k) pthread_key_create(&many[k], NULL);
+    s_key = many[99];
+    in_thread(with_value, (void*)5);
+    in_thread(with_value, (void*)6);
+}
+
+// --- locks ---------------------------------------------------------------------------------------
+
+static void* lock_of_other(void* m) {
+    SHOW(pthread_mutex_trylock(m) == EBUSY);
+    SHOW(pthread_mutex_unlock(m) == EPERM);
+    struct timespec const soon = after_ms(CLOCK_REALTIME, 10);
+    SHOW(pthread_mutex_timedlock(m, &soon) == ETIMEDOUT);
+    struct timespec const wrong = {0, 1000000000};
+    SHOW(pthread_mutex_timedlock(m, &wrong) == EINVAL);
+    return NULL;
+}
+
+static void mutexes(void) {
+    pthread_mutexattr_t how;
+    pthread_mutex_t m;
+    pthread_mutexattr_init(&how);
+    pthread_mutexattr_settype(&how, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&m, &how);
+    SHOW(pthread_mutex_lock(&m));
+    SHOW(pthread_mutex_lock(&m) == EDEADLK);
+    SHOW(pthread_mutex_destroy(&m) == EBUSY);
+    in_thread(lock_of_other, &m);
+    SHOW(pthread_mutex_unlock(&m));
+    SHOW(pthread_mutex_unlock(&m) == EPERM);
+    SHOW(pthread_mutex_destroy(&m));
+    pthread_mutexattr_settype(&how, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&m, &how);
+    SHOW(pthread_mutex_lock(&m));
+    SHOW(pthread_mutex_trylock(&m));
+    SHOW(pthread_mutex_unlock(&m));
+    in_thread(lock_of_other, &m);
+    SHOW(pthread_mutex_unlock(&m));
+    SHOW(pthread_mutex_unlock(&m) == EPERM);
+    SHOW(pthread_mutex_destroy(&m));
+}
+
+static void* count_up(void* argument) {
+    for (int k = 0; k < 20000; ++k) {
+        pthread_mutex_lock(argument);
+        int const seen = s_count;
+        if (k % 64 == 0) sched_yield();
+        s_count = seen + 1;
+        pthread_mutex_unlock(argument);
+    }
+    return NULL;
+}
+
+static void exclusion(void) {
+    pthread_t t[8];
+    for (int k = 0; k < 8; ++k) pthread_create(&t[k], NULL, count_up, &s_mutex);
+    for (int k = 0; k < 8; ++k) pthread_join(t[k], NULL);
+    SHOW(s_count);
+}
+
+static void* timed_waits(void* argument) {
+    (void)argument;
+    pthread_condattr_t how;
+    pthread_cond_t c;
+    pthread_condattr_init(&how);
+    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+    pthread_cond_init(&c, &how);
+    pthread_mutex_lock(&s_mutex);
+    struct timespec t = after_ms(CLOCK_MONOTONIC, 10);
+    SHOW(pthread_cond_timedwait(&c, &s_mutex, &t) == ETIMEDOUT);
+    t = after_ms(CLOCK_REALTIME, 10);
+    SHOW(pthread_cond_timedwait(&s_cond, &s_mutex, &t) == ETIMEDOUT);
+    t.tv_nsec = -1;
+    SHOW(pthread_cond_timedwait(&s_cond, &s_mutex, &t) == EINVAL);
+    SHOW(pthread_mutex_unlock(&s_mutex));
+    SHOW(pthread_cond_destroy(&c));
+    return NULL;
+}
+
+static void conditions(void) {
+    timed_waits(NULL);
+    in_thread(timed_waits, NULL);
+}
+
+static void* try_both(void* l) {
+    printf("read %d, write %d\n", pthread_rwlock_tryrdlock(l), pthread_rwlock_trywrlock(l));
+    struct timespec const soon = after_ms(CLOCK_REALTIME, 10);
+    SHOW(pthread_rwlock_timedwrlock(l, &soon) == ETIMEDOUT);
+    return NULL;
+}
+
+static void rwlocks(void) {
+    pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+    SHOW(pthread_rwlock_rdlock(&l));
+    SHOW(pthread_rwlock_rdlock(&l));
+    in_thread(try_both, &l);
+    for (int k = 0; k < 3; ++k) SHOW(pthread_rwlock_unlock(&l));
+    SHOW(pthread_rwlock_wrlock(&l));
+    SHOW(pthread_rwlock_wrlock(&l) == EDEADLK);
+    SHOW(pthread_rwlock_tryrdlock(&l) == EBUSY);
+    SHOW(pthread_rwlock_unlock(&l));
+    SHOW(pthread_rwlock_destroy(&l));
+}
+
+static pthread_barrier_t s_barrier;
+static int s_serial, s_rounds[100];
+static void* meet(void* argument) {
+    (void)argument;
+    for (int k = 0; k < 100; ++k) {
+        __atomic_add_fetch(&s_rounds[k], 1, __ATOMIC_RELAXED);
+        if (pthread_barrier_wait(&s_barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+            __atomic_add_fetch(&s_serial, 1, __ATOMIC_RELAXED);
+        if (__atomic_load_n(&s_rounds[k], __ATOMIC_RELAXED) != 10) puts("too early");
+    }
+    return NULL;
+}
+
+static void barriers(void) {
+    SHOW(pthread_barrier_init(&s_barrier, NULL, 0) == EINVAL);
+    SHOW(pthread_barrier_init(&s_barrier, NULL, 10));
+    pthread_t t[10];
+    for (int k = 0; k < 10; ++k) pthread_create(&t[k], NULL, meet, NULL);
+    for (int k = 0; k < 10; ++k) pthread_join(t[k], NULL);
+    SHOW(s_serial);
+    SHOW(pthread_barrier_destroy(&s_barrier));
+}
+
+static pthread_once_t s_once = PTHREAD_ONCE_INIT;
+static void begin(void) {
+    usleep(10000);
+    ++s_count;
+}
+static void* call_once(void* argument) {
+    pthread_once(&s_once, begin);
+    return argument != NULL && s_count == 1 ? argument : NULL;
+}
+static void once(void) {
+    pthread_t t[5];
+    for (int k = 0; k < 5; ++k) pthread_create(&t[k], NULL, call_once, t);
+    for (int k = 0; k < 5; ++k) {
+        void* result = NULL;
+        pthread_join(t[k], &result);
+        SHOW(result == t);
+    }
+}
+
+static void* take_three(void* s) {
+    for (int k = 0; k < 3; ++k) sem_wait(s);
+    return NULL;
+}
+static void semaphores(void) {
+    sem_t s;
+    int value = -1;
+    SHOW(sem_init(&s, 0, 1));
+    SHOW(sem_trywait(&s));
+    SHOW(sem_trywait(&s) == -1 && errno == EAGAIN);
+    struct timespec t = after_ms(CLOCK_REALTIME, 10);
+    SHOW(sem_timedwait(&s, &t) == -1 && errno == ETIMEDOUT);
+    t.tv_nsec = -1;
+    SHOW(sem_timedwait(&s, &t) == -1 && errno == EINVAL);
+    pthread_t thread;
+    pthread_create(&thread, NULL, take_three, &s);
+    for (int k = 0; k < 4; ++k) sem_post(&s);
+    pthread_join(thread, NULL);
+    SHOW(sem_getvalue(&s, &value));
+    SHOW(value);
+    SHOW(sem_destroy(&s));
+    sem_init(&s, 0, SEM_VALUE_MAX);
+    SHOW(sem_post(&s) == -1 && errno == EOVERFLOW);
+}
+
+// --- input and output ----------------------------------------------------------------------------
+
+static int s_ends[2];
+static void* echo(void* argument) {
+    (void)argument;
+    char buffer[300];
+    ssize_t size;
+    while ((size = read(s_ends[1], buffer, sizeof buffer)) > 0) {
+        if (write(s_ends[1], buffer, (size_t)size) != size) abort();
+    }
+    return (void*)(intptr_t)size;
+}
+
+static void* send_much(void* argument) {
+    static char much[1 << 20];
+    memset(much, 'x', sizeof much);
+    return (void*)(intptr_t)write(*(int*)argument, much, sizeof much);
+}
+
+static void streams(void) {
+    socketpair(AF_UNIX, SOCK_STREAM, 0, s_ends);
+    pthread_t t;
+    pthread_create(&t, NULL, echo, NULL);
+    char buffer[16] = "";
+    for (int k = 0; k < 100; ++k) {
+        if (send(s_ends[0], "hello", 5, 0) != 5 || recv(s_ends[0], buffer, 5, MSG_WAITALL) != 5)
+            abort();
+    }
+    puts(buffer);
+    shutdown(s_ends[0], SHUT_WR);
+    void* result = &t;
+    pthread_join(t, &result);
+    SHOW(result == NULL);
+    int ends[2];
+    if (pipe(ends) != 0) abort();
+    pthread_create(&t, NULL, send_much, &ends[1]);
+    char page[5000];
+    ssize_t got = 0, all = 0;
+    while (all != 1 << 20 && (got = read(ends[0], page, sizeof page)) > 0) all += got;
+    pthread_join(t, &result);
+    printf("%zd, %d\n", all, (int)(intptr_t)result);
+}
+
+static void* asks(void* argument) {
+    int const number = *(int*)argument;
+    struct pollfd asked[2] = {{number, POLLIN, 0}, {number, POLLIN | POLLPRI, 0}};
+    SHOW(poll(asked, 2, 10));
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(number, &set);
+    struct timeval time = {0, 10000};
+    SHOW(select(number + 1, &set, NULL, NULL, &time));
+    SHOW(poll(asked, 1, -1));
+    SHOW(asked[0].revents == POLLIN);
+    FD_SET(number, &set);
+    SHOW(select(number + 1, &set, NULL, NULL, NULL));
+    SHOW(FD_ISSET(number, &set) != 0);
+    int const all = epoll_create1(0);
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = 9};
+    epoll_ctl(all, EPOLL_CTL_ADD, number, &event);
+    SHOW(epoll_wait(all, &event, 1, -1));
+    char byte;
+    SHOW(read(number, &byte, 1));
+    SHOW(epoll_wait(all, &event, 1, 10));
+    struct timeval const limit = {0, 10000};
+    setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    SHOW(recv(number, &byte, 1, 0) == -1 && errno == EAGAIN);
+    SHOW(read(-1, &byte, 1) == -1 && errno == EBADF);
+    return NULL;
+}
+
+static void polls(void) {
+    socketpair(AF_UNIX, SOCK_STREAM, 0, s_ends);
+    pthread_t t;
+    pthread_create(&t, NULL, asks, &s_ends[0]);
+    usleep(60000);
+    if (write(s_ends[1], "a", 1) != 1) abort();
+    pthread_join(t, NULL);
+}
+
+// --- the rest ------------------------------------------------------------------------------------
+
+static void* fork_here(void* argument) {
+    (void)argument;
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) {
+        void* const result = in_thread(add_own, (void*)2);
+        _exit((intptr_t)result == 9 ? 5 : 6);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    SHOW(WEXITSTATUS(status));
+    return NULL;
+}
+
+static void forks(void) {
+    in_thread(fork_here, NULL);
+    fork_here(NULL);
+}
+
+static void* describe(void* argument) {
+    char name[16] = "";
+    SHOW(pthread_setname_np(pthread_self(), "a name that is too long") == ERANGE);
+    SHOW(pthread_setname_np(pthread_self(), "worker"));
+    SHOW(pthread_getname_np(pthread_self(), name, sizeof name));
+    puts(name);
+    pthread_attr_t how;
+    void* stack = NULL;
+    size_t size = 0;
+    SHOW(pthread_getattr_np(pthread_self(), &how));
+    pthread_attr_getstack(&how, &stack, &size);
+    SHOW((char*)&how > (char*)stack && (char*)&how < (char*)stack + size);
+    int policy = -1;
+    struct sched_param parameters = {-1};
+    SHOW(pthread_getschedparam(pthread_self(), &policy, &parameters));
+    printf("%d %d\n", policy, parameters.sched_priority);
+    return argument;
+}
+
+static void descriptions(void) { in_thread(describe, NULL); }
+
+static void* use_stack(void* argument) {
+    volatile char much[3 << 20];
+    for (size_t k = 0; k < sizeof much; k += 4096) much[k] = 1;
+    return much[0] == 1 ? argument : NULL;
+}
+
+static void stacks(void) { SHOW((intptr_t)in_thread(use_stack, (void*)3)); }
+
+static void* spin(void* flag) {
+    while (__atomic_load_n((int*)flag, __ATOMIC_ACQUIRE) == 0) {}
+    return NULL;
+}
+
+// More threads that compute than any machine of tests has processors, and one that ends them.
+static void* set_flag(void* flag) {
+    __atomic_store_n((int*)flag, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static void busy(void) {
+    static int flag;
+    pthread_t t[5];
+    for (int k = 0; k < 4; ++k) pthread_create(&t[k], NULL, spin, &flag);
+    usleep(30000);
+    pthread_create(&t[4], NULL, set_flag, &flag);
+    for (int k = 0; k < 5; ++k) pthread_join(t[k], NULL);
+    puts("over");
+}
+
+static void many(void) {
+    enum { k_threads = 5000 };
+    static pthread_t t[k_threads];
+    pthread_attr_t how;
+    pthread_attr_init(&how);
+    pthread_attr_setstacksize(&how, 65536);
+    int made = 0;
+    while (made < k_threads && pthread_create(&t[made], &how, wait_for_count, NULL) == 0) ++made;
+    set_count();
+    for (int k = 0; k < made; ++k) pthread_join(t[k], NULL);
+    SHOW(made);
+}
+
+// For a test that looks at the process from outside.
+static void hold(void) {
+    enum { k_threads = 5000 };
+    pthread_attr_t how;
+    pthread_attr_init(&how);
+    pthread_attr_setstacksize(&how, 65536);
+    for (int k = 0; k < k_threads; ++k) {
+        pthread_t t;
+        if (pthread_create(&t, &how, wait_for_count, NULL) != 0) abort();
+    }
+    puts("waiting");
+    for (;;) pause();
+}
+
+static struct {
+    char const* name;
+    void (*run)(void);
+} const s_cases[] = {
+    {"variables", variables},
+    {"joins", joins},
+    {"detached", detached},
+    {"exits", exits},
+    {"main_exits", main_exits},
+    {"cancels", cancels},
+    {"states", states},
+    {"keys", keys},
+    {"mutexes", mutexes},
+    {"exclusion", exclusion},
+    {"conditions", conditions},
+    {"rwlocks", rwlocks},
+    {"barriers", barriers},
+    {"once", once},
+    {"semaphores", semaphores},
+    {"streams", streams},
+    {"polls", polls},
+    {"forks", forks},
+    {"descriptions", descriptions},
+    {"stacks", stacks},
+    {"busy", busy},
+    {"many", many},
+};
+
+int main(int count, char** words) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (size_t k = 0; k != sizeof s_cases / sizeof *s_cases; ++k) {
+        if (count < 2)
+            puts(s_cases[k].name);
+        else if (strcmp(words[1], s_cases[k].name) == 0)
+            s_cases[k].run();
+    }
+    if (count > 1 && strcmp(words[1], "hold") == 0) hold();
+    return 0;
+}

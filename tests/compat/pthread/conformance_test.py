@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of POSIX threads print the same upon the C library and upon libtulle-preload, which `tulle run --pthreads` loads.
+Arguments: the program `tulle`, the program of cases."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TULLE, CASES = (os.path.abspath(path) for path in sys.argv[1:3])
+del sys.argv[1:3]
+WAY = (TULLE, "run", "--pthreads")
+
+
+def run(*words, **variables):
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, env={**os.environ, **variables})
+
+
+def library():
+    return run(*WAY, "sh", "-c", "echo $LD_PRELOAD").stdout.strip()
+
+
+class Conformance(unittest.TestCase):
+    def compare(self, **variables):
+        names = run(CASES).stdout.split()
+        self.assertGreater(len(names), 20)
+        for name in names:
+            with self.subTest(case=name, **variables):
+                native, ours = run(CASES, name), run(*WAY, CASES, name, **variables)
+                self.assertEqual(native.returncode, 0, native)
+                self.assertNotEqual(native.stdout, "")
+                self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (native.returncode, native.stdout, native.stderr))
+
+    def test_all_cases(self):
+        self.compare()
+
+    def test_all_cases_with_one_worker(self):
+        self.compare(TULLE_WORKERS="1")
+
+
+class Loading(unittest.TestCase):
+    def test_other_preloaded_libraries_stay(self):
+        done = run(*WAY, "sh", "-c", "echo $LD_PRELOAD", LD_PRELOAD="libdl.so.2")
+        self.assertRegex(done.stdout, r"/libtulle-preload\.so\.\d+:libdl\.so\.2\n")
+
+    def test_threads_are_few_os_threads(self):
+        """5,000 threads that wait; the C library would have an OS thread for each."""
+        with subprocess.Popen([*WAY, CASES, "hold"], stdout=subprocess.PIPE, text=True) as program:
+            self.addCleanup(program.kill)
+            self.assertEqual(program.stdout.readline(), "waiting\n")
+            self.assertLess(len(os.listdir(f"/proc/{program.pid}/task")), 100)
+            program.send_signal(signal.SIGTERM)
+            self.assertEqual(program.wait(timeout=5), -signal.SIGTERM)
+
+    def test_it_needs_no_other_place_and_no_seed(self):
+        for words in (("-n", "2"), ("--seed", "1")):
+            done = run(*WAY, *words, "true")
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("--pthreads", done.stderr)
+
+    def test_a_moved_prefix_finds_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("bin", "lib"):
+                os.mkdir(os.path.join(folder, name))
+            shutil.copy(TULLE, os.path.join(folder, "bin", "tulle"))
+            shutil.copy(library(), os.path.join(folder, "lib", pathlib.Path(library()).name))
+            done = run(os.path.join(folder, "bin", "tulle"), "run", "--pthreads", "sh", "-c", "echo $LD_PRELOAD")
+            self.assertIn(os.path.realpath(folder), os.path.realpath(done.stdout.strip()))
+
+    def test_without_the_library_it_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "bin"))
+            shutil.copy(TULLE, os.path.join(folder, "bin", "tulle"))
+            done = run(os.path.join(folder, "bin", "tulle"), "run", "--pthreads", "true")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("libtulle-preload.so", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
