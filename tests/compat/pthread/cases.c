@@ -179,8 +179,9 @@ static void cancels(void) {
         void* result = NULL;
         pthread_create(&t, NULL, cancelled_in, (void*)way);
         usleep(10000);
-        SHOW(pthread_cancel(t));
+        int const error = pthread_cancel(t);
         pthread_join(t, &result);
+        SHOW(error);
         SHOW(result == PTHREAD_CANCELED);
     }
     SHOW(pthread_mutex_trylock(&s_mutex));
