@@ -99,6 +99,11 @@ static void* join_self(void* argument) {
     return (void*)(intptr_t)pthread_join(pthread_self(), NULL);
 }
 
+static void* post(void* s) {
+    sem_post(s);
+    return NULL;
+}
+
 static void detached(void) {
     pthread_attr_t how;
     pthread_attr_init(&how);
@@ -106,7 +111,7 @@ static void detached(void) {
     sem_t done;
     sem_init(&done, 0, 0);
     pthread_t t;
-    SHOW(pthread_create(&t, &how, (void* (*)(void*))sem_post, &done));
+    SHOW(pthread_create(&t, &how, post, &done));
     while (sem_wait(&done) != 0) {}
     SHOW((intptr_t)in_thread(join_self, NULL) == EDEADLK);
     pthread_create(&t, NULL, wait_for_count, NULL);
@@ -145,6 +150,8 @@ static void main_exits(void) {
     pthread_exit(NULL);
 }
 
+static void unlock(void* m) { pthread_mutex_unlock(m); }
+
 static void* cancelled_in(void* way) {
     pthread_cleanup_push(note, "of the cancelled");
     int ends[2];
@@ -153,7 +160,7 @@ static void* cancelled_in(void* way) {
     switch ((intptr_t)way) {
         case 0:
             pthread_mutex_lock(&s_mutex);
-            pthread_cleanup_push((void (*)(void*))pthread_mutex_unlock, &s_mutex);
+            pthread_cleanup_push(unlock, &s_mutex);
             while (s_count == 0) pthread_cond_wait(&s_cond, &s_mutex);
             pthread_cleanup_pop(1);
             break;
