@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The subcommands of the program. Each `add_*` declares one with CLI11 and returns what runs it: a
 // function that gives the program's exit code. Exit codes: 0 done, 1 something failed, 2 wrong
-// usage (of `run`: else those of PROG).
+// usage (of `run`: else those of PROG; of `cc` and `c++`: else those of clang).
 #pragma once
 
 #include <functional>
@@ -39,5 +39,7 @@ command add_bench(CLI::App& program);
 command add_run(CLI::App& program);
 command add_ps(CLI::App& program);
 command add_cpus(CLI::App& program);
+command add_cc(CLI::App& program);
+command add_cxx(CLI::App& program);
 
 } // namespace tulle::tool

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <span>
 
 #include <CLI/CLI.hpp>
 
@@ -36,7 +37,7 @@ int explain(CLI::App const& program, CLI::ParseError const& outcome) {
     return tool::k_exit_usage;
 }
 
-int dispatch(std::array<tool::command, 5> const& commands) {
+int dispatch(std::span<tool::command const> commands) {
     for (tool::command const& command : commands)
         if (command.app->parsed()) return command.run();
     throw tool::failure(tool::k_exit_usage, "which command? `tulle --help` names them");
@@ -49,7 +50,8 @@ int main(int argc, char** argv) {
     describe(program);
     std::array const commands{tool::add_info(program), tool::add_bench(program),
                               tool::add_run(program), tool::add_ps(program),
-                              tool::add_cpus(program)};
+                              tool::add_cpus(program), tool::add_cc(program),
+                              tool::add_cxx(program)};
     try {
         program.parse(argc, argv);
         return dispatch(commands);

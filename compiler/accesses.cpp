@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "accesses.hpp"
+
+#include <cstdlib>
+
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+
+namespace tulle::compiler {
+
+namespace {
+
+using namespace llvm;
+
+constexpr unsigned k_depth_of_search = 12; // through selects, phis and pointer arithmetic
+constexpr char const* k_mark_name = "tulle.coherent.covered";
+constexpr std::uint64_t k_most_atomic_bytes = 8;
+
+std::uint64_t bytes_of(Type* type, DataLayout const& layout) {
+    return layout.getTypeStoreSize(type).getKnownMinValue(); // x86-64 has no scalable vectors
+}
+
+bool gives_private_memory(CallBase const& call) {
+    Function const* const callee = call.getCalledFunction();
+    if (callee == nullptr || !callee->isDeclaration()) return false;
+#if LLVM_VERSION_MAJOR >= 15
+    if (callee->getIntrinsicID() == Intrinsic::threadlocal_address) return true;
+#endif
+    StringRef const name = callee->getName();
+    return name == "malloc" || name == "calloc" || name == "realloc";
+}
+
+bool is_private_object(Value const* object) {
+    if (isa<AllocaInst>(object) || isa<GlobalValue>(object)) return true;
+    if (auto const* argument = dyn_cast<Argument>(object)) return argument->hasByValAttr();
+    auto const* const call = dyn_cast<CallBase>(object);
+    return call != nullptr && gives_private_memory(*call);
+}
+
+// Collects the accesses of one instruction after the other.
+class collector {
+public:
+    collector(DataLayout const& layout, chosen_checks chosen)
+        : m_layout(layout), m_chosen(chosen) {}
+
+    void visit(Instruction& i) {
+        if (auto* load = dyn_cast<LoadInst>(&i))
+            add(i, load->getPointerOperand(), load->getType(), load->getAlign().value(),
+                mode_of(*load, load->getType(), mode::load));
+        else if (auto* store = dyn_cast<StoreInst>(&i))
+            add(i, store->getPointerOperand(), store->getValueOperand()->getType(),
+                store->getAlign().value(),
+                mode_of(*store, store->getValueOperand()->getType(), mode::store));
+        else if (auto* change = dyn_cast<AtomicRMWInst>(&i))
+            add(i, change->getPointerOperand(), change->getType(), change->getAlign().value(),
+                fits_atomic(change->getType()) ? mode::atomic : mode::store);
+        else if (auto* compare = dyn_cast<AtomicCmpXchgInst>(&i))
+            add(i, compare->getPointerOperand(), compare->getNewValOperand()->getType(),
+                compare->getAlign().value(),
+                fits_atomic(compare->getNewValOperand()->getType()) ? mode::atomic : mode::store);
+        else if (auto* call = dyn_cast<CallBase>(&i))
+            visit_call(*call);
+    }
+    std::vector<access> take() { return std::move(m_found); }
+
+private:
+    bool fits_atomic(Type* type) const {
+        return type->isSingleValueType() && !type->isVectorTy() &&
+               bytes_of(type, m_layout) <= k_most_atomic_bytes &&
+               isPowerOf2_64(m_layout.getTypeSizeInBits(type).getKnownMinValue()) &&
+               m_layout.getTypeSizeInBits(type).getKnownMinValue() >= 8;
+    }
+    template <typename Access> mode mode_of(Access const& a, Type* type, mode plain) const {
+        return (a.isVolatile() || a.isAtomic()) && fits_atomic(type) ? mode::atomic : plain;
+    }
+    void add(Instruction& at, Value* pointer, Type* type, std::uint64_t alignment, mode how,
+             int lane = -1) {
+        bool const is_in_other_space = pointer->getType()->getPointerAddressSpace() != 0;
+        if (is_in_other_space || !m_chosen.covers(how) || is_private(pointer)) return;
+        m_found.push_back({&at, pointer, bytes_of(type, m_layout), alignment, how, lane});
+    }
+    // The whole of a masked access counts: a check may name more than what is touched.
+    void visit_call(CallBase& call) {
+        switch (call.getIntrinsicID()) {
+            case Intrinsic::masked_load:
+            case Intrinsic::masked_expandload:
+                return add(call, call.getArgOperand(0), call.getType(), 1, mode::load);
+            case Intrinsic::masked_store:
+            case Intrinsic::masked_compressstore:
+                return add(call, call.getArgOperand(1), call.getArgOperand(0)->getType(), 1,
+                           mode::store);
+            case Intrinsic::masked_gather:
+                return add_lanes(call, call.getArgOperand(0), call.getType(), mode::load);
+            case Intrinsic::masked_scatter:
+                return add_lanes(call, call.getArgOperand(1), call.getArgOperand(0)->getType(),
+                                 mode::store);
+            default: return add_arguments_by_value(call);
+        }
+    }
+    void add_lanes(CallBase& call, Value* pointers, Type* values, mode how) {
+        auto const lanes = cast<FixedVectorType>(values)->getNumElements();
+        for (unsigned lane = 0; lane < lanes; ++lane)
+            add(call, pointers, values->getScalarType(), 1, how, static_cast<int>(lane));
+    }
+    void add_arguments_by_value(CallBase& call) {
+        for (unsigned k = 0; k < call.arg_size(); ++k)
+            if (call.isByValArgument(k))
+                add(call, call.getArgOperand(k), call.getParamByValType(k), 1, mode::load);
+    }
+
+    DataLayout const& m_layout;
+    chosen_checks m_chosen;
+    std::vector<access> m_found;
+};
+
+MDNode* group_of(Module& module) {
+    NamedMDNode* const named = module.getOrInsertNamedMetadata(k_mark_name);
+    if (named->getNumOperands() == 0)
+        named->addOperand(MDNode::getDistinct(module.getContext(), {}));
+    return named->getOperand(0);
+}
+
+} // namespace
+
+chosen_checks chosen_checks::read() {
+    char const* const text = std::getenv("TULLE_COHERENT_CHECKS");
+    StringRef const words = text == nullptr ? "all" : text;
+    return {words == "all" || words == "loads", words == "all" || words == "stores"};
+}
+
+bool is_private(Value const* pointer) {
+    SmallVector<Value const*, 8> objects;
+    getUnderlyingObjects(pointer, objects, nullptr, k_depth_of_search);
+    return all_of(objects, is_private_object);
+}
+
+std::vector<access> accesses_of(Function& function, chosen_checks chosen) {
+    collector found(function.getParent()->getDataLayout(), chosen);
+    for (Instruction& i : instructions(function))
+        if (!is_marked(i)) found.visit(i);
+    return found.take();
+}
+
+void mark(Instruction& instruction) {
+    instruction.setMetadata(LLVMContext::MD_access_group, group_of(*instruction.getModule()));
+}
+
+bool is_marked(Instruction const& instruction) {
+    MDNode const* const group = instruction.getMetadata(LLVMContext::MD_access_group);
+    if (group == nullptr) return false;
+    NamedMDNode const* const named = instruction.getModule()->getNamedMetadata(k_mark_name);
+    if (named == nullptr) return false;
+    MDNode const* const ours = named->getOperand(0);
+    // Of an instruction in several groups (`omp simd`) the node lists them.
+    return group == ours || is_contained(group->operands(), static_cast<Metadata const*>(ours));
+}
+
+} // namespace tulle::compiler

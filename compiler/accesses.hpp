@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which instructions may touch coherent memory, where, and how.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "llvm/IR/Instructions.h"
+
+namespace tulle::compiler {
+
+enum class mode { load, store, atomic };
+
+struct access {
+    llvm::Instruction* at;
+    llvm::Value* pointer; // of a gather or scatter: a vector, of which `lane` is meant
+    std::uint64_t bytes;
+    std::uint64_t alignment;
+    mode how;
+    int lane = -1;
+
+    [[nodiscard]] bool may_straddle_lines() const { return alignment < bytes; }
+};
+
+// Which kinds are checked at all, as the environment variable TULLE_COHERENT_CHECKS says: all,
+// loads, stores or none.
+struct chosen_checks {
+    bool loads = true;
+    bool stores = true;
+
+    [[nodiscard]] bool covers(mode how) const {
+        if (how == mode::atomic) return loads || stores;
+        return how == mode::load ? loads : stores;
+    }
+    static chosen_checks read();
+};
+
+// Whether a pointer can only lead to memory that is no coherent one: the stack, variables of the
+// program, blocks of malloc.
+bool is_private(llvm::Value const* pointer);
+
+// Loads and stores of the function that a check must precede, in order. Without those that are
+// marked, and without memcpy and its kin.
+std::vector<access> accesses_of(llvm::Function& function, chosen_checks chosen);
+
+// Marks instructions that a check ahead of a loop covers, or that belong to a check. The mark is an
+// access group, which the vectorizer and later passes keep or drop, but never invent.
+void mark(llvm::Instruction& instruction);
+bool is_marked(llvm::Instruction const& instruction);
+
+} // namespace tulle::compiler

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check_writer.hpp"
+
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+#include "tulle/coherent_abi.h"
+
+namespace tulle::compiler {
+
+using namespace llvm;
+
+namespace {
+
+constexpr unsigned k_weight_of_usual = 100'000;
+
+} // namespace
+
+check_writer::check_writer(Module& module)
+    : m_module(module),
+      m_word(Type::getInt64Ty(module.getContext())),
+      m_byte(Type::getInt8Ty(module.getContext())),
+      m_rare(MDBuilder(module.getContext()).createBranchWeights(1, k_weight_of_usual)) {}
+
+Value* check_writer::address_of(IRBuilder<>& builder, Value* pointer) {
+    return builder.CreatePtrToInt(pointer, m_word);
+}
+
+Value* check_writer::is_coherent(IRBuilder<>& builder, Value* address) {
+    return builder.CreateICmpEQ(builder.CreateLShr(address, TULLE_COHERENT_RANGE_SHIFT),
+                                builder.getInt64(TULLE_COHERENT_RANGE));
+}
+
+Value* check_writer::state_of(IRBuilder<>& builder, Value* address) {
+    Value* const place = builder.CreateLShr(address, TULLE_COHERENT_LINE_SHIFT);
+    auto* const state =
+        builder.CreateLoad(m_byte, builder.CreateIntToPtr(place, PointerType::get(m_byte, 0)));
+    mark(*state);
+    return state;
+}
+
+Value* check_writer::forbids(IRBuilder<>& builder, Value* state, mode how) {
+    if (how == mode::atomic) return builder.CreateIsNotNull(state);
+    unsigned const bits = how == mode::load ? TULLE_COHERENT_NO_LOAD
+                                            : TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE;
+    return builder.CreateIsNotNull(builder.CreateAnd(state, bits));
+}
+
+Instruction* check_writer::when(Value* condition, Instruction* at, bool is_rare) {
+    return SplitBlockAndInsertIfThen(condition, at, false, is_rare ? m_rare : nullptr);
+}
+
+CallInst* check_writer::call(Instruction* at, char const* function, ArrayRef<Value*> arguments,
+                             CallingConv::ID convention) {
+    SmallVector<Type*, 4> types;
+    for (Value* argument : arguments) types.push_back(argument->getType());
+    auto callee = m_module.getOrInsertFunction(
+        function, FunctionType::get(Type::getVoidTy(m_module.getContext()), types, false));
+    auto* const declared = cast<Function>(callee.getCallee());
+    declared->setCallingConv(convention);
+    declared->addFnAttr(Attribute::NoUnwind);
+    if (convention == CallingConv::PreserveAll) declared->addFnAttr(Attribute::Cold);
+    IRBuilder<> builder(at);
+    CallInst* const made = builder.CreateCall(callee, arguments);
+    made->setCallingConv(convention);
+    return made;
+}
+
+void check_writer::check_bytes(Instruction* at, Value* pointer, std::int64_t offset,
+                               std::uint64_t bytes, bool straddles, mode how) {
+    IRBuilder<> builder(at);
+    Value* first = address_of(builder, pointer);
+    if (offset != 0) first = builder.CreateAdd(first, builder.getInt64(offset));
+    Instruction* const inside = when(is_coherent(builder, first), at, false);
+    builder.SetInsertPoint(inside);
+    Value* const last = straddles ? builder.CreateAdd(first, builder.getInt64(bytes - 1)) : nullptr;
+    Value* state = state_of(builder, first);
+    if (straddles) state = builder.CreateOr(state, state_of(builder, last));
+    Instruction* const slow = when(forbids(builder, state, how), inside, true);
+    char const* const function = how == mode::load ? "tulle_coherent_load" : "tulle_coherent_store";
+    call(slow, function, {first}, CallingConv::PreserveAll);
+    if (straddles) call(slow, function, {last}, CallingConv::PreserveAll);
+}
+
+// Inline for one or two lines; the run time looks at more. An end may lie beyond coherent memory,
+// as a check ahead of a loop may name one step more than the loop takes.
+void check_writer::check_range(Instruction* at, Value* first, Value* last, mode how) {
+    IRBuilder<> builder(at);
+    Value* const lines = builder.CreateSub(builder.CreateLShr(last, TULLE_COHERENT_LINE_SHIFT),
+                                           builder.CreateLShr(first, TULLE_COHERENT_LINE_SHIFT));
+    Value* const has_first = is_coherent(builder, first);
+    Value* const has_last = is_coherent(builder, last);
+    Value* const low = builder.CreateSelect(has_first, first, last);
+    Value* const high = builder.CreateSelect(has_last, last, first);
+    Instruction* const inside = when(builder.CreateOr(has_first, has_last), at, false);
+    builder.SetInsertPoint(inside);
+    Value* const states = builder.CreateOr(state_of(builder, low), state_of(builder, high));
+    Value* const ask = builder.CreateOr(forbids(builder, states, how),
+                                        builder.CreateICmpUGT(lines, builder.getInt64(1)));
+    call(when(ask, inside, false),
+         how == mode::load ? "tulle_coherent_load_range" : "tulle_coherent_store_range",
+         {first, last}, CallingConv::PreserveMost);
+}
+
+void check_writer::check_rows(Instruction* at, Value* first, Value* last, Value* stride,
+                              Value* more, mode how) {
+    IRBuilder<> builder(at);
+    call(when(is_coherent(builder, first), at, false),
+         how == mode::load ? "tulle_coherent_load_rows" : "tulle_coherent_store_rows",
+         {first, last, stride, more}, CallingConv::PreserveMost);
+}
+
+} // namespace tulle::compiler

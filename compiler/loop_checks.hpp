@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks ahead of loops: one for all that an access touches while a loop, or a nest of loops, runs
+// without synchronising. What they cover is marked.
+#pragma once
+
+#include "accesses.hpp"
+#include "synchronisation.hpp"
+
+#include "llvm/IR/PassManager.h"
+
+namespace tulle::compiler {
+
+// Returns whether it has changed the function. Afterwards its analyses are out of date.
+bool check_ahead_of_loops(llvm::Function& function, llvm::FunctionAnalysisManager& analyses,
+                          synchronisation const& synchronises, chosen_checks chosen);
+
+} // namespace tulle::compiler

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plug-in of clang that writes checks of accesses to coherent memory into programs
+// (include/tulle/coherent_abi.h). It runs twice over each function: ahead of the vectorizer, where
+// loops have their simplest form, and after all else, where few accesses are left.
+#include "atomic_checks.hpp"
+#include "block_checks.hpp"
+#include "loop_checks.hpp"
+#include "point_checks.hpp"
+#include "uninstrumented.hpp"
+
+#include <memory>
+
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+#include "tulle/coherent_abi.h"
+
+namespace tulle::compiler {
+
+using namespace llvm;
+
+namespace {
+
+constexpr int k_first_priority = 1; // of constructors: those of the program come later
+
+synchronisation look_into(Module& module, FunctionAnalysisManager& analyses) {
+    return synchronisation(module, [&](Function& f) -> TargetLibraryInfo const& {
+        return analyses.getResult<TargetLibraryAnalysis>(f);
+    });
+}
+
+class early_pass : public PassInfoMixin<early_pass> {
+public:
+    PreservedAnalyses run(Function& function, FunctionAnalysisManager& analyses) {
+        if (function.hasOptNone()) return PreservedAnalyses::all();
+        if (m_module != function.getParent()) {
+            m_module = function.getParent();
+            m_synchronises = std::make_shared<synchronisation>(look_into(*m_module, analyses));
+        }
+        bool const changed =
+            check_ahead_of_loops(function, analyses, *m_synchronises, chosen_checks::read());
+        return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    }
+    static bool isRequired() { return true; }
+
+private:
+    Module* m_module = nullptr;
+    std::shared_ptr<synchronisation> m_synchronises;
+};
+
+class late_pass : public PassInfoMixin<late_pass> {
+public:
+    PreservedAnalyses run(Module& module, ModuleAnalysisManager& analyses) {
+        auto const chosen = chosen_checks::read();
+        if (!chosen.loads && !chosen.stores) return PreservedAnalyses::all();
+        auto& functions =
+            analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+        synchronisation const synchronises = look_into(module, functions);
+        check_writer writer(module);
+        list_uninstrumented(module);
+        for (Function& f : module) {
+            if (f.isDeclaration() || f.hasAvailableExternallyLinkage()) continue;
+            auto const accesses = accesses_of(f, chosen);
+            check_accesses(f, accesses, synchronises, writer);
+            check_block_operations(f, chosen, writer);
+            check_atomics(accesses, writer);
+        }
+        call_start(module);
+        return PreservedAnalyses::none();
+    }
+    static bool isRequired() { return true; }
+
+private:
+    static void call_start(Module& module) {
+        Type* const number = Type::getInt32Ty(module.getContext());
+        auto const made = createSanitizerCtorAndInitFunctions(
+            module, "tulle_coherent_start_of_object", "tulle_coherent_start", {number},
+            {ConstantInt::get(number, TULLE_COHERENT_ABI)});
+        appendToGlobalCtors(module, made.first, k_first_priority);
+    }
+};
+
+void add_passes(PassBuilder& builder) {
+    builder.registerVectorizerStartEPCallback(
+        [](FunctionPassManager& passes, auto...) { passes.addPass(early_pass()); });
+    builder.registerOptimizerLastEPCallback(
+        [](ModulePassManager& passes, auto...) { passes.addPass(late_pass()); });
+}
+
+} // namespace
+
+} // namespace tulle::compiler
+
+extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo() {
+    return {LLVM_PLUGIN_API_VERSION, "tulle-coherent", "1", tulle::compiler::add_passes};
+}

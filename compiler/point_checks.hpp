@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of single accesses, without those that an earlier check makes redundant on every way to
+// the access.
+#pragma once
+
+#include "check_writer.hpp"
+#include "synchronisation.hpp"
+
+namespace tulle::compiler {
+
+void check_accesses(llvm::Function& function, llvm::ArrayRef<access> accesses,
+                    synchronisation const& synchronises, check_writer& writer);
+
+} // namespace tulle::compiler

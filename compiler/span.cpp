@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "span.hpp"
+
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+#include "tulle/coherent_abi.h"
+
+namespace tulle::compiler {
+
+using namespace llvm;
+
+namespace {
+
+constexpr int k_most_guards = 3;
+
+// The address of an access as a number, so that its sums need no pointer.
+SCEV const* number_of(ScalarEvolution& evolution, Value* pointer) {
+    Type* const type = Type::getInt64Ty(pointer->getContext());
+    return evolution.getPtrToIntExpr(evolution.getSCEV(pointer), type);
+}
+
+} // namespace
+
+SCEV const* span_finder::word(SCEV const* value) {
+    return m_evolution.getTruncateOrZeroExtend(value,
+                                               Type::getInt64Ty(value->getType()->getContext()));
+}
+
+bool span_finder::is_known_ahead(SCEV const* value, Loop const* loop) {
+    Instruction const* const at = loop->getLoopPreheader()->getTerminator();
+    if (isa<SCEVCouldNotCompute>(value) || !m_evolution.isLoopInvariant(value, loop)) return false;
+#if LLVM_VERSION_MAJOR >= 15
+    SCEVExpander expander(m_evolution, at->getModule()->getDataLayout(), "tulle.check");
+    return expander.isSafeToExpandAt(value, at);
+#else
+    return isSafeToExpandAt(value, at, m_evolution);
+#endif
+}
+
+// Of a span that changes from turn to turn by the same step, what all turns touch together; rows
+// where the direction of the step is not known.
+bool span_finder::fold_loop(span& s, Loop* loop) {
+    if (is_known_ahead(s.first, loop) && is_known_ahead(s.last, loop)) return true;
+    SCEV const* const turns = m_evolution.getBackedgeTakenCount(loop);
+    auto const* const first = dyn_cast<SCEVAddRecExpr>(s.first);
+    auto const* const last = dyn_cast<SCEVAddRecExpr>(s.last);
+    if (!is_known_ahead(turns, loop) || first == nullptr || last == nullptr ||
+        first->getLoop() != loop || last->getLoop() != loop || !first->isAffine() ||
+        !last->isAffine())
+        return false;
+    SCEV const* const step = first->getStepRecurrence(m_evolution);
+    if (step != last->getStepRecurrence(m_evolution) || !is_known_ahead(step, loop) ||
+        !is_known_ahead(first->getStart(), loop) || !is_known_ahead(last->getStart(), loop))
+        return false;
+    bool const goes_up = m_evolution.isKnownNonNegative(step);
+    bool const goes_down = m_evolution.isKnownNegative(step);
+    if ((!goes_up && !goes_down) || has_gaps(s, step)) {
+        if (s.stride != nullptr) return false; // gaps in two dimensions
+        s.stride = step;
+        s.more = word(turns);
+        s.first = first->getStart();
+        s.last = last->getStart();
+        return true;
+    }
+    SCEV const* const way = m_evolution.getMulExpr(word(turns), step);
+    s.first = goes_up ? first->getStart() : m_evolution.getAddExpr(first->getStart(), way);
+    s.last = goes_up ? m_evolution.getAddExpr(last->getStart(), way) : last->getStart();
+    return true;
+}
+
+// Whether turns leave lines between them alone, which a range would name as well.
+bool span_finder::has_gaps(span const& s, SCEV const* step) {
+    SCEV const* const length = m_evolution.getMinusSCEV(s.last, s.first);
+    SCEV const* const dense = m_evolution.getAddExpr(
+        length, m_evolution.getConstant(length->getType(), TULLE_COHERENT_LINE + 1));
+    SCEV const* const way =
+        m_evolution.isKnownNegative(step) ? m_evolution.getNegativeSCEV(step) : step;
+    return !m_evolution.isKnownPredicate(ICmpInst::ICMP_SLE, way, dense);
+}
+
+// Whether a turn of the outer loop always reaches the inner one, but for conditions that are known
+// ahead of the outer one.
+bool span_finder::runs_in_each_turn(span& s, Loop* outer) {
+    BasicBlock const* const latch = outer->getLoopLatch();
+    Instruction const* const ahead = outer->getLoopPreheader()->getTerminator();
+    BasicBlock const* block = s.loop->getLoopPreheader();
+    for (int steps = 0; steps < k_most_guards && !m_dominators.dominates(block, latch); ++steps) {
+        BasicBlock const* const before = block->getSinglePredecessor();
+        auto const* const branch =
+            before == nullptr ? nullptr : dyn_cast<BranchInst>(before->getTerminator());
+        if (branch == nullptr || !outer->contains(before)) return false;
+        if (branch->isConditional()) {
+            Value* const condition = branch->getCondition();
+            if (!outer->isLoopInvariant(condition) || !m_dominators.dominates(condition, ahead))
+                return false;
+            s.guards.push_back({condition, branch->getSuccessor(0) == block});
+        }
+        block = before;
+    }
+    return m_dominators.dominates(block, latch);
+}
+
+bool span_finder::fold_outer_loop(span& s, Loop* outer) {
+    span wider = s;
+    if (!runs_in_each_turn(wider, outer)) return false;
+    if (s.stride != nullptr && !(is_known_ahead(s.stride, outer) && is_known_ahead(s.more, outer)))
+        return false;
+    SCEV const* const length = m_evolution.getMinusSCEV(s.last, s.first);
+    if (!is_known_ahead(length, outer) || !fold_loop(wider, outer)) return false;
+    Instruction const* const ahead = outer->getLoopPreheader()->getTerminator();
+    for (guard const& g : wider.guards) // those of inner loops, too
+        if (!m_dominators.dominates(g.condition, ahead)) return false;
+    wider.loop = outer;
+    s = wider;
+    return true;
+}
+
+std::optional<span> span_finder::find(access const& a) {
+    Loop* const loop = m_loops.getLoopFor(a.at->getParent());
+    if (a.how == mode::atomic || a.lane >= 0 || loop == nullptr || !m_quiet(*loop) ||
+        !m_dominators.dominates(a.at->getParent(), loop->getLoopLatch()))
+        return std::nullopt;
+    SCEV const* const first = number_of(m_evolution, a.pointer);
+    if (isa<SCEVCouldNotCompute>(first)) return std::nullopt;
+    SCEV const* const bytes = m_evolution.getConstant(first->getType(), a.bytes - 1);
+    span s{first, m_evolution.getAddExpr(first, bytes), nullptr, nullptr, loop, a.how, {}, {a.at}};
+    if (!fold_loop(s, loop)) return std::nullopt;
+    for (Loop* outer = loop->getParentLoop(); outer != nullptr && m_quiet(*outer);
+         outer = outer->getParentLoop())
+        if (!fold_outer_loop(s, outer)) break;
+    return s;
+}
+
+} // namespace tulle::compiler

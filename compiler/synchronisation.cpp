@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "synchronisation.hpp"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+
+namespace tulle::compiler {
+
+namespace {
+
+using namespace llvm;
+
+// The functions of libraries that LLVM knows compute, copy, allocate and print; they wait for
+// nobody on another host. Slow paths of checks change no state but that of what they are told.
+bool is_quiet_library(Function const& callee, TargetLibraryInfo const& library) {
+    if (callee.getName().find("tulle_coherent_") == 0) return true;
+    LibFunc function;
+    return !callee.hasFnAttribute(Attribute::ReturnsTwice) && library.getLibFunc(callee, function);
+}
+
+} // namespace
+
+// All functions of the module are assumed to be quiet, until one is found to contain what is not.
+synchronisation::synchronisation(Module& module, library_of library) {
+    for (Function& f : module)
+        if (f.isDeclaration() ? is_quiet_library(f, library(f)) : !f.isInterposable())
+            m_quiet.insert(&f);
+    auto const is_loud = [this](Instruction const& i) { return may_happen_at(i); };
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (Function& f : module)
+            if (!f.isDeclaration() && m_quiet.count(&f) != 0 && any_of(instructions(f), is_loud))
+                changed = m_quiet.erase(&f);
+    }
+}
+
+bool synchronisation::may_happen_in(Function const& callee) const {
+    if (m_quiet.count(&callee) != 0) return false;
+    return !callee.isDeclaration() || !callee.onlyReadsMemory() || !callee.doesNotThrow();
+}
+
+bool synchronisation::may_happen_at(Instruction const& instruction) const {
+    if (isa<FenceInst>(instruction) || isa<AtomicRMWInst>(instruction) ||
+        isa<AtomicCmpXchgInst>(instruction))
+        return true;
+    if (instruction.isAtomic()) return true;
+    auto const* const call = dyn_cast<CallBase>(&instruction);
+    if (call == nullptr || isa<IntrinsicInst>(call)) return false;
+    Function const* const callee = call->getCalledFunction();
+    return callee == nullptr || may_happen_in(*callee);
+}
+
+} // namespace tulle::compiler

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "uninstrumented.hpp"
+
+#include "accesses.hpp"
+
+#include <set>
+#include <string>
+
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+namespace tulle::compiler {
+
+using namespace llvm;
+
+namespace {
+
+constexpr char const* k_section = ".tulle.uninstrumented";
+
+std::string place_of(Instruction const& i) {
+    DebugLoc const& where = i.getDebugLoc();
+    if (!where) return i.getModule()->getSourceFileName();
+    return (where->getFilename() + ":" + Twine(where.getLine())).str();
+}
+
+bool takes_shared_pointer(CallBase const& call) {
+    return any_of(call.args(), [](Use const& argument) {
+        return argument->getType()->isPointerTy() && !isa<Constant>(argument) &&
+               !is_private(argument);
+    });
+}
+
+// These neither read nor write what they are given.
+bool only_takes_address(StringRef name) {
+    return name.find("tulle_") == 0 || name == "free" || name == "_ZdlPv" || name == "_ZdlPvm" ||
+           name.find("__cxa_") == 0;
+}
+
+std::string line_of(CallBase const& call) {
+    std::string const caller = call.getFunction()->getName().str();
+    if (isa<IntrinsicInst>(call)) return "";
+    if (auto const* assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
+        bool const may_touch = takes_shared_pointer(call) || assembly->getConstraintString().find(
+                                                                 "{memory}") != std::string::npos;
+        bool const is_empty = assembly->getAsmString().empty(); // a barrier for the compiler
+        return may_touch && !is_empty ? "assembly\t" + caller + "\t" + place_of(call) : "";
+    }
+    Function const* const callee = call.getCalledFunction();
+    if (callee == nullptr || !callee->isDeclaration() || only_takes_address(callee->getName()) ||
+        !takes_shared_pointer(call))
+        return "";
+    return "call\t" + callee->getName().str() + "\t" + caller + "\t" + place_of(call);
+}
+
+// Of an atomic operation that the run time cannot do elsewhere.
+std::string line_of(AtomicRMWInst const& change) {
+    auto const operation = change.getOperation();
+    bool const is_known = operation <= AtomicRMWInst::Xor && operation != AtomicRMWInst::Nand;
+    if (is_known || is_private(change.getPointerOperand())) return "";
+    return "atomic\t" + change.getFunction()->getName().str() + "\t" + place_of(change);
+}
+
+std::string escaped(std::string const& line) {
+    std::string text;
+    for (char c : line) {
+        if (c == '"' || c == '\\') text += '\\';
+        text += c == '\t' ? std::string("\\t") : std::string(1, c);
+    }
+    return text + "\\n";
+}
+
+} // namespace
+
+void list_uninstrumented(Module& module) {
+    std::set<std::string> lines;
+    for (Function const& f : module) {
+        if (!f.isDeclaration()) lines.insert("define\t" + f.getName().str());
+        for (Instruction const& i : instructions(f)) {
+            if (auto const* call = dyn_cast<CallBase>(&i)) lines.insert(line_of(*call));
+            if (auto const* change = dyn_cast<AtomicRMWInst>(&i)) lines.insert(line_of(*change));
+        }
+    }
+    lines.erase("");
+    if (lines.empty()) return;
+    std::string text = std::string(".pushsection ") + k_section + ",\"\",@progbits\n";
+    for (std::string const& line : lines) text += ".ascii \"" + escaped(line) + "\"\n";
+    module.appendModuleInlineAsm(text + ".popsection\n");
+}
+
+} // namespace tulle::compiler

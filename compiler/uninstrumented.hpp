@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What no check can be written for is listed in a section of the object file, which takes no memory
+// at run time; the linker joins the lists, and `tulle cc --list` prints what remains.
+#pragma once
+
+#include "llvm/IR/Module.h"
+
+namespace tulle::compiler {
+
+// Lines of words with tabs between them: "define FUNCTION", "call CALLEE CALLER PLACE" where memory
+// is handed to a function that is not in this object, "assembly CALLER PLACE", "atomic CALLER PLACE".
+void list_uninstrumented(llvm::Module& module);
+
+} // namespace tulle::compiler

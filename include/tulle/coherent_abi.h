@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What code compiled by `tulle cc` and the run time agree on. Programs do not call this; compilers
+// and other run times (such as those that record accesses in tests) do. C11 and C++20; x86-64.
+//
+// Coherent memory lies in one range of addresses. Each line of it, 64 bytes, has a state byte in a
+// table whose place follows from the address alone: state of `a` is the byte at address `a >> 6`.
+// Units of coherence are one or more lines, as an allocation chooses. Before an access, code tests
+// whether the address is in the range and, if so, whether the state forbids the access:
+//
+//     if (a >> 44 == 2 && *(uint8_t const*)(a >> 6) & FORBIDS) slow_path(a);
+//
+// FORBIDS is TULLE_COHERENT_NO_LOAD for a load, also TULLE_COHERENT_NO_STORE for a store, and any
+// bit at all for an atomic or volatile access. A check holds until the thread that made it next
+// calls something that may synchronise with other hosts.
+//
+// Errors: a slow path always succeeds or ends the program. It ignores what it is told of that is
+// no coherent memory, since a check ahead of a loop may name more than the loop touches.
+// Contexts: any thread, also in handlers of signals where the program itself may touch the memory.
+// Memory ordering: none but for atomic accesses, which have the one that they ask for. What other
+// hosts wrote becomes visible by synchronising with them.
+#pragma once
+
+#include <stdint.h>
+
+#include <tulle/detail/visibility.h>
+
+#define TULLE_COHERENT_ABI 1u
+
+#define TULLE_COHERENT_RANGE_SHIFT 44 // the range: addresses a with a >> 44 == 2
+#define TULLE_COHERENT_RANGE 2u
+#define TULLE_COHERENT_LINE_SHIFT 6 // also from an address to that of its state byte
+#define TULLE_COHERENT_LINE 64u
+
+#define TULLE_COHERENT_FIRST ((uint64_t)TULLE_COHERENT_RANGE << TULLE_COHERENT_RANGE_SHIFT)
+#define TULLE_COHERENT_BYTES ((uint64_t)1 << TULLE_COHERENT_RANGE_SHIFT)
+#define TULLE_COHERENT_TABLE (TULLE_COHERENT_FIRST >> TULLE_COHERENT_LINE_SHIFT)
+#define TULLE_COHERENT_TABLE_BYTES (TULLE_COHERENT_BYTES >> TULLE_COHERENT_LINE_SHIFT)
+
+// Bits of a state byte; 0: everything is allowed.
+#define TULLE_COHERENT_NO_STORE 1u
+#define TULLE_COHERENT_NO_LOAD 2u
+#define TULLE_COHERENT_CHANGING 4u // set with one of the above by whoever changes the state
+#define TULLE_COHERENT_AWAY 8u     // the home is another host: atomic accesses happen there
+
+// What tulle_coherent_atomic does, in bits 0..7 of its last argument. The access has 1 << n bytes,
+// n being bits 8..11, and the memory order (__ATOMIC_RELAXED to __ATOMIC_SEQ_CST) is bits 12..15.
+#define TULLE_COHERENT_ATOMIC_LOAD 0u
+#define TULLE_COHERENT_ATOMIC_STORE 1u
+#define TULLE_COHERENT_ATOMIC_SWAP 2u
+#define TULLE_COHERENT_ATOMIC_COMPARE 3u // stores `operand` where there is `expected`
+#define TULLE_COHERENT_ATOMIC_ADD 4u
+#define TULLE_COHERENT_ATOMIC_SUB 5u
+#define TULLE_COHERENT_ATOMIC_AND 6u
+#define TULLE_COHERENT_ATOMIC_OR 7u
+#define TULLE_COHERENT_ATOMIC_XOR 8u
+#define TULLE_COHERENT_ATOMIC_SIZE_SHIFT 8
+#define TULLE_COHERENT_ATOMIC_ORDER_SHIFT 12
+
+// Conventions by which instrumented code calls slow paths. After preserve_all each register but r11
+// has its value, vector registers included; after preserve_most each general register but r11. A
+// compiler that does not know them can neither define nor call these functions.
+#if defined __clang__
+#define TULLE_COHERENT_KEEPS_ALL __attribute__((preserve_all))
+#define TULLE_COHERENT_KEEPS_MOST __attribute__((preserve_most))
+#else
+#define TULLE_COHERENT_KEEPS_ALL
+#define TULLE_COHERENT_KEEPS_MOST
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Called by a constructor of each instrumented object file, before all others of the program; maps
+// the table. Ends the program where `abi` is not the one of this run time, or where there is no
+// room for the table.
+TULLE_API void tulle_coherent_start(uint32_t abi);
+
+// Slow paths of one access: the line of `address` may be loaded from, or stored to, afterwards.
+TULLE_API TULLE_COHERENT_KEEPS_ALL void tulle_coherent_load(uint64_t address);
+TULLE_API TULLE_COHERENT_KEEPS_ALL void tulle_coherent_store(uint64_t address);
+
+// All lines of the bytes [first, last]; nothing where last < first.
+TULLE_API TULLE_COHERENT_KEEPS_MOST void tulle_coherent_load_range(uint64_t first, uint64_t last);
+TULLE_API TULLE_COHERENT_KEEPS_MOST void tulle_coherent_store_range(uint64_t first, uint64_t last);
+
+// As a range, and `more` times again, each time `stride` bytes (signed) further.
+TULLE_API TULLE_COHERENT_KEEPS_MOST void tulle_coherent_load_rows(uint64_t first, uint64_t last,
+                                                                  int64_t stride, uint64_t more);
+TULLE_API TULLE_COHERENT_KEEPS_MOST void tulle_coherent_store_rows(uint64_t first, uint64_t last,
+                                                                   int64_t stride, uint64_t more);
+
+// Does an atomic access where the home of `address` is, and returns what was there before. Values
+// have their bytes at the low end. The convention is that of C.
+TULLE_API uint64_t tulle_coherent_atomic(uint64_t address, uint64_t operand, uint64_t expected,
+                                         uint32_t action);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tulle cc` and `tulle c++`: clang with the plug-in that writes checks of accesses to coherent
+// memory into what it compiles (compiler/).
+#include "clang.hpp"
+#include "command.hpp"
+#include "process.hpp"
+#include "uninstrumented.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include <sys/wait.h>
+
+namespace tulle::tool {
+
+namespace {
+
+constexpr auto k_longest_link = std::chrono::hours(24);
+
+struct compilation {
+    std::string checks = "all";
+    std::string clang;
+    bool list = false;
+};
+
+int exit_code(outcome const& ended) {
+    return WIFEXITED(ended.status) ? WEXITSTATUS(ended.status) : k_exit_failed;
+}
+
+// Stays to read what the linker has made.
+int compile_and_list(arguments const& command, arguments const& words) {
+    outcome const ended = capture(command, {.time = k_longest_link});
+    std::fwrite(ended.output.data(), 1, ended.output.size(), stdout);
+    if (!ended.ok() || !links(words)) return exit_code(ended);
+    for (std::string const& part : uninstrumented_parts(output_of(words)))
+        std::printf("%s\n", part.c_str());
+    return 0;
+}
+
+int compile(std::string const& name, compilation const& request, arguments const& words) {
+    if (words.empty())
+        throw failure(k_exit_usage, "cc: what shall be compiled? `tulle cc --help` explains");
+    arguments const command = command_of(find_clang(name, request.clang), words);
+    setenv("TULLE_COHERENT_CHECKS", request.checks.c_str(), 1);
+    if (request.list) return compile_and_list(command, words);
+    become(command);
+    throw failure(k_exit_cannot_run, "cc: " + command[0] + ": " + std::strerror(errno));
+}
+
+command add(CLI::App& program, char const* name, char const* clang, char const* sentence) {
+    auto const request = std::make_shared<compilation>();
+    CLI::App* const app = program.add_subcommand(name, sentence);
+    app->add_option("--checks", request->checks,
+                    "Which accesses are checked: all, stores, loads or none [all]")
+        ->check(CLI::IsMember({"all", "stores", "loads", "none"}).description(""))
+        ->type_name("KIND");
+    app->add_option("--clang", request->clang, "The program to wrap [one that has a plug-in]")
+        ->type_name("PROGRAM");
+    app->add_flag("--list", request->list,
+                  "After linking, prints what of the program has no checks: inline assembly, and "
+                  "functions of others that get memory");
+    app->prefix_command(); // from the first word on that is none of these, all is clang's
+    app->footer("These options stand first; from the first other word on, everything is clang's. "
+                "The exit code is clang's.");
+    return {app, [app, clang, request] { return compile(clang, *request, app->remaining()); }};
+}
+
+} // namespace
+
+command add_cc(CLI::App& program) {
+    return add(program, "cc", "clang",
+               "Compile C programs that share memory between hosts, with checks of accesses");
+}
+
+command add_cxx(CLI::App& program) { return add(program, "c++", "clang++", "As cc, for C++"); }
+
+} // namespace tulle::tool

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clang.hpp"
+
+#include "command.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <string_view>
+
+namespace tulle::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view k_plugin_prefix = "coherent-checks-";
+constexpr auto k_patience = std::chrono::seconds(20); // for clang to print its version
+
+// With one of these clang stops before it links, or only tells something.
+constexpr std::array<std::string_view, 14> k_no_link{
+    "-c",           "-S",           "-E",   "-M",     "-MM", "-fsyntax-only", "--version",
+    "-dumpversion", "-dumpmachine", "-###", "--help", "-r",  "-emit-ast",     "--precompile"};
+
+// An installed tree may have been moved, and the tree of a build has its libraries elsewhere.
+fs::path folder_of_libraries() {
+    fs::path const own = fs::read_symlink("/proc/self/exe").parent_path();
+    fs::path const installed = own / TULLE_LIBRARY_FROM_PROGRAM;
+    fs::path const built = own.parent_path() / "lib";
+    std::error_code none;
+    return (fs::exists(installed / "tulle", none) ? installed : built).lexically_normal();
+}
+
+fs::path folder_of_headers() {
+    fs::path const own = fs::read_symlink("/proc/self/exe").parent_path();
+    return own.parent_path() / "include";
+}
+
+// By version of LLVM, newest last.
+std::map<int, fs::path> plugins_in(fs::path const& folder) {
+    std::map<int, fs::path> found;
+    std::error_code none;
+    for (fs::directory_entry const& entry : fs::directory_iterator(folder, none)) {
+        std::string const name = entry.path().stem().string();
+        int version = 0;
+        if (!name.starts_with(k_plugin_prefix)) continue;
+        std::from_chars(name.data() + k_plugin_prefix.size(), name.data() + name.size(), version);
+        found.emplace(version, entry.path());
+    }
+    return found;
+}
+
+// 0: it does not say.
+int version_of(fs::path const& program) {
+    outcome const asked =
+        capture({program.string(), "-dumpversion"}, {.time = k_patience, .quiet = true});
+    int version = 0;
+    std::from_chars(asked.output.data(), asked.output.data() + asked.output.size(), version);
+    return asked.ok() ? version : 0;
+}
+
+std::string names_of(std::map<int, fs::path> const& plugins) {
+    std::string names;
+    for (auto const& [version, path] : plugins)
+        names += (names.empty() ? "clang-" : " or clang-") + std::to_string(version);
+    return names;
+}
+
+struct candidate {
+    fs::path program;
+    int version;
+};
+
+// In the order of preference.
+std::vector<candidate> candidates(std::string const& name, std::string const& wish,
+                                  std::map<int, fs::path> const& plugins) {
+    std::vector<candidate> found;
+    if (auto const program = find_program(wish.empty() ? name : wish))
+        found.push_back({*program, version_of(*program)});
+    for (auto newest = plugins.rbegin(); wish.empty() && newest != plugins.rend(); ++newest)
+        if (auto const program = find_program(name + '-' + std::to_string(newest->first)))
+            found.push_back({*program, newest->first});
+    return found;
+}
+
+} // namespace
+
+wrapped_clang find_clang(std::string const& name, std::string const& wish) {
+    fs::path const libraries = folder_of_libraries();
+    auto const plugins = plugins_in(libraries / "tulle");
+    if (plugins.empty())
+        throw failure(k_exit_failed,
+                      "cc: there is no plug-in of clang in " + (libraries / "tulle").string() +
+                          "; Tulle is built with them where llvm-14-dev, llvm-16-dev "
+                          "or llvm-19-dev is installed, on x86-64");
+    auto const found = candidates(name, wish, plugins);
+    for (candidate const& one : found)
+        if (auto const plugin = plugins.find(one.version); plugin != plugins.end())
+            return {one.program, plugin->second, folder_of_headers(), libraries};
+    std::string const what = found.empty() ? "there is no " + (wish.empty() ? name : wish)
+                                           : found.front().program.string() + " has version " +
+                                                 std::to_string(found.front().version) +
+                                                 ", for which there is no plug-in";
+    throw failure(k_exit_failed, "cc: " + what + "; install " + names_of(plugins));
+}
+
+bool links(arguments const& words) {
+    bool has_input = false;
+    for (std::string const& word : words) {
+        if (std::find(k_no_link.begin(), k_no_link.end(), word) != k_no_link.end()) return false;
+        if (word.starts_with("-print-") || word.starts_with("--print-")) return false;
+        has_input |= !word.starts_with('-');
+    }
+    return has_input;
+}
+
+std::filesystem::path output_of(arguments const& words) {
+    for (std::size_t n = 0; n < words.size(); ++n) {
+        if (words[n] == "-o" && n + 1 < words.size()) return words[n + 1];
+        if (words[n].starts_with("-o") && words[n].size() > 2) return words[n].substr(2);
+    }
+    return "a.out";
+}
+
+arguments command_of(wrapped_clang const& clang, arguments const& words) {
+    arguments all{clang.program.string(), "-fpass-plugin=" + clang.plugin.string(), "-isystem",
+                  clang.headers.string()};
+    all.insert(all.end(), words.begin(), words.end());
+    if (!links(words)) return all;
+    std::string const libraries = clang.libraries.string();
+    for (std::string const& word : {"-L" + libraries, "-Wl,-rpath," + libraries,
+                                    std::string("-Wl,-z,now"), std::string("-ltulle")})
+        all.push_back(word);
+    return all;
+}
+
+} // namespace tulle::tool

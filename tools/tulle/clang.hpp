@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clang that `tulle cc` and `tulle c++` wrap: the newest one for which there is a plug-in, or
+// the one that is called so without a number; and what of Tulle it must be told.
+#pragma once
+
+#include "process.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace tulle::tool {
+
+struct wrapped_clang {
+    std::filesystem::path program;
+    std::filesystem::path plugin;
+    std::filesystem::path headers;
+    std::filesystem::path libraries;
+};
+
+// `name` is clang or clang++; `wish`, if not empty, the program that the user wants. Throws a
+// failure that says what to install.
+wrapped_clang find_clang(std::string const& name, std::string const& wish);
+
+// Whether clang called with these words links a program or a library.
+bool links(arguments const& words);
+
+// What it then makes: the word after -o, or a.out.
+std::filesystem::path output_of(arguments const& words);
+
+// The whole command line.
+arguments command_of(wrapped_clang const& clang, arguments const& words);
+
+} // namespace tulle::tool
