@@ -92,6 +92,7 @@ void add_passes(PassBuilder& builder) {
 
 } // namespace tulle::compiler
 
-extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo() {
+extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
+llvmGetPassPluginInfo() {
     return {LLVM_PLUGIN_API_VERSION, "tulle-coherent", "1", tulle::compiler::add_passes};
 }

@@ -14,10 +14,16 @@
 
 #include <tulle/coherent_abi.h>
 
+#define ACCESS_IN_PLACE "_ZN5tulle3dsm17access_atomicallyEmmmj"
+
 enum { k_bytes = 1 << 22, k_page = 4096, k_most_open = 4 };
 static uint64_t const k_trap_flag = 0x100;
 static uint64_t const k_error_is_store = 2;
 static unsigned char const k_nothing_allowed = TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE;
+
+// src/dsm/atomic_access.cpp
+uint64_t access_in_place(uint64_t address, uint64_t operand, uint64_t expected,
+                         uint32_t action) __asm__(ACCESS_IN_PLACE);
 
 static size_t s_used;
 static int s_lets_through;
@@ -114,7 +120,7 @@ void synchronise(void) {
     memset(state_of(TULLE_COHERENT_FIRST), k_nothing_allowed, k_bytes / TULLE_COHERENT_LINE);
 }
 
-void let_through(int all) {
+static void let_through(int all) {
     s_lets_through = all;
     if (mprotect((void*)TULLE_COHERENT_FIRST, k_bytes, all ? PROT_READ | PROT_WRITE : PROT_NONE) !=
         0)
@@ -179,4 +185,16 @@ TULLE_COHERENT_KEEPS_MOST void tulle_coherent_store_rows(uint64_t first, uint64_
                                                          int64_t stride, uint64_t more) {
     ++s_counts[store_rows];
     allow_rows(first, last, stride, more, 1);
+}
+
+// The home of all memory is here, behind the protection. It may synchronise, as any atomic access.
+uint64_t tulle_coherent_atomic(uint64_t address, uint64_t operand, uint64_t expected,
+                               uint32_t action) {
+    ++s_counts[atomics];
+    int const let_all_through = s_lets_through;
+    let_through(1);
+    uint64_t const before = access_in_place(address, operand, expected, action);
+    let_through(let_all_through);
+    synchronise();
+    return before;
 }

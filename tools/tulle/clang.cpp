@@ -67,15 +67,15 @@ std::string names_of(std::map<int, fs::path> const& plugins) {
     return names;
 }
 
-struct candidate {
+struct clang_candidate {
     fs::path program;
     int version;
 };
 
 // In the order of preference.
-std::vector<candidate> candidates(std::string const& name, std::string const& wish,
+std::vector<clang_candidate> candidates(std::string const& name, std::string const& wish,
                                   std::map<int, fs::path> const& plugins) {
-    std::vector<candidate> found;
+    std::vector<clang_candidate> found;
     if (auto const program = find_program(wish.empty() ? name : wish))
         found.push_back({*program, version_of(*program)});
     for (auto newest = plugins.rbegin(); wish.empty() && newest != plugins.rend(); ++newest)
@@ -95,7 +95,7 @@ wrapped_clang find_clang(std::string const& name, std::string const& wish) {
                           "; Tulle is built with them where llvm-14-dev, llvm-16-dev "
                           "or llvm-19-dev is installed, on x86-64");
     auto const found = candidates(name, wish, plugins);
-    for (candidate const& one : found)
+    for (clang_candidate const& one : found)
         if (auto const plugin = plugins.find(one.version); plugin != plugins.end())
             return {one.program, plugin->second, folder_of_headers(), libraries};
     std::string const what = found.empty() ? "there is no " + (wish.empty() ? name : wish)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the plug-in of `tulle cc` writes into programs, for each version of clang that has one: with a run time that knows which lines may be touched
+(recorder.c) no access is without a check, results are those of a plain compilation, and without any one check a program fails.
+`python3 checks_test.py TULLE ROOT [VERSION...]`"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+LEVELS = [["-O0"], ["-O1"], ["-O2"], ["-O3"], ["-O3", "-mavx2", "-mfma", "-ffp-contract=off"], ["-O2", "-g"]]
+TIME_LIMIT = 60
+CALL = re.compile(r"^\s*(?:tail )?call (?:preserve_(?:all|most)cc )?void @tulle_coherent_(?:load|store)")
+
+
+def run(command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=TIME_LIMIT, check=False, **options)
+
+
+def must(command):
+    done = run(command)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Suite:
+    """One version of clang."""
+
+    def __init__(self, tulle, root, version, work):
+        self.tulle, self.root, self.version, self.work = tulle, root, version, work
+        self.here = root / "tests/compiler"
+        self.failures = []
+        flags = ["-I", self.here, "-I", root / "bench/checks/kernels", "-I", root / "include"]
+        self.flags = flags
+        must([self.clang("c"), "-O1", "-Wall", "-Wextra", *flags, "-c", self.here / "recorder.c", "-o", work / "recorder.o"])
+        must([self.clang("cpp"), "-std=c++20", "-O1", "-I", root / "src", *flags, "-c", root / "src/dsm/atomic_access.cpp", "-o", work / "atomic.o"])
+        self.run_time = [work / "recorder.o", work / "atomic.o", "-lm"]
+
+    def clang(self, kind):
+        return f"clang++-{self.version}" if kind == "cpp" else f"clang-{self.version}"
+
+    def checked(self, source):
+        kind = source.suffix[1:]
+        return [self.tulle, "c++" if kind == "cpp" else "cc", f"--clang={shutil.which(self.clang(kind))}"]
+
+    def fail(self, what, done):
+        self.failures.append(f"clang {self.version}: {what}: exit code {done.returncode}: {done.stdout}{done.stderr}")
+
+    def build(self, source, level, name):
+        program = self.work / name
+        must([*self.checked(source), *level, *self.flags, "-c", source, "-o", program.with_suffix(".o")])
+        extra = []
+        if source.parent.name == "kernels":
+            extra = [self.work / f"{name}.main.o"]
+            must([*self.checked(source), *level, *self.flags, "-c", self.here / "kernel_main.c", "-o", extra[0]])
+        must([self.clang(source.suffix[1:]), program.with_suffix(".o"), *extra, *self.run_time, "-o", program])
+        return program
+
+    def try_program(self, source, level):
+        name = source.stem + "".join(level).replace("=", "")
+        done = run([self.build(source, level, name)])
+        if done.returncode != 0:
+            self.fail(f"{source.name} {' '.join(level)}", done)
+            return
+        if source.parent.name == "kernels":
+            plain = self.work / f"{name}.plain"
+            must([self.clang("c"), *level, "-DPLAIN", *self.flags, source, self.here / "kernel_main.c", "-lm", "-o", plain])
+            wanted = must([plain])
+            if wanted != done.stdout:
+                self.failures.append(f"clang {self.version}: {source.name} {' '.join(level)}: result {done.stdout}instead of {wanted}")
+
+    def needs_no_check(self):
+        source = self.here / "programs/private.c"
+        text = must([*self.checked(source), "-O1", *self.flags, "-S", "-emit-llvm", source, "-o", "-"])
+        if re.search(r"call .*@tulle_coherent_(load|store|atomic)", text):
+            self.failures.append(f"clang {self.version}: private.c has checks")
+
+    def each_is_needed(self, source, level):
+        """Takes the checks out, one after the other; those of the two ends of one access count as one."""
+        text = must([*self.checked(source), *level, *self.flags, "-S", "-emit-llvm", source, "-o", "-"]).splitlines()
+        calls = [n for n, line in enumerate(text) if CALL.match(line)]
+        groups = [[n] for n in calls if n - 1 not in calls]
+        for group in groups:
+            while group[-1] + 1 in calls:
+                group.append(group[-1] + 1)
+        for number, group in enumerate(groups):
+            mutant = self.work / f"{source.stem}.{number}.ll"
+            mutant.write_text("\n".join(line for n, line in enumerate(text) if n not in group))
+            program = mutant.with_suffix("")
+            must([self.clang(source.suffix[1:]), "-Wno-override-module", "-O1", "-Xclang", "-disable-llvm-passes", mutant, *self.run_time, "-o", program])
+            done = run([program])
+            if done.returncode == 0:
+                self.failures.append(f"clang {self.version}: {source.name} {' '.join(level)}: nothing misses the check {text[group[0]].strip()}")
+        return len(groups)
+
+
+def versions_of(tulle):
+    folder = pathlib.Path(tulle).parent.parent / "lib/tulle"
+    found = [re.search(r"(\d+)\.so$", path.name).group(1) for path in sorted(folder.glob("coherent-checks-*.so"))]
+    return [version for version in found if shutil.which(f"clang++-{version}") or shutil.which(f"clang-{version}")]
+
+
+def test_version(tulle, root, version):
+    with tempfile.TemporaryDirectory() as work:
+        suite = Suite(tulle, root, version, pathlib.Path(work))
+        programs = sorted((root / "tests/compiler/programs").iterdir())
+        sources = programs + sorted((root / "bench/checks/kernels").glob("*.c"))
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda job: suite.try_program(*job), [(source, level) for source in sources for level in LEVELS]))
+        suite.needs_no_check()
+        counted = [suite.each_is_needed(source, ["-O1"]) for source in programs if source.stem != "private"]
+        print(f"clang {version}: {len(sources)} programs, {len(LEVELS)} ways to compile; {sum(counted)} checks taken out")
+        return suite.failures
+
+
+def main():
+    tulle, root = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    os.environ.pop("TULLE_COHERENT_CHECKS", None)
+    failures = []
+    for version in sys.argv[3:] or versions_of(tulle):
+        failures += test_version(tulle, root, version)
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    sys.exit(1 if failures else 0)
+
+
+main()

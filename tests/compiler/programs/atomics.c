@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomic and volatile accesses are the run time's where the state is not plain: the recorder does
+// them and counts.
+#include "recorder.h"
+
+#define NOINLINE __attribute__((noinline))
+#define ORDER __ATOMIC_SEQ_CST
+
+NOINLINE static long add(long* a) { return __atomic_fetch_add(a, 5, ORDER); }
+NOINLINE static long sub(long* a) { return __atomic_fetch_sub(a, 1, ORDER); }
+NOINLINE static int and_or(int* a) {
+    __atomic_fetch_or(a, 12, ORDER);
+    return __atomic_fetch_and(a, 6, ORDER);
+}
+NOINLINE static short exchange(short* a) { return __atomic_exchange_n(a, 3, ORDER); }
+NOINLINE static char flip(char* a) { return __atomic_fetch_xor(a, 1, ORDER); }
+NOINLINE static int compare(long* a, long expected) {
+    return __atomic_compare_exchange_n(a, &expected, 40, 0, ORDER, ORDER);
+}
+NOINLINE static double load_double(double* a) {
+    double v;
+    __atomic_load(a, &v, __ATOMIC_ACQUIRE);
+    return v;
+}
+NOINLINE static void* load_pointer(void** a) { return __atomic_load_n(a, __ATOMIC_ACQUIRE); }
+NOINLINE static void store(long* a, long v) { __atomic_store_n(a, v, __ATOMIC_RELEASE); }
+NOINLINE static long load_volatile(long volatile* a) { return *a; }
+NOINLINE static void store_volatile(long volatile* a) { *a = 6; }
+NOINLINE static long plain_after_atomic(long* flag, long* data) {
+    long const before = data[0];
+    if (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0) return -1;
+    return before + data[0];
+}
+
+int main(void) {
+    char* m = coherent_memory(512);
+    long* a = (long*)(void*)m;
+    REQUIRE(add(a) == 0);
+    REQUIRE(sub(a) == 5);
+    REQUIRE(compare(a, 4) == 1);
+    REQUIRE(compare(a, 4) == 0);
+    REQUIRE(and_or((int*)(void*)(m + 64)) == 12);
+    REQUIRE(exchange((short*)(void*)(m + 128)) == 0 && exchange((short*)(void*)(m + 128)) == 3);
+    REQUIRE(flip(m + 130) == 0 && flip(m + 130) == 1);
+    REQUIRE(load_double((double*)(void*)(m + 192)) == 0);
+    REQUIRE(load_pointer((void**)(void*)(m + 192)) == 0);
+    store(a, 9);
+    REQUIRE(load_volatile(a) == 9);
+    store_volatile(a);
+    REQUIRE(add(a) == 6);
+    REQUIRE(checks_of(atomics) == 16);
+    REQUIRE(plain_after_atomic(a, a + 32) == 0);
+    return 0;
+}
