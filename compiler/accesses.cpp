@@ -32,9 +32,16 @@ bool gives_private_memory(CallBase const& call) {
     return name == "malloc" || name == "calloc" || name == "realloc";
 }
 
+// Whether it loads where the virtual functions of an object are listed, among the program's constants.
+bool is_pointer_to_functions(LoadInst const& load) {
+    MDNode const* const kind = load.getMetadata(LLVMContext::MD_tbaa);
+    return kind != nullptr && kind->isTBAAVtableAccess();
+}
+
 bool is_private_object(Value const* object) {
     if (isa<AllocaInst>(object) || isa<GlobalValue>(object)) return true;
     if (auto const* argument = dyn_cast<Argument>(object)) return argument->hasByValAttr();
+    if (auto const* load = dyn_cast<LoadInst>(object)) return is_pointer_to_functions(*load);
     auto const* const call = dyn_cast<CallBase>(object);
     return call != nullptr && gives_private_memory(*call);
 }

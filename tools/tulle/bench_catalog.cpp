@@ -190,6 +190,10 @@ std::vector<workload> const k_workloads{
      {2},
      false,
      {2}},
+    {"checks",
+     "small programs with checks of accesses to coherent memory: none, of loads, of stores, all; "
+     "with and without optimization: time, code, checks executed",
+     {1}},
     {"local-start", "start of an activity on the same worker, and until the spawner goes on", {1}},
     {"paper-fib", "Fibonacci(30) by a small thread library over each switch backend",
      workers_of_the_papers(), true},
@@ -217,7 +221,9 @@ std::vector<workload_set> const& workload_sets() {
          "figures 2 to 6 of the paper on TiNy Threads: tnt-fft, onesided-sizes, remote-create, "
          "barrier",
          {"tnt-fft", "onesided-sizes", "remote-create", "barrier"}},
-        {"dszoom", "figure 5 of the paper on DSZOOM's locks: global-lock", {"global-lock"}},
+        {"dszoom",
+         "tables 2 to 4 and figure 5 of the paper on DSZOOM: checks, global-lock",
+         {"checks", "global-lock"}},
     };
     return all;
 }

@@ -24,7 +24,8 @@ static void solve_column(double const* diagonal, double* a, int n) {
     for (int i = 0; i < k_block; ++i)
         for (int k = 0; k < k_block; ++k) {
             a[i * n + k] /= diagonal[k * n + k];
-            for (int j = k + 1; j < k_block; ++j) a[i * n + j] -= a[i * n + k] * diagonal[k * n + j];
+            for (int j = k + 1; j < k_block; ++j)
+                a[i * n + j] -= a[i * n + k] * diagonal[k * n + j];
         }
 }
 

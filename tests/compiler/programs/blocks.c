@@ -28,9 +28,9 @@ int main(void) {
     synchronise();
     REQUIRE(b[10] == 5 && b[709] == 5);
     synchronise();
-    move(b + 1, b + 10, 500);
+    move(a + 1, b + 10, 500);
     synchronise();
-    copy(outside, b, 900);
+    copy(outside, a, 900);
     REQUIRE(outside[1] == 5);
     synchronise();
     copy(a, outside, 64);

@@ -60,6 +60,7 @@ int main(void) {
     by_name(a);
     in_another_function(a);
     REQUIRE(a[0] == 3);
+    synchronise();
     through_pointer(a);
     REQUIRE(a[0] == 4);
     in_loop(a, 10);

@@ -10,7 +10,12 @@ namespace {
 struct node {
     long value;
     node* next;
-    virtual long get() const { return value; }
+    virtual long get() const {
+        synchronise();
+        long const found = value;
+        synchronise();
+        return found;
+    }
 };
 
 struct on_exit {
@@ -18,25 +23,25 @@ struct on_exit {
     ~on_exit() { ++*counter; }
 };
 
-[[gnu::noinline]] void synchronise_and_throw() {
+[[gnu::noinline]] void synchronise_and_throw(bool wanted) {
     synchronise();
-    throw std::runtime_error("thrown");
+    if (wanted) throw std::runtime_error("thrown");
 }
 
 [[gnu::noinline]] long caught(long* a) {
     a[0] = 7;
     try {
-        synchronise_and_throw();
+        synchronise_and_throw(true);
     } catch (std::runtime_error const&) {
         return a[0];
     }
     return 0;
 }
 
-[[gnu::noinline]] void cleaned_up(long* a) {
+[[gnu::noinline]] void cleaned_up(long* a, bool by_exception) {
     a[0] = 8;
     on_exit const count{a};
-    synchronise_and_throw();
+    synchronise_and_throw(by_exception);
 }
 
 [[gnu::noinline]] long walk(node const* n) {
@@ -50,8 +55,12 @@ struct on_exit {
 int main() {
     auto* const a = static_cast<long*>(coherent_memory(64));
     REQUIRE(caught(a) == 7);
+    synchronise();
     try {
-        cleaned_up(a);
+        cleaned_up(a, false);
+        REQUIRE(a[0] == 9);
+        synchronise();
+        cleaned_up(a, true);
     } catch (std::exception const&) {
         synchronise();
     }
