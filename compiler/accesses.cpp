@@ -6,6 +6,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
 namespace tulle::compiler {
@@ -122,10 +123,14 @@ private:
     std::vector<access> m_found;
 };
 
-MDNode* group_of(Module& module) {
+// The scope that marked instructions claim not to alias.
+MDNode* scope_of(Module& module) {
     NamedMDNode* const named = module.getOrInsertNamedMetadata(k_mark_name);
-    if (named->getNumOperands() == 0)
-        named->addOperand(MDNode::getDistinct(module.getContext(), {}));
+    if (named->getNumOperands() == 0) {
+        MDBuilder builder(module.getContext());
+        named->addOperand(
+            builder.createAnonymousAliasScope(builder.createAnonymousAliasScopeDomain()));
+    }
     return named->getOperand(0);
 }
 
@@ -151,17 +156,18 @@ std::vector<access> accesses_of(Function& function, chosen_checks chosen) {
 }
 
 void mark(Instruction& instruction) {
-    instruction.setMetadata(LLVMContext::MD_access_group, group_of(*instruction.getModule()));
+    MDNode* const scope = scope_of(*instruction.getModule());
+    MDNode* const list = MDNode::get(instruction.getContext(), {scope});
+    instruction.setMetadata(
+        LLVMContext::MD_noalias,
+        MDNode::concatenate(instruction.getMetadata(LLVMContext::MD_noalias), list));
 }
 
 bool is_marked(Instruction const& instruction) {
-    MDNode const* const group = instruction.getMetadata(LLVMContext::MD_access_group);
-    if (group == nullptr) return false;
+    MDNode const* const scopes = instruction.getMetadata(LLVMContext::MD_noalias);
     NamedMDNode const* const named = instruction.getModule()->getNamedMetadata(k_mark_name);
-    if (named == nullptr) return false;
-    MDNode const* const ours = named->getOperand(0);
-    // Of an instruction in several groups (`omp simd`) the node lists them.
-    return group == ours || is_contained(group->operands(), static_cast<Metadata const*>(ours));
+    if (scopes == nullptr || named == nullptr) return false;
+    return is_contained(scopes->operands(), static_cast<Metadata const*>(named->getOperand(0)));
 }
 
 } // namespace tulle::compiler

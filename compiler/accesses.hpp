@@ -43,8 +43,10 @@ bool is_private(llvm::Value const* pointer);
 // marked, and without memcpy and its kin.
 std::vector<access> accesses_of(llvm::Function& function, chosen_checks chosen);
 
-// Marks instructions that a check ahead of a loop covers, or that belong to a check. The mark is an
-// access group, which the vectorizer and later passes keep or drop, but never invent.
+// Marks instructions that a check ahead of a loop covers, or that belong to a check. The mark says
+// that they do not alias a scope in which nothing is: vectorizers and other passes keep such a list
+// where all instructions that they join have it, and never invent one. (An access group would be
+// lost in vectors of instructions without a loop.)
 void mark(llvm::Instruction& instruction);
 bool is_marked(llvm::Instruction const& instruction);
 

@@ -16,6 +16,10 @@ namespace {
 
 constexpr int k_most_guards = 3;
 
+// Up to so many bytes that nobody touches between two turns are checked as well: looking at the
+// states of a few lines takes less time than looking at rows one by one.
+constexpr unsigned k_small_gap = 4 * TULLE_COHERENT_LINE;
+
 // The address of an access as a number, so that its sums need no pointer.
 SCEV const* number_of(ScalarEvolution& evolution, Value* pointer) {
     Type* const type = Type::getInt64Ty(pointer->getContext());
@@ -71,11 +75,11 @@ bool span_finder::fold_loop(span& s, Loop* loop) {
     return true;
 }
 
-// Whether turns leave lines between them alone, which a range would name as well.
+// Whether turns leave many lines between them alone, which a range would name as well.
 bool span_finder::has_gaps(span const& s, SCEV const* step) {
     SCEV const* const length = m_evolution.getMinusSCEV(s.last, s.first);
-    SCEV const* const dense = m_evolution.getAddExpr(
-        length, m_evolution.getConstant(length->getType(), TULLE_COHERENT_LINE + 1));
+    SCEV const* const dense =
+        m_evolution.getAddExpr(length, m_evolution.getConstant(length->getType(), k_small_gap + 1));
     SCEV const* const way =
         m_evolution.isKnownNegative(step) ? m_evolution.getNegativeSCEV(step) : step;
     return !m_evolution.isKnownPredicate(ICmpInst::ICMP_SLE, way, dense);

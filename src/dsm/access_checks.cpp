@@ -30,12 +30,20 @@ void make_usable(std::uint64_t first, std::uint64_t last, std::uint8_t forbiddin
                 *bad, static_cast<unsigned long long>(first), states.first[*bad]);
 }
 
+// Rows are often short, and there may be very many of them.
+bool is_usable(std::uint64_t first, std::uint64_t last, std::uint8_t forbidding) noexcept {
+    if (last - first > TULLE_COHERENT_LINE || !is_coherent(first) || !is_coherent(last))
+        return false;
+    return ((state_of(first) | state_of(last)) & forbidding) == 0;
+}
+
 void make_rows_usable(std::uint64_t first, std::uint64_t last, std::int64_t stride,
                       std::uint64_t more, std::uint8_t forbidding) noexcept {
     if (last < first) return;
     for (std::uint64_t row = 0; row <= more; ++row) {
         std::uint64_t const way = static_cast<std::uint64_t>(stride) * row; // modulo 2^64
-        make_usable(first + way, last + way, forbidding);
+        if (!is_usable(first + way, last + way, forbidding))
+            make_usable(first + way, last + way, forbidding);
     }
 }
 

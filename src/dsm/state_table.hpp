@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <tulle/coherent_abi.h>
+
 namespace tulle::dsm {
 
 // A run of state bytes.
@@ -17,6 +19,16 @@ struct state_range {
 
 // Maps the table of this process, once; false: errno says why.
 [[nodiscard]] bool map_state_table() noexcept;
+
+[[nodiscard]] inline bool is_coherent(std::uint64_t address) noexcept {
+    return address >> TULLE_COHERENT_RANGE_SHIFT == TULLE_COHERENT_RANGE;
+}
+
+// Of the line of an address of coherent memory.
+[[nodiscard]] inline std::uint8_t state_of(std::uint64_t address) noexcept {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    return *reinterpret_cast<std::uint8_t const*>(address >> TULLE_COHERENT_LINE_SHIFT);
+}
 
 // The states of all lines of the bytes [first, last], but for what is no coherent memory.
 [[nodiscard]] state_range states_of(std::uint64_t first, std::uint64_t last) noexcept;
