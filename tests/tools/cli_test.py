@@ -28,7 +28,7 @@ class Usage(unittest.TestCase):
     def test_help_names_the_commands(self):
         done = tulle("--help")
         self.assertEqual(done.returncode, 0)
-        for command in ("info", "bench", "run", "ps", "cpus"):
+        for command in ("info", "bench", "run", "ps", "cpus", "cc", "c++"):
             self.assertRegex(done.stdout, rf"(?m)^\s+{command}\s")
 
     def test_each_command_has_help(self):

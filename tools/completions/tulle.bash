@@ -42,17 +42,27 @@ _tulle_bench() {
     esac
 }
 
+# Its options come first; what follows is the compiler's.
+_tulle_cc() {
+    case $prev in
+        --checks) COMPREPLY=($(compgen -W "all stores loads none" -- "$cur")) ;;
+        --clang) COMPREPLY=($(compgen -c -- "$cur")) ;;
+        *) COMPREPLY=($(compgen -W "--checks --clang --list --help" -- "$cur") $(compgen -f -- "$cur")) ;;
+    esac
+}
+
 _tulle() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "info bench run ps cpus --help --version" -- "$cur"))
+        COMPREPLY=($(compgen -W "info bench run ps cpus cc c++ --help --version" -- "$cur"))
         return
     fi
     case ${COMP_WORDS[1]} in
         info | cpus) COMPREPLY=($(compgen -W "--json --help" -- "$cur")) ;;
         bench) _tulle_bench ;;
         run) _tulle_run ;;
+        cc | c++) _tulle_cc ;;
         ps) COMPREPLY=($(compgen -W "$(_tulle_processes "${COMP_WORDS[0]}") --help" -- "$cur")) ;;
     esac
 }

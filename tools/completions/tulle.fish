@@ -13,13 +13,15 @@ function __tulle_processes
     tulle ps 2>/dev/null | string replace -r '^ *(\d+) +' '$1\t'
 end
 
-set -l commands info bench run ps cpus
+set -l commands info bench run ps cpus cc c++
 complete -c tulle -f
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a info -d 'Show the machine and the options'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measure the library beside its peers'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run a program with options of the library'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a ps -d 'Show what the threads of a process are doing'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a cpus -d 'Show who shares the processors'
+complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a cc -d 'Compile C with checks of accesses'
+complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a c++ -d 'Compile C++ with checks of accesses'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
 complete -c tulle -s h -l help -d 'Print help'
 
@@ -60,3 +62,8 @@ complete -c tulle -n '__fish_seen_subcommand_from run' -l set -x -a '(__tulle_op
 complete -c tulle -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand)'
 
 complete -c tulle -n '__fish_seen_subcommand_from ps' -a '(__tulle_processes)'
+
+complete -c tulle -n '__fish_seen_subcommand_from cc c++' -F
+complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l checks -x -a 'all stores loads none' -d 'Which accesses are checked'
+complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l clang -x -a '(__fish_complete_command)' -d 'The program to wrap'
+complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l list -d 'What has no checks'

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tulle cc` and `tulle c++` as compilers: what they make runs with the library, without one of the things they need they say what, and --list
+names what has no checks. `python3 cc_test.py TULLE`"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TULLE = pathlib.Path(sys.argv.pop(1)).resolve()
+
+MAIN = """
+#include <stdio.h>
+#include <tulle/coherent_abi.h>
+#include <sys/mman.h>
+__attribute__((noinline)) double sum(double const* a, int n) { double s = 0; for (int i = 0; i < n; ++i) s += a[i]; return s; }
+__attribute__((noinline)) void columns(double* a, int n, int step) { for (int i = 0; i < n; ++i) a[i * step] = i * 0.5; }
+__attribute__((noinline)) long add(long* a) { return __atomic_fetch_add(a, 1, __ATOMIC_SEQ_CST); }
+int main(void) {
+    double* a = mmap((void*)TULLE_COHERENT_FIRST, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (a == MAP_FAILED) return 1;
+    columns(a, 100, 100);
+    a[1] = add((long*)(a + 64)) + 1;
+    printf("%g %g\\n", sum(a, 10000), sum(a, 2));
+    return 0;
+}
+"""
+# What is alive over the slow paths of the library: numbers in all registers that they must keep.
+REGISTERS = """
+#include <stdio.h>
+#include <sys/mman.h>
+#include <tulle/coherent_abi.h>
+__attribute__((noinline)) double many(double* a, double const* b, int n, int step) {
+    double p = b[0], q = b[1], r = b[2], s = b[3], t = b[4], u = b[5], v = b[6], w = b[7];
+    for (int i = 0; i < n; ++i) a[i * step] += p * i;
+    return p + 2 * q + 3 * r + 4 * s + 5 * t + 6 * u + 7 * v + 8 * w;
+}
+int main(void) {
+    double* a = mmap((void*)TULLE_COHERENT_FIRST, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (a == MAP_FAILED) return 1;
+    for (int i = 0; i < 8; ++i) a[i] = i + 1;
+    printf("%g\\n", many(a + 1000, a, 200, 50));
+    return 0;
+}
+"""
+FOREIGN = """
+#include <string.h>
+__attribute__((noinline)) unsigned long length(char const* text) { return strlen(text); }
+__attribute__((noinline)) void ring(int* bell) { __asm__ volatile("movl $1, (%0)" : : "r"(bell) : "memory"); }
+void elsewhere(int* number);
+int main(int argc, char** argv) { ring(&argc); elsewhere((int*)argv[0]); return (int)length(argv[0]) < 0; }
+"""
+ELSEWHERE = "void elsewhere(int* number) { if (!number) __builtin_trap(); }\n"
+
+
+def run(command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, check=False, **options)
+
+
+class Compiler(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.work = pathlib.Path(folder.name)
+
+    def source(self, name, text):
+        path = self.work / name
+        path.write_text(text)
+        return path
+
+    def build(self, name, text, *words, command="cc"):
+        done = run([TULLE, command, *words, self.source(name, text), "-o", self.work / "program"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_programs_run_with_the_library(self):
+        for command, name in (("cc", "p.c"), ("c++", "p.cpp")):
+            for level in ("-O0", "-O2", "-O3"):
+                words = [level]
+                text = MAIN.replace("double* a = mmap", "double* a = (double*)mmap") if command == "c++" else MAIN
+                self.build(name, text, *words, command=command)
+                done = run([self.work / "program"])
+                self.assertEqual((done.returncode, done.stdout), (0, "2476 1\n"), done.stderr)
+
+    def test_registers_survive(self):
+        for level in ("-O1", "-O2"):
+            self.build("r.c", REGISTERS, level)
+            self.assertEqual(run([self.work / "program"]).stdout, "204\n")
+
+    def test_kinds_of_checks(self):
+        wanted = {"all": (True, True), "loads": (True, False), "stores": (False, True), "none": (False, False)}
+        for kind, (loads, stores) in wanted.items():
+            done = run([TULLE, "cc", f"--checks={kind}", "-O1", "-S", "-emit-llvm", self.source("k.c", MAIN), "-o", "-"])
+            self.assertEqual(("call preserve_mostcc void @tulle_coherent_load" in done.stdout,
+                              "call preserve_mostcc void @tulle_coherent_store" in done.stdout), (loads, stores), kind)
+
+    def test_compiler_keeps_its_options(self):
+        self.assertIn("clang version", run([TULLE, "cc", "--version"]).stdout)
+        source = self.source("e.c", "int main(void) { return UNDEFINED; }\n")
+        self.assertEqual(run([TULLE, "cc", "-c", source, "-o", self.work / "e.o"]).returncode, 1)
+        self.assertEqual(run([TULLE, "cc", "-DUNDEFINED=0", "-c", source, "-o", self.work / "e.o"]).returncode, 0)
+
+    def test_list_names_what_has_no_checks(self):
+        done = self.build("f.c", FOREIGN, "--list", "-O1", "-g", self.source("g.c", ELSEWHERE))
+        self.assertIn("length hands memory to strlen", done.stdout)
+        self.assertNotIn("elsewhere", done.stdout)
+        self.assertEqual(self.build("m.c", MAIN, "--list").stdout, "")
+        done = self.build("a.c", FOREIGN.replace("ring(&argc)", "ring((int*)argv[0])"), "--list", "-O1", "-g",
+                          self.source("g.c", ELSEWHERE))
+        self.assertIn("a.c:4: ring has inline assembly", done.stdout)
+
+    def test_objects_of_foreign_compilers_are_listed(self):
+        self.assertEqual(run(["gcc", "-c", self.source("g.c", ELSEWHERE), "-o", self.work / "g.o"]).returncode, 0)
+        done = self.build("f.c", FOREIGN, "--list", "-O1", self.work / "g.o")
+        self.assertIn("main hands memory to elsewhere", done.stdout)
+
+    def test_what_is_missing_is_named(self):
+        done = run([TULLE, "cc", "--clang=no-such-clang", "-c", "x.c"])
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^tulle: cc: there is no no-such-clang; install clang-\d+")
+        fake = self.source("clang", "#!/bin/sh\necho 3.0.0\n")
+        fake.chmod(0o755)
+        done = run([TULLE, "cc", f"--clang={fake}", "-c", "x.c"])
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"has version 3, for which there is no plug-in; install clang-\d+")
+        self.assertEqual(run([TULLE, "cc"]).returncode, 2)
+        self.assertEqual(run([TULLE, "cc", "--checks=some", "x.c"]).returncode, 2)
+
+    def test_program_ends_where_there_is_no_room_for_the_table(self):
+        self.build("m.c", MAIN)
+        done = run(["sh", "-c", f"ulimit -v 100000000; {self.work}/program"])
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("no room for the table of states", done.stderr)
+
+    def test_moved_tree(self):
+        moved = self.work / "moved"
+        for folder in ("bin", "lib/tulle"):
+            (moved / folder).mkdir(parents=True)
+        shutil.copy2(TULLE, moved / "bin/tulle")
+        for library in (TULLE.parent.parent / "lib").glob("libtulle.so*"):
+            shutil.copy2(library, moved / "lib" / library.name, follow_symlinks=False)
+        for plugin in (TULLE.parent.parent / "lib/tulle").glob("*.so"):
+            shutil.copy2(plugin, moved / "lib/tulle")
+        os.symlink((TULLE.parent.parent / "include").resolve(), moved / "include")
+        done = run([moved / "bin/tulle", "cc", self.source("m.c", MAIN), "-o", self.work / "program"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(str(moved / "lib"), run(["ldd", self.work / "program"]).stdout)
+        for plugin in (moved / "lib/tulle").glob("*.so"):
+            plugin.unlink()
+        done = run([moved / "bin/tulle", "cc", "-c", "x.c"])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no plug-in of clang in", done.stderr)
+
+
+unittest.main()
