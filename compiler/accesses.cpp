@@ -33,7 +33,7 @@ bool gives_private_memory(CallBase const& call) {
     return name == "malloc" || name == "calloc" || name == "realloc";
 }
 
-// Whether it loads where the virtual functions of an object are listed, among the program's constants.
+// Whether it loads where the virtual functions of an object are listed, among the constants.
 bool is_pointer_to_functions(LoadInst const& load) {
     MDNode const* const kind = load.getMetadata(LLVMContext::MD_tbaa);
     return kind != nullptr && kind->isTBAAVtableAccess();

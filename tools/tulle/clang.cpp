@@ -74,7 +74,7 @@ struct clang_candidate {
 
 // In the order of preference.
 std::vector<clang_candidate> candidates(std::string const& name, std::string const& wish,
-                                  std::map<int, fs::path> const& plugins) {
+                                        std::map<int, fs::path> const& plugins) {
     std::vector<clang_candidate> found;
     if (auto const program = find_program(wish.empty() ? name : wish))
         found.push_back({*program, version_of(*program)});

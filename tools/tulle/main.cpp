@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     CLI::App program("Lightweight threads at the price of a task", "tulle");
     describe(program);
     std::array const commands{tool::add_info(program), tool::add_bench(program),
-                              tool::add_run(program), tool::add_ps(program),
+                              tool::add_run(program),  tool::add_ps(program),
                               tool::add_cpus(program), tool::add_cc(program),
                               tool::add_cxx(program)};
     try {

@@ -44,13 +44,11 @@ TEST_P(atomic_access, does_what_is_asked_for_and_returns_what_was_there) {
         std::uint32_t kind;
         std::uint64_t before, operand, after;
     };
-    for (row const& r : {row{TULLE_COHERENT_ATOMIC_LOAD, 12, 0, 12},
-                         row{TULLE_COHERENT_ATOMIC_SWAP, 12, 5, 5},
-                         row{TULLE_COHERENT_ATOMIC_ADD, 12, 5, 17},
-                         row{TULLE_COHERENT_ATOMIC_SUB, 12, 5, 7},
-                         row{TULLE_COHERENT_ATOMIC_AND, 12, 5, 4},
-                         row{TULLE_COHERENT_ATOMIC_OR, 12, 5, 13},
-                         row{TULLE_COHERENT_ATOMIC_XOR, 12, 5, 9}}) {
+    for (row const& r :
+         {row{TULLE_COHERENT_ATOMIC_LOAD, 12, 0, 12}, row{TULLE_COHERENT_ATOMIC_SWAP, 12, 5, 5},
+          row{TULLE_COHERENT_ATOMIC_ADD, 12, 5, 17}, row{TULLE_COHERENT_ATOMIC_SUB, 12, 5, 7},
+          row{TULLE_COHERENT_ATOMIC_AND, 12, 5, 4}, row{TULLE_COHERENT_ATOMIC_OR, 12, 5, 13},
+          row{TULLE_COHERENT_ATOMIC_XOR, 12, 5, 9}}) {
         set(r.before);
         EXPECT_EQ(access(r.kind, r.operand), r.before) << r.kind;
         EXPECT_EQ(get(), r.after) << r.kind;
