@@ -110,7 +110,7 @@ bool links(arguments const& words) {
     for (std::string const& word : words) {
         if (std::find(k_no_link.begin(), k_no_link.end(), word) != k_no_link.end()) return false;
         if (word.starts_with("-print-") || word.starts_with("--print-")) return false;
-        has_input |= !word.starts_with('-');
+        has_input |= word == "-" || !word.starts_with('-');
     }
     return has_input;
 }
