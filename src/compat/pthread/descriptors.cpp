@@ -35,10 +35,14 @@ std::uint64_t deadline_of(int number, direction way) noexcept {
 
 } // namespace
 
-int wait_for(thread& t, int number, direction way) noexcept {
+io::event_count look(int number, direction way) noexcept {
+    return io::reactor::instance().look(number, way);
+}
+
+int wait_for(thread& t, int number, direction way, io::event_count seen) noexcept {
     kept_errno const kept;
     std::uint64_t const deadline = deadline_of(number, way);
-    int const error = io::reactor::instance().wait(number, way, cancellable(&t, deadline));
+    int const error = io::reactor::instance().wait(number, way, seen, cancellable(&t, deadline));
     return error == ETIMEDOUT ? EAGAIN : error;
 }
 
@@ -50,8 +54,10 @@ template <class Call> auto when_ready(int number, direction way, Call call) {
     thread* const t = self();
     if (t == nullptr) return call();
     test_cancel(t);
-    while (!is_ready(number, way) && !never_waits(number)) {
-        int const error = wait_for(*t, number, way);
+    for (;;) {
+        io::event_count const seen = look(number, way);
+        if (is_ready(number, way) || never_waits(number)) break;
+        int const error = wait_for(*t, number, way, seen);
         if (error == ECANCELED) test_cancel(t);
         if (error == EAGAIN || error == EBADF) return static_cast<decltype(call())>(fail(error));
         if (error != 0) break;
@@ -66,9 +72,10 @@ ssize_t until_done(int number, direction way, Attempt attempt, Call call) {
     if (t == nullptr) return call();
     test_cancel(t);
     for (;;) {
+        io::event_count const seen = look(number, way);
         ssize_t const result = attempt();
         if (result >= 0 || errno != EAGAIN || never_waits(number)) return result;
-        int const error = wait_for(*t, number, way);
+        int const error = wait_for(*t, number, way, seen);
         if (error == ECANCELED) test_cancel(t);
         if (error == EAGAIN || error == EBADF) return fail(error);
         if (error != 0) return call();
@@ -113,6 +120,7 @@ ssize_t send_all(int number, iovec const* parts, std::size_t count, Attempt atte
     remaining_parts left(parts, count);
     ssize_t sent = 0;
     for (;;) {
+        io::event_count const seen = look(number, direction::out);
         ssize_t const result = attempt(left.parts(), left.count());
         if (result >= 0) {
             sent += result;
@@ -122,7 +130,7 @@ ssize_t send_all(int number, iovec const* parts, std::size_t count, Attempt atte
         }
         if (never_waits(number)) return sent != 0 ? sent : result;
         if (result >= 0) continue;
-        int const error = wait_for(*t, number, direction::out);
+        int const error = wait_for(*t, number, direction::out, seen);
         if (error == 0) continue;
         if (sent != 0) return sent;
         if (error == ECANCELED) test_cancel(t);
@@ -279,27 +287,40 @@ TULLE_INTERPOSE int connect(int socket, sockaddr const* address, socklen_t lengt
     return result == 0 ? 0 : fail(-result);
 }
 
-// Who waits for a descriptor that goes away would not be told by the kernel.
-TULLE_INTERPOSE int close(int number) {
-    int const result = TULLE_LIBC(close)(number);
-    if (is_started()) {
+namespace {
+
+// Makes a call after which the number stands for another file, or for none, and ends waits for the
+// old one, of which the kernel would not tell. errno is the call's.
+template <class Call> int replace(int number, Call call) noexcept {
+    if (!is_started()) return call();
+    int error = 0;
+    auto made = [&]() noexcept {
+        int const result = call();
+        if (result < 0) error = errno;
+        return result;
+    };
+    int result = 0;
+    {
         kept_errno const kept;
-        tulle::io::reactor::instance().end_waits(number);
+        result = tulle::io::reactor::instance().replace(
+            number, [](void* it) noexcept { return (*static_cast<decltype(made)*>(it))(); }, &made);
     }
-    return result;
+    return result < 0 ? static_cast<int>(fail(error)) : result;
+}
+
+} // namespace
+
+TULLE_INTERPOSE int close(int number) {
+    return replace(number, [=] { return TULLE_LIBC(close)(number); });
 }
 
 TULLE_INTERPOSE int dup2(int number, int becomes) noexcept {
-    int const result = TULLE_LIBC(dup2)(number, becomes);
-    if (is_started() && result >= 0 && number != becomes)
-        tulle::io::reactor::instance().end_waits(becomes);
-    return result;
+    if (number == becomes) return TULLE_LIBC(dup2)(number, becomes);
+    return replace(becomes, [=] { return TULLE_LIBC(dup2)(number, becomes); });
 }
 
 TULLE_INTERPOSE int dup3(int number, int becomes, int flags) noexcept {
-    int const result = TULLE_LIBC(dup3)(number, becomes, flags);
-    if (is_started() && result >= 0) tulle::io::reactor::instance().end_waits(becomes);
-    return result;
+    return replace(becomes, [=] { return TULLE_LIBC(dup3)(number, becomes, flags); });
 }
 
 // Programs that were compiled with _FORTIFY_SOURCE call these.

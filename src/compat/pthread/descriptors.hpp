@@ -13,7 +13,9 @@ using io::direction;
 
 // 0: the descriptor may be ready: try again. Else an errno: the caller is to make the call that may
 // block if it is EPERM, and EAGAIN stands for a time that SO_RCVTIMEO or SO_SNDTIMEO has set.
-[[nodiscard]] int wait_for(thread& t, int number, direction way) noexcept;
+// `seen`: what look said before the try.
+[[nodiscard]] int wait_for(thread& t, int number, direction way, io::event_count seen) noexcept;
+[[nodiscard]] io::event_count look(int number, direction way) noexcept;
 [[nodiscard]] bool is_ready(int number, direction way) noexcept;
 // O_NONBLOCK is set, or it is no descriptor.
 [[nodiscard]] bool never_waits(int number) noexcept;

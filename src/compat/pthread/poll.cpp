@@ -48,17 +48,17 @@ int epoll_of(pollfd const* asked, nfds_t count) noexcept {
 // `ask` tries: the number of what is ready. 0 is returned when the time is over; k_cannot_wait if
 // the reactor cannot wait for `number`.
 template <class Ask> int wait_for_some(thread& t, int number, std::uint64_t deadline, Ask ask) {
-    for (;;) {
-        int error = 0;
+    auto& reactor = tulle::io::reactor::instance();
+    for (int error = 0;;) {
+        tulle::io::event_count const seen = reactor.look(number, direction::in);
+        int const found = ask();
+        if (found != 0 || error == ETIMEDOUT) return found;
         {
             kept_errno const kept;
-            error = tulle::io::reactor::instance().wait(number, direction::in,
-                                                        cancellable(&t, deadline));
+            error = reactor.wait(number, direction::in, seen, cancellable(&t, deadline));
         }
         if (error == ECANCELED) return fail(ECANCELED);
         if (error != 0 && error != ETIMEDOUT) return k_cannot_wait;
-        int const found = ask();
-        if (found != 0 || error == ETIMEDOUT) return found;
     }
 }
 
