@@ -107,7 +107,8 @@ int scheduler::start(settings const& chosen) try {
         free_everything();
         return ENOMEM;
     }
-    m_timers.start_at(os::monotonic_ns());
+    m_timers.start_at(os::monotonic_ns(), is_deterministic() ? wait::timer_order::of_insertion
+                                                             : wait::timer_order::any);
     if (is_deterministic()) m_deterministic.begin(*m_registry.cores()[0], chosen.seed, draw_ids(0));
     if (chosen.adopt_caller) adopt_caller(*m_registry.cores()[0]);
     int error = start_os_threads();

@@ -70,11 +70,11 @@ bool timer_queue::is_being_expired(std::uint64_t now) const noexcept {
     return true;
 }
 
-void timer_queue::start_at(std::uint64_t now) noexcept {
+void timer_queue::start_at(std::uint64_t now, timer_order order) noexcept {
     m_seen.store(now, std::memory_order_relaxed); // relaxed: see expire
     for (unsigned k = 0; k < k_wheels; ++k) {
         std::lock_guard const held(m_wheels[k].lock);
-        m_wheels[k].wheel.start_at(now);
+        m_wheels[k].wheel.start_at(now, order);
         publish_next(k);
     }
 }

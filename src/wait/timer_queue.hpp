@@ -37,7 +37,7 @@ public:
     [[nodiscard]] bool is_being_expired(std::uint64_t now) const noexcept;
 
     // Called when a run begins, at `now` (timer_wheel::start_at).
-    void start_at(std::uint64_t now) noexcept;
+    void start_at(std::uint64_t now, timer_order order) noexcept;
 
     // Called around a fork of the process; the child has no waiters, but timers of its own may have
     // been in the queue.

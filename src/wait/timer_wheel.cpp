@@ -40,7 +40,7 @@ std::size_t timer_wheel::expire(std::uint64_t now, std::uint32_t steps) noexcept
     return fired;
 }
 
-void timer_wheel::start_at(std::uint64_t now) noexcept {
+void timer_wheel::start_at(std::uint64_t now, timer_order order) noexcept {
     timer* taken = nullptr;
     while (m_used_rounds != 0) {
         timer& t = *m_first[first_of_round(lowest_bit(m_used_rounds))];
@@ -48,6 +48,7 @@ void timer_wheel::start_at(std::uint64_t now) noexcept {
         t.next = taken;
         taken = &t;
     }
+    m_takes_both_ends = order == timer_order::any;
     m_base = now;
     while (taken != nullptr) {
         timer& t = *taken;
@@ -198,7 +199,7 @@ std::uint64_t timer_wheel::compute_next() const noexcept {
 // end's is moved.
 timer& timer_wheel::take_one_of(std::uint16_t slot) noexcept {
     timer& first = *m_first[slot];
-    m_takes_last = !m_takes_last;
+    m_takes_last = m_takes_both_ends && !m_takes_last;
     timer& t = m_takes_last ? *first.previous : first;
     __builtin_prefetch(m_takes_last ? t.previous : t.next);
     take_out(t);

@@ -38,6 +38,10 @@ struct timer {
     bool queued = false;
 };
 
+// Of timers with the same deadline: where the time is virtual, many have the same, and the order
+// must not depend on which slots they come through.
+enum class timer_order : bool { any, of_insertion };
+
 class timer_wheel {
 public:
     void insert(timer& t) noexcept;
@@ -52,7 +56,7 @@ public:
     [[nodiscard]] std::uint64_t next_deadline() const noexcept { return m_next; }
     // The time is `now`, which may be earlier than what expire() was told: a run of virtual time is
     // over. Takes a step for each timer.
-    void start_at(std::uint64_t now) noexcept;
+    void start_at(std::uint64_t now, timer_order order) noexcept;
     // Forgets all timers.
     void clear() noexcept;
 
@@ -99,8 +103,9 @@ private:
     // come to; and of the other levels.
     std::uint16_t m_near = k_none;
     std::uint16_t m_far = k_none;
-    bool m_is_over = false;                       // all that is in m_near is due
-    bool m_takes_last = false;                    // take_one_of
+    bool m_is_over = false;        // all that is in m_near is due
+    bool m_takes_both_ends = true; // take_one_of
+    bool m_takes_last = false;
     std::uint32_t m_used_rounds = 0;              // a bit for each round that has timers
     std::array<std::uint64_t, k_rounds> m_used{}; // a bit for each slot that has timers
     std::array<timer*, k_none> m_first{};

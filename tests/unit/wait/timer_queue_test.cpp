@@ -2,6 +2,8 @@
 #include "runtime_fixture.hpp"
 #include "wait/timer_queue.hpp"
 
+#include <array>
+#include <cstddef>
 #include <thread>
 #include <vector>
 
@@ -52,6 +54,19 @@ TEST_F(timer_queue_test, says_when_a_timer_is_the_first_of_all_inserters) {
     EXPECT_EQ(m_queue.next_deadline(), 15U);
     EXPECT_EQ(m_queue.expire(40), 3U);
     EXPECT_EQ(m_queue.next_deadline(), k_never);
+}
+
+// Whatever slots they come through, which depends on when the run begins.
+TEST_F(timer_queue_test, order_of_insertion_is_kept_among_equal_deadlines) {
+    for (unsigned bit = 10; bit < 40; ++bit) {
+        m_fired.clear();
+        std::uint64_t const begin = (std::uint64_t{1} << bit) - 500;
+        m_queue.start_at(begin, wait::timer_order::of_insertion);
+        std::array<timer, 5> timers;
+        for (timer& t : timers) insert(t, begin + 1'000'000);
+        while (m_fired.size() < timers.size()) m_queue.expire(m_queue.next_deadline());
+        for (std::size_t k = 0; k < timers.size(); ++k) EXPECT_EQ(m_fired[k], &timers[k]) << bit;
+    }
 }
 
 // Also among many that are close to each other, for which the queue says a time that comes before

@@ -16,6 +16,7 @@ namespace {
 using namespace tulle;
 using wait::k_never;
 using wait::timer;
+using wait::timer_order;
 using wait::timer_wheel;
 
 constexpr std::uint32_t k_many = 1'000'000;                        // steps
@@ -114,7 +115,7 @@ TEST_F(timer_wheel_test, time_may_start_again) {
     insert(passed, 5 * k_hour);
     insert(kept, 6 * k_hour);
     expire_all(5 * k_hour, k_many);
-    m_wheel.start_at(k_hour);
+    m_wheel.start_at(k_hour, timer_order::any);
     insert(early, 2 * k_hour);
     EXPECT_EQ(m_wheel.next_deadline(), 2 * k_hour);
     expire_all(2 * k_hour, k_many);
