@@ -310,7 +310,8 @@ int close(int descriptor) noexcept {
 
 int dup2(int from, int to) noexcept {
     std::array<int, 2> numbers{from, to};
-    if (from == to) return static_cast<int>(result_of(::dup2(from, to)));
+    bool const changes_nothing = from == to || ::fcntl(from, F_GETFD) < 0;
+    if (changes_nothing) return static_cast<int>(result_of(::dup2(from, to)));
     return reactor::instance().replace(
         to,
         [](void* n) noexcept {

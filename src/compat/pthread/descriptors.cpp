@@ -308,6 +308,12 @@ template <class Call> int replace(int number, Call call) noexcept {
     return result < 0 ? static_cast<int>(fail(error)) : result;
 }
 
+// If not, the number that would be replaced stays what it is, and so do waits for it.
+bool is_open(int number) noexcept {
+    kept_errno const kept;
+    return fcntl(number, F_GETFD) >= 0;
+}
+
 } // namespace
 
 TULLE_INTERPOSE int close(int number) {
@@ -315,11 +321,12 @@ TULLE_INTERPOSE int close(int number) {
 }
 
 TULLE_INTERPOSE int dup2(int number, int becomes) noexcept {
-    if (number == becomes) return TULLE_LIBC(dup2)(number, becomes);
+    if (number == becomes || !is_open(number)) return TULLE_LIBC(dup2)(number, becomes);
     return replace(becomes, [=] { return TULLE_LIBC(dup2)(number, becomes); });
 }
 
 TULLE_INTERPOSE int dup3(int number, int becomes, int flags) noexcept {
+    if (number == becomes || !is_open(number)) return TULLE_LIBC(dup3)(number, becomes, flags);
     return replace(becomes, [=] { return TULLE_LIBC(dup3)(number, becomes, flags); });
 }
 

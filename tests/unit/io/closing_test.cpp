@@ -116,6 +116,17 @@ TEST_P(io_closing, a_number_that_is_replaced_ends_waits) {
     }
 }
 
+TEST_P(io_closing, a_number_that_is_not_replaced_after_all_is_waited_for_on) {
+    connected_pair both;
+    int const number = both.ours();
+    auto reader = spawn_reader(number);
+    let_it_wait();
+    EXPECT_EQ(io::dup2(-1, number), -EBADF);
+    let_it_wait();
+    EXPECT_EQ(io::write(both.theirs(), "1", 1), 1);
+    EXPECT_EQ(reader.join(), '1');
+}
+
 // Threads wait, close and open the same few numbers all the time; each wait ends.
 TEST_P(io_closing, closes_and_waits_race) {
     if (base::k_thread_sanitizer) GTEST_SKIP() << "it reports races of descriptors, as these are";
