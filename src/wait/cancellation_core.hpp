@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Something that can be cancelled once, and the waits that end when it is. A wait has a node in its
-// frame, as it has one in the timer queue, and the rules are the same: cancel() is called under the
-// lock, at most once for each insertion; when remove() returns, it is over or will never be called.
-// What has been cancelled stays so: a node that comes later is called at once.
+// Something that can be cancelled once, or until it is renewed, and the waits that end when it is.
+// A wait has a node in its frame, as it has one in the timer queue, and the rules are the same:
+// cancel() is called under the lock, at most once for each insertion; when remove() returns, it is
+// over or will never be called. What has been cancelled stays so: a node that comes later is called
+// at once.
 #pragma once
 
 #include "base/intrusive_list.hpp"
@@ -47,6 +48,13 @@ public:
         }
         while (cancel_some()) {}
         return true;
+    }
+    // Forgets what has been requested, for one whose waits it ends each time. Called by that one,
+    // while it does not wait; whatever it reads next it reads after the requests that are
+    // forgotten. A wait that begins later may still end by one of those.
+    void renew() noexcept {
+        section const held(m_lock);
+        m_requested.store(false, std::memory_order_relaxed); // relaxed: the lock orders it
     }
     void insert(node& n) noexcept {
         section const held(m_lock);

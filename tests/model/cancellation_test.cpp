@@ -137,6 +137,39 @@ TEST(cancellation, of_a_wait_that_nothing_else_ends) {
     EXPECT_GT(all.ended, 100);
 }
 
+// One whose waits are ended for news, again and again: whichever wait is ended by whichever
+// request, no news is missed.
+struct noticed : world {
+    model::atomic<unsigned> news{0}; // bits
+
+    void notice_all() {
+        unsigned seen = 0;
+        while (seen != 3) {
+            model::check(wait::wait_for_limit<parking>({}, until_cancelled()) ==
+                             wait::outcome::cancelled,
+                         "nothing else ends it");
+            token.renew();
+            seen |= news.load(relaxed);
+        }
+    }
+    void tell(unsigned bit) {
+        news.fetch_or(bit, relaxed);
+        token.request();
+    }
+};
+
+TEST(cancellation, is_noticed_as_often_as_it_is_renewed) {
+    auto const body = [](model::test& t) {
+        auto& w = t.make<noticed>();
+        t.thread([&w] { w.notice_all(); });
+        t.thread([&w] { w.tell(1); });
+        t.thread([&w] { w.tell(2); });
+    };
+    model::result const r =
+        model::explore("renewed", model::without_heavy_fence(model::exhaustive(3, 200000)), body);
+    EXPECT_TRUE(r.passed()) << r;
+}
+
 TEST(cancellation, every_order_is_needed) {
     struct told : world {
         model::plain<int> news;

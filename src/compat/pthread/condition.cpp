@@ -48,8 +48,10 @@ int wait_until(pthread_cond_t* c, pthread_mutex_t* m, std::uint64_t deadline) {
         depth.restore();
         return error;
     }
-    int const how = futex_wait(sequence, seen, cancellable(caller, deadline));
+    int const how = futex_wait(sequence, seen, interruptible(caller, deadline));
     waiters_of(c).fetch_sub(1, std::memory_order_release); // the last access to the object
+    // A wake-up for no reason, which POSIX allows, lets the program see what they have done.
+    if (how == ECANCELED) static_cast<void>(run_handlers(*caller));
     int const error = lock_mutex(m);
     depth.restore();
     if (how == ECANCELED) test_cancel(caller);

@@ -39,11 +39,20 @@ io::event_count look(int number, direction way) noexcept {
     return io::reactor::instance().look(number, way);
 }
 
-int wait_for(thread& t, int number, direction way, io::event_count seen) noexcept {
-    kept_errno const kept;
+int wait_for(thread& t, int number, direction way, io::event_count seen) {
     std::uint64_t const deadline = deadline_of(number, way);
-    int const error = io::reactor::instance().wait(number, way, seen, cancellable(&t, deadline));
-    return error == ETIMEDOUT ? EAGAIN : error;
+    int error = 0;
+    {
+        kept_errno const kept;
+        error = io::reactor::instance().wait(number, way, seen, interruptible(&t, deadline));
+    }
+    if (error == ETIMEDOUT) return EAGAIN;
+    if (error != ECANCELED) return error;
+    // Calls on sockets that have a limit of time do not begin anew (signal(7)).
+    interruption const by = attend(t);
+    bool const ends =
+        by == interruption::ends || (by == interruption::restarts && deadline != wait::k_never);
+    return ends ? EINTR : 0;
 }
 
 namespace {
@@ -58,8 +67,8 @@ template <class Call> auto when_ready(int number, direction way, Call call) {
         io::event_count const seen = look(number, way);
         if (is_ready(number, way) || never_waits(number)) break;
         int const error = wait_for(*t, number, way, seen);
-        if (error == ECANCELED) test_cancel(t);
-        if (error == EAGAIN || error == EBADF) return static_cast<decltype(call())>(fail(error));
+        if (error == EAGAIN || error == EBADF || error == EINTR)
+            return static_cast<decltype(call())>(fail(error));
         if (error != 0) break;
     }
     return call();
@@ -76,8 +85,7 @@ ssize_t until_done(int number, direction way, Attempt attempt, Call call) {
         ssize_t const result = attempt();
         if (result >= 0 || errno != EAGAIN || never_waits(number)) return result;
         int const error = wait_for(*t, number, way, seen);
-        if (error == ECANCELED) test_cancel(t);
-        if (error == EAGAIN || error == EBADF) return fail(error);
+        if (error == EAGAIN || error == EBADF || error == EINTR) return fail(error);
         if (error != 0) return call();
     }
 }
@@ -133,8 +141,7 @@ ssize_t send_all(int number, iovec const* parts, std::size_t count, Attempt atte
         int const error = wait_for(*t, number, direction::out, seen);
         if (error == 0) continue;
         if (sent != 0) return sent;
-        if (error == ECANCELED) test_cancel(t);
-        if (error == EAGAIN || error == EBADF) return fail(error);
+        if (error == EAGAIN || error == EBADF || error == EINTR) return fail(error);
         return call();
     }
 }
@@ -276,14 +283,29 @@ TULLE_INTERPOSE int accept4(int socket, sockaddr* address, socklen_t* length, in
                       [=] { return TULLE_LIBC(accept4)(socket, address, length, flags); });
 }
 
+namespace {
+
+// Of a connection that is being made: 0 or a negative errno value.
+int wait_for_connection(int socket, tulle::wait_limit const& until) noexcept {
+    int error = tulle::io::wait_writable(socket, until);
+    if (error != 0) return error;
+    socklen_t size = sizeof error;
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? -error : -errno;
+}
+
+} // namespace
+
 TULLE_INTERPOSE int connect(int socket, sockaddr const* address, socklen_t length) {
     thread* const t = self();
     if (t == nullptr || never_waits(socket)) return TULLE_LIBC(connect)(socket, address, length);
     test_cancel(t);
     tulle::wait_limit const until = tulle::wait_limit::of(
-        {tulle::detail::k_no_deadline, cancellable(t, tulle::wait::k_never).token});
-    int const result = tulle::io::connect(socket, address, length, until);
-    if (result == -ECANCELED) test_cancel(t);
+        {tulle::detail::k_no_deadline, interruptible(t, tulle::wait::k_never).token});
+    int result = tulle::io::connect(socket, address, length, until);
+    while (result == -ECANCELED) {
+        if (attend(*t) == interruption::ends) return fail(EINTR);
+        result = wait_for_connection(socket, until);
+    }
     return result == 0 ? 0 : fail(-result);
 }
 

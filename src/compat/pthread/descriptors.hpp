@@ -12,9 +12,10 @@ namespace tulle::posix {
 using io::direction;
 
 // 0: the descriptor may be ready: try again. Else an errno: the caller is to make the call that may
-// block if it is EPERM, and EAGAIN stands for a time that SO_RCVTIMEO or SO_SNDTIMEO has set.
+// block if it is EPERM, EAGAIN stands for a time that SO_RCVTIMEO or SO_SNDTIMEO has set, and EINTR
+// for a handler that ends the call. A cancellation does not return.
 // `seen`: what look said before the try.
-[[nodiscard]] int wait_for(thread& t, int number, direction way, io::event_count seen) noexcept;
+[[nodiscard]] int wait_for(thread& t, int number, direction way, io::event_count seen);
 [[nodiscard]] io::event_count look(int number, direction way) noexcept;
 [[nodiscard]] bool is_ready(int number, direction way) noexcept;
 // O_NONBLOCK is set, or it is no descriptor.

@@ -5,6 +5,7 @@
 // next wait, or at another cancellation point.
 #include "base/error.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/signals.hpp"
 #include "compat/pthread/thread.hpp"
 
 #include <cstring>
@@ -56,9 +57,16 @@ void end_self(thread& t, void* result) {
     unwind(t);
 }
 
+interruption attend(thread& t) {
+    interruption const seen = run_handlers(t);
+    if (t.is_to_end()) end_self(t, PTHREAD_CANCELED);
+    return seen;
+}
+
 void test_cancel(thread* t) {
-    if (t == nullptr || !t->may_be_cancelled || t->is_ending) return;
-    if (TULLE_UNLIKELY(t->cancelled.is_requested())) end_self(*t, PTHREAD_CANCELED);
+    if (t == nullptr) return;
+    if (TULLE_UNLIKELY(t->attention.is_requested())) static_cast<void>(run_handlers(*t));
+    if (TULLE_UNLIKELY(t->is_to_end())) end_self(*t, PTHREAD_CANCELED);
 }
 
 } // namespace tulle::posix
@@ -69,7 +77,8 @@ TULLE_INTERPOSE int pthread_cancel(pthread_t id) {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_cancel)(id);
     if (!t->is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
-    static_cast<void>(t->cancelled.request());
+    t->is_cancelled.store(true, std::memory_order_release); // before what call_attention stores
+    call_attention(*t);
     if (t == self() && t->at_any_point) test_cancel(t);
     return 0;
 }

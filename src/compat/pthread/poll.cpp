@@ -55,9 +55,12 @@ template <class Ask> int wait_for_some(thread& t, int number, std::uint64_t dead
         if (found != 0 || error == ETIMEDOUT) return found;
         {
             kept_errno const kept;
-            error = reactor.wait(number, direction::in, seen, cancellable(&t, deadline));
+            error = reactor.wait(number, direction::in, seen, interruptible(&t, deadline));
         }
-        if (error == ECANCELED) return fail(ECANCELED);
+        if (error == ECANCELED) {
+            if (attend(t) != interruption::none) return fail(EINTR);
+            error = 0;
+        }
         if (error != 0 && error != ETIMEDOUT) return k_cannot_wait;
     }
 }
@@ -65,11 +68,6 @@ template <class Ask> int wait_for_some(thread& t, int number, std::uint64_t dead
 std::uint64_t deadline_after_ms(int ms) noexcept {
     if (ms < 0) return tulle::wait::k_never;
     return deadline_after({ms / 1000, ms % 1000 * 1'000'000L});
-}
-
-int finish(thread& t, int result) {
-    if (result == -1 && errno == ECANCELED) test_cancel(&t);
-    return result;
 }
 
 // Without a descriptor it is a wait for the time.
@@ -87,7 +85,7 @@ int poll_until(pollfd* asked, nfds_t count, int ms) {
     thread* const t = self();
     if (t == nullptr) return TULLE_LIBC(poll)(asked, count, ms);
     test_cancel(t);
-    int const result = finish(*t, poll_by(*t, asked, count, ms));
+    int const result = poll_by(*t, asked, count, ms);
     return result == k_cannot_wait ? TULLE_LIBC(poll)(asked, count, ms) : result;
 }
 
@@ -144,8 +142,7 @@ private:
     fd_set m_in, m_out, m_other;
 };
 
-int select_until(thread& t, descriptor_sets const& asked, question& again,
-                 std::uint64_t deadline) noexcept {
+int select_until(thread& t, descriptor_sets const& asked, question& again, std::uint64_t deadline) {
     if (int const found = again.ask(); found != 0) return found;
     std::unique_ptr<pollfd[]> const list(new (std::nothrow) pollfd[FD_SETSIZE]);
     again.restore();
@@ -180,7 +177,7 @@ TULLE_INTERPOSE int select(int count, fd_set* in, fd_set* out, fd_set* other, ti
                                        : deadline_after({time->tv_sec, time->tv_usec * 1000});
     descriptor_sets const asked{count, in, out, other};
     question again(asked);
-    int const result = finish(*t, select_until(*t, asked, again, deadline));
+    int const result = select_until(*t, asked, again, deadline);
     if (time != nullptr) leave_rest(time, deadline);
     if (result != k_cannot_wait) return result;
     again.restore();
@@ -201,6 +198,6 @@ TULLE_INTERPOSE int epoll_wait(int all, epoll_event* events, int most, int ms) {
     auto const ask = [=] { return TULLE_LIBC(epoll_wait)(all, events, most, 0); };
     int const found = ask();
     if (found != 0 || ms == 0) return found;
-    int const result = finish(*t, wait_for_some(*t, all, deadline_after_ms(ms), ask));
+    int const result = wait_for_some(*t, all, deadline_after_ms(ms), ask);
     return result == k_cannot_wait ? TULLE_LIBC(epoll_wait)(all, events, most, ms) : result;
 }

@@ -32,8 +32,8 @@ int down_until(semaphore& s, std::uint64_t deadline) {
     thread* const caller = self();
     test_cancel(caller);
     while (!try_down(s)) {
-        int const how = futex_wait(s.value, 0, cancellable(caller, deadline));
-        if (how == ECANCELED) test_cancel(caller);
+        int const how = futex_wait(s.value, 0, interruptible(caller, deadline));
+        if (how == ECANCELED && attend(*caller) == interruption::ends) return fail(EINTR);
         if (how == ETIMEDOUT) return try_down(s) ? 0 : fail(ETIMEDOUT);
     }
     return 0;

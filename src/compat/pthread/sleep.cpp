@@ -2,6 +2,7 @@
 // Sleeps, and sched_yield.
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/thread.hpp"
+#include "os/clock.hpp"
 #include "sched/switch.hpp"
 #include "wait/limit_wait.hpp"
 
@@ -9,22 +10,33 @@ namespace {
 
 using namespace tulle::posix;
 
-void sleep_until(thread& t, std::uint64_t deadline) {
+// False: a handler of a signal has run, which ends each sleep.
+bool sleep_until(thread& t, std::uint64_t deadline) {
     test_cancel(&t);
-    {
-        kept_errno const kept;
-        static_cast<void>(tulle::wait::wait_for_limit<parking>(
-            {tulle::wait::wait_kind::sleep, nullptr}, cancellable(&t, deadline)));
+    for (;;) {
+        tulle::wait::outcome how{};
+        {
+            kept_errno const kept;
+            how = tulle::wait::wait_for_limit<parking>({tulle::wait::wait_kind::sleep, nullptr},
+                                                       interruptible(&t, deadline));
+        }
+        if (how != tulle::wait::outcome::cancelled) return true;
+        if (attend(t) != interruption::none) return false;
     }
-    test_cancel(&t);
 }
 
-// A signal handler does not end a sleep here, so nothing is left of it.
+timespec left_until(std::uint64_t deadline) noexcept {
+    std::uint64_t const now = tulle::os::monotonic_ns();
+    std::uint64_t const left = deadline > now ? deadline - now : 0;
+    return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+}
+
 int sleep_for(thread& t, timespec const* time, timespec* rest) {
     if (time->tv_sec < 0 || !is_time(*time)) return EINVAL;
-    sleep_until(t, deadline_after(*time));
-    if (rest != nullptr) *rest = {0, 0};
-    return 0;
+    std::uint64_t const deadline = deadline_after(*time);
+    if (sleep_until(t, deadline)) return 0;
+    if (rest != nullptr) *rest = left_until(deadline);
+    return EINTR;
 }
 
 } // namespace
@@ -43,23 +55,22 @@ TULLE_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, timespec const* 
         return TULLE_LIBC(clock_nanosleep)(clock, flags, time, rest);
     if ((flags & TIMER_ABSTIME) == 0) return sleep_for(*t, time, rest);
     if (time->tv_sec < 0 || !is_time(*time)) return EINVAL;
-    sleep_until(*t, deadline_at(clock, *time));
-    return 0;
+    return sleep_until(*t, deadline_at(clock, *time)) ? 0 : EINTR;
 }
 
 TULLE_INTERPOSE int usleep(useconds_t us) {
     thread* const t = self();
     if (t == nullptr) return TULLE_LIBC(usleep)(us);
-    sleep_until(*t, deadline_after({static_cast<time_t>(us / 1'000'000),
-                                    static_cast<long>(us % 1'000'000) * 1000}));
-    return 0;
+    timespec const time{static_cast<time_t>(us / 1'000'000),
+                        static_cast<long>(us % 1'000'000) * 1000};
+    return sleep_until(*t, deadline_after(time)) ? 0 : fail(EINTR);
 }
 
 TULLE_INTERPOSE unsigned sleep(unsigned seconds) {
     thread* const t = self();
     if (t == nullptr) return TULLE_LIBC(sleep)(seconds);
-    sleep_until(*t, deadline_after({static_cast<time_t>(seconds), 0}));
-    return 0;
+    std::uint64_t const deadline = deadline_after({static_cast<time_t>(seconds), 0});
+    return sleep_until(*t, deadline) ? 0 : static_cast<unsigned>(left_until(deadline).tv_sec);
 }
 
 int tulle::posix::yield_to_others() noexcept {

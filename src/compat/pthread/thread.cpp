@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/signals.hpp"
 #include "os/clock.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/timed.hpp"
@@ -46,7 +47,10 @@ void after_fork_in_child() noexcept {
     s_alive.store(t == nullptr ? 0 : 1, std::memory_order_relaxed); // relaxed: one thread
     if (s_state.load(std::memory_order_relaxed) == run_time_state::started)
         s_state.store(run_time_state::not_started, std::memory_order_relaxed);
-    if (t != nullptr) TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &t->blocked, nullptr);
+    forget_signals();
+    if (t == nullptr) return;
+    sigset_t const blocked = as_sigset(t->blocked.load(std::memory_order_relaxed)); // relaxed: own
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
 }
 
 // A program that stands still by its own fault is told so, and stands still as it would anyway.
@@ -97,6 +101,7 @@ bool start_once() noexcept {
                                             std::memory_order_acquire,
                                             std::memory_order_relaxed)) { // relaxed: read again
             s_state.store(start_run_time(), std::memory_order_release);
+            if (is_started()) begin_signals();
             continue;
         }
         TULLE_LIBC(sched_yield)();
@@ -176,10 +181,15 @@ int spawn_thread(thread& t) noexcept try {
 
 // A thread inherits these from the caller.
 void inherit(thread& t) noexcept {
-    if (thread const* const by = self())
-        t.blocked = by->blocked;
-    else
-        TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &t.blocked);
+    signal_set blocked = 0;
+    if (thread const* const by = self()) {
+        blocked = by->blocked.load(std::memory_order_relaxed); // relaxed: the caller's own
+    } else {
+        sigset_t of_os_thread;
+        TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &of_os_thread);
+        blocked = set_of(of_os_thread);
+    }
+    t.blocked.store(blocked, std::memory_order_relaxed); // relaxed: it has not started
 }
 
 int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void* argument) {
@@ -218,11 +228,13 @@ int join(thread& t, void** result, std::uint64_t deadline, bool may_be_cancelled
         std::uint32_t const life = t.life.load(std::memory_order_acquire); // pairs with run_thread
         if ((life & k_ended) != 0) break;
         int const how = futex_wait(
-            t.life, life, may_be_cancelled ? cancellable(caller, deadline) : limit(deadline));
-        if (how != ETIMEDOUT && how != ECANCELED) continue;
+            t.life, life, may_be_cancelled ? interruptible(caller, deadline) : limit(deadline));
+        if (how == ECANCELED) static_cast<void>(run_handlers(*caller));
+        bool const is_over = how == ETIMEDOUT || (how == ECANCELED && caller->is_to_end());
+        if (!is_over) continue;
         // acq_rel: it may be joined by another one from now on.
         t.life.fetch_and(~k_joining, std::memory_order_acq_rel);
-        if (how == ECANCELED) test_cancel(caller);
+        test_cancel(caller);
         return ETIMEDOUT;
     }
     if (result != nullptr) *result = t.result;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "arch/thread_pointer.hpp"
+#include "compat/pthread/signal_set.hpp"
 #include "compat/pthread/thread_block.hpp"
 #include "sched/cancellation.hpp"
 #include "sched/parking.hpp"
@@ -60,12 +61,25 @@ struct thread {
     std::size_t guard_size = 0; // likewise
     void* stack_end = nullptr;  // once it has started
     void* resolver[72] = {};    // the C library's struct __res_state, of 568 bytes
-    sigset_t blocked{};         // as the thread believes
     char name[16] = {};
     int policy = 0, priority = 0; // as answered
 
+    // --- signals (signals.cpp) -------------------------------------------------------------------
+    std::atomic<signal_set> blocked{0}; // written by the thread itself
+    std::atomic<signal_set> pending{0}; // of those that are for this thread
+    // While it waits for signals in the kernel: for which, on which OS thread.
+    std::atomic<signal_set> waits_for{0};
+    std::atomic<int> waits_on{0};
+
+    // Requested when it has been cancelled, or has a signal: its wait ends, and it looks (attend).
+    detail::cancellation attention{nullptr};
+
     // --- how it ends early (exit.cpp) ------------------------------------------------------------
-    detail::cancellation cancelled{nullptr};
+    // relaxed: what its canceller did before is passed on by the join, as POSIX has it.
+    [[nodiscard]] bool is_to_end() const noexcept {
+        return is_cancelled.load(std::memory_order_relaxed) && may_be_cancelled && !is_ending;
+    }
+    std::atomic<bool> is_cancelled{false};
     bool may_be_cancelled = true;
     bool at_any_point = false; // the type that it has set
     bool is_ending = false;
@@ -98,12 +112,22 @@ struct thread {
 [[nodiscard]] std::uint64_t deadline_at(clockid_t clock, timespec const& t) noexcept;
 [[nodiscard]] std::uint64_t deadline_after(timespec const& t) noexcept;
 
-// Whether a wait of `t`, or of an OS thread, ends by pthread_cancel.
-[[nodiscard]] inline limit cancellable(thread* t, std::uint64_t deadline) noexcept {
-    bool const may_end = t != nullptr && t->may_be_cancelled && !t->is_ending;
-    return limit(deadline, may_end ? &t->cancelled : nullptr);
+// Of a wait by `t`, or by an OS thread (null). A wait that ends with ECANCELED is followed by
+// attend.
+[[nodiscard]] inline limit interruptible(thread* t, std::uint64_t deadline) noexcept {
+    return limit(deadline, t != nullptr ? &t->attention : nullptr);
 }
-// A cancellation point; it does not return if the caller has been cancelled.
+
+// What handlers of signals have left to do to the call in which they have run: nothing; to begin
+// anew where it does that after handlers with SA_RESTART; to end with EINTR.
+enum class interruption : std::uint8_t { none, restarts, ends };
+
+// Runs handlers of signals that `t`, the caller, has and does not block.
+[[nodiscard]] interruption run_handlers(thread& t);
+// Likewise, and does not return if the caller has been cancelled.
+[[nodiscard]] interruption attend(thread& t);
+// A cancellation point, of a call that has not begun. Null: an OS thread, of which the C library
+// knows.
 void test_cancel(thread* t);
 // Of a thread of ours: unwinds its stack and ends it.
 [[noreturn]] void end_self(thread& t, void* result);

@@ -209,6 +209,17 @@ void thread_blocks::give(thread& t) noexcept {
     s_free = &t;
 }
 
+// relaxed: a thread that ends meanwhile is not found by some.
+thread* thread_blocks::find(bool (*is_it)(thread&, signal_set), signal_set set) noexcept {
+    std::lock_guard const held(s_lock);
+    for (std::size_t k = 0; k != s_made; ++k) {
+        auto& t = *reinterpret_cast<thread*>(block_at(k) + s_layout.behind);
+        bool const is_there = t.block != nullptr && t.is_used.load(std::memory_order_relaxed);
+        if (is_there && is_it(t, set)) return &t;
+    }
+    return nullptr;
+}
+
 void begin_variables() noexcept { s_layout.init_ctype(); }
 
 } // namespace tulle::posix

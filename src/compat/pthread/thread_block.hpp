@@ -6,6 +6,8 @@
 // the struct pthread. A block is used again, and keeps the cache of malloc.
 #pragma once
 
+#include "compat/pthread/signal_set.hpp"
+
 #include <tulle/detail/attributes.hpp>
 
 #include <cstddef>
@@ -24,6 +26,9 @@ public:
     // With a thread in it, whose pthread_t is its block's address; null: no memory.
     [[nodiscard]] static thread* take() noexcept;
     static void give(thread& t) noexcept;
+    // The first thread that `is_it` says it is, among those that are there, with the lock of the
+    // blocks held; null: none.
+    [[nodiscard]] static thread* find(bool (*is_it)(thread&, signal_set), signal_set set) noexcept;
     // Whose block the pointer leads to; null: none of these.
     [[nodiscard]] static TULLE_INLINE thread* owner(void const* thread_pointer) noexcept {
         std::uintptr_t const at = reinterpret_cast<std::uintptr_t>(thread_pointer) - s_first;

@@ -2,6 +2,8 @@
 // Cases of POSIX threads, by name; each prints what it has seen, which is the same with any threads
 // that follow the standard. Without a name, the names.
 #define _GNU_SOURCE
+#include "cases.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -19,8 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHOW(expression) printf("%s: %d\n", #expression, (int)(expression))
-
 static pthread_mutex_t s_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t s_cond = PTHREAD_COND_INITIALIZER;
 static __thread int t_value = 7;
@@ -35,7 +35,7 @@ static struct timespec after_ms(clockid_t clock, long ms) {
     return t;
 }
 
-static void* in_thread(void* (*f)(void*), void* argument) {
+void* in_thread(void* (*f)(void*), void* argument) {
     pthread_t t;
     void* result = NULL;
     if (pthread_create(&t, NULL, f, argument) != 0 || pthread_join(t, &result) != 0) abort();
@@ -44,7 +44,7 @@ static void* in_thread(void* (*f)(void*), void* argument) {
 
 // --- life ----------------------------------------------------------------------------------------
 
-static void* add_own(void* argument) {
+void* add_own(void* argument) {
     t_value += (int)(intptr_t)argument;
     sched_yield();
     errno = t_value;
@@ -600,6 +600,14 @@ static struct {
     {"semaphores", semaphores},
     {"streams", streams},
     {"polls", polls},
+    {"interruptions", interruptions},
+    {"signals_at_locks", signals_at_locks},
+    {"masks", masks},
+    {"awaited", awaited},
+    {"for_one_thread", for_one_thread},
+    {"at_computing", at_computing},
+    {"standard_action", standard_action},
+    {"signals_of_children", signals_of_children},
     {"forks", forks},
     {"descriptions", descriptions},
     {"stacks", stacks},

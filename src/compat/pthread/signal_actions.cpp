@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens at a signal: sigaction and signal, and what the kernel calls.
+#include "arch/registers.hpp"
+#include "base/spin_lock.hpp"
+#include "compat/pthread/libc.hpp"
+#include "compat/pthread/signals.hpp"
+#include "os/thread.hpp"
+#include "sched/worker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+
+#include <link.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+namespace tulle::posix {
+
+namespace {
+
+// Written under s_lock, with signals blocked; read by handlers, too. Whoever reads an odd version,
+// or another one afterwards, reads again (a seqlock; relaxed in it: the fences order it).
+class action_cell {
+public:
+    [[nodiscard]] signal_action load() const noexcept {
+        for (;;) {
+            std::uint32_t const before = m_version.load(std::memory_order_acquire);
+            signal_action const found{m_handler.load(std::memory_order_relaxed),
+                                      m_flags.load(std::memory_order_relaxed),
+                                      m_mask.load(std::memory_order_relaxed)};
+            std::atomic_thread_fence(std::memory_order_acquire); // pairs with store
+            if (before % 2 == 0 && before == m_version.load(std::memory_order_relaxed))
+                return found;
+        }
+    }
+    void store(signal_action const& a) noexcept {
+        std::uint32_t const before = m_version.load(std::memory_order_relaxed);
+        m_version.store(before + 1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_release); // pairs with load
+        m_handler.store(a.handler, std::memory_order_relaxed);
+        m_flags.store(a.flags, std::memory_order_relaxed);
+        m_mask.store(a.mask, std::memory_order_relaxed);
+        m_version.store(before + 2, std::memory_order_release); // pairs with load
+    }
+
+private:
+    std::atomic<std::uint32_t> m_version{0};
+    std::atomic<std::uintptr_t> m_handler{0};
+    std::atomic<int> m_flags{0};
+    std::atomic<signal_set> m_mask{0};
+};
+
+base::spin_lock s_lock;
+std::array<action_cell, k_signals + 1> s_actions;
+signal_set s_known = 0; // the program has said what to do; under the lock
+// Written under the lock: in place of the standard action the kernel has on_signal.
+std::atomic<signal_set> s_guarded{0};
+
+constexpr signal_set sets_of(std::initializer_list<int> signals) noexcept {
+    signal_set all = 0;
+    for (int const s : signals) all |= set_of(s);
+    return all;
+}
+
+constexpr signal_set k_kernels =
+    sets_of({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGKILL, SIGSTOP, SIGPROF});
+constexpr signal_set k_ignored_by_standard = sets_of({SIGCHLD, SIGURG, SIGWINCH, SIGCONT});
+
+signal_action action_from(struct sigaction const& a) noexcept {
+    return {reinterpret_cast<std::uintptr_t>(a.sa_handler), a.sa_flags, set_of(a.sa_mask)};
+}
+
+struct sigaction sigaction_from(signal_action const& a) noexcept {
+    struct sigaction result {};
+    result.sa_handler = reinterpret_cast<void (*)(int)>(a.handler);
+    result.sa_flags = a.flags;
+    result.sa_mask = as_sigset(a.mask);
+    return result;
+}
+
+// A signal that the caller gets meanwhile would find the lock taken.
+template <class F> auto with_lock(F change) noexcept {
+    return os::with_signals_blocked([&] {
+        std::lock_guard const held(s_lock);
+        return change();
+    });
+}
+
+void on_signal(int signal, siginfo_t* about, void* context);
+
+// With the lock held: tells the kernel. 0 or -1, with errno.
+int tell_kernel(int signal, signal_action const& wanted) noexcept {
+    struct sigaction k = sigaction_from(wanted);
+    bool const is_guarded = // relaxed: under the lock
+        wanted.is_standard() && (s_guarded.load(std::memory_order_relaxed) & set_of(signal)) != 0;
+    if (is_started() && (wanted.has_handler() || is_guarded)) {
+        k.sa_sigaction = &on_signal;
+        k.sa_flags = (is_guarded ? SA_RESTART : k.sa_flags) | SA_SIGINFO;
+    }
+    return TULLE_LIBC(sigaction)(signal, &k, nullptr);
+}
+
+int change_action(int signal, struct sigaction const* wanted, struct sigaction* before) noexcept {
+    if (!is_signal(signal) || !is_for_threads(signal))
+        return TULLE_LIBC(sigaction)(signal, wanted, before);
+    struct sigaction found {};
+    if (TULLE_LIBC(sigaction)(signal, nullptr, &found) != 0) return -1; // not the program's
+    signal_action const next = wanted != nullptr ? action_from(*wanted) : signal_action{};
+    action_cell& cell = s_actions[static_cast<std::size_t>(signal)];
+    int const result = with_lock([&] {
+        if ((s_known & set_of(signal)) != 0) found = sigaction_from(cell.load());
+        if (wanted == nullptr) return 0;
+        cell.store(next);
+        s_known |= set_of(signal);
+        return tell_kernel(signal, next);
+    });
+    if (result == 0 && before != nullptr) *before = found;
+    if (result == 0 && is_started() && next.has_handler()) start_to_hand_out();
+    return result;
+}
+
+// --- handlers ------------------------------------------------------------------------------------
+
+using plain_handler = void (*)(int);
+using informed_handler = void (*)(int, siginfo_t*, void*);
+
+void forget_handler(int signal) noexcept {
+    struct sigaction const standard = sigaction_from({});
+    static_cast<void>(change_action(signal, &standard, nullptr));
+}
+
+void call(signal_action const& a, int signal, siginfo_t* about, void* context) {
+    kept_errno const kept;
+    if ((a.flags & SA_RESETHAND) != 0) forget_handler(signal);
+    if ((a.flags & SA_SIGINFO) != 0)
+        reinterpret_cast<informed_handler>(a.handler)(signal, about, context);
+    else
+        reinterpret_cast<plain_handler>(a.handler)(signal);
+}
+
+// relaxed: the thread's own.
+void call_on(thread& t, signal_action const& a, int signal, siginfo_t* about, void* context) {
+    signal_set const before = t.blocked.load(std::memory_order_relaxed);
+    signal_set const itself = (a.flags & SA_NODEFER) != 0 ? 0 : set_of(signal);
+    t.blocked.store(before | a.mask | itself, std::memory_order_relaxed);
+    call(a, signal, about, context);
+    t.blocked.store(before, std::memory_order_relaxed);
+}
+
+// --- what the kernel calls -----------------------------------------------------------------------
+
+// The code of these may hold locks that a handler needs: [first, end).
+struct code_range {
+    std::uintptr_t first = 0, end = 0;
+};
+std::array<code_range, 16> s_systems_code;
+std::size_t s_systems_ranges = 0;
+
+bool is_of_system(char const* library) noexcept {
+    for (char const* const name : {"/libtulle-preload", "/libc.so", "/ld-linux", "/libstdc++.so",
+                                   "/libgcc_s.so", "/libpthread.so"}) {
+        if (std::strstr(library, name) != nullptr) return true;
+    }
+    return false;
+}
+
+int note_code(dl_phdr_info* library, std::size_t, void*) noexcept {
+    if (!is_of_system(library->dlpi_name)) return 0;
+    for (int k = 0; k != library->dlpi_phnum && s_systems_ranges < s_systems_code.size(); ++k) {
+        auto const& part = library->dlpi_phdr[k];
+        if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+        std::uintptr_t const first = library->dlpi_addr + part.p_vaddr;
+        s_systems_code[s_systems_ranges++] = {first, first + part.p_memsz};
+    }
+    return 0;
+}
+
+bool is_in_program(std::uintptr_t at) noexcept {
+    return s_systems_ranges != 0 &&
+           std::none_of(s_systems_code.begin(), s_systems_code.begin() + s_systems_ranges,
+                        [at](code_range r) { return at >= r.first && at < r.end; });
+}
+
+bool stands_on_worker() noexcept {
+    auto const* const w = sched::this_worker();
+    return w != nullptr && !w->is_guest();
+}
+
+// Sent by wake_from_kernel to an OS thread that no longer waits.
+bool is_own_wake_up(siginfo_t const& about) noexcept {
+    return about.si_code == SI_TKILL && about.si_pid == getpid();
+}
+
+void on_signal(int signal, siginfo_t* about, void* context) {
+    kept_errno const kept;
+    signal_action const a = action_of(signal);
+    if (!is_started() || !stands_on_worker()) {
+        if (a.is_standard()) return act_as_standard(signal);
+        if (a.has_handler()) call(a, signal, about, context);
+        return;
+    }
+    if (is_own_wake_up(*about)) return;
+    thread* const t = self();
+    // relaxed: the thread's own.
+    bool const is_wanted = t != nullptr && a.has_handler() &&
+                           (t->blocked.load(std::memory_order_relaxed) & set_of(signal)) == 0;
+    if (is_wanted && is_in_program(arch::pc_of(*static_cast<ucontext_t const*>(context))))
+        call_on(*t, a, signal, about, context);
+    else
+        hand_out(signal);
+}
+
+} // namespace
+
+bool is_for_threads(int signal) noexcept { return (k_kernels & set_of(signal)) == 0; }
+
+signal_action action_of(int signal) noexcept {
+    return s_actions[static_cast<std::size_t>(signal)].load();
+}
+
+interruption act(thread& t, int signal) {
+    signal_action const a = action_of(signal);
+    if (a.is_standard()) act_as_standard(signal);
+    if (!a.has_handler()) return interruption::none;
+    siginfo_t about{};
+    about.si_signo = signal;
+    about.si_code = SI_TKILL;
+    about.si_pid = getpid();
+    about.si_uid = getuid();
+    ucontext_t context;
+    getcontext(&context);
+    call_on(t, a, signal, &about, &context);
+    return (a.flags & SA_RESTART) != 0 ? interruption::restarts : interruption::ends;
+}
+
+// If the process goes on (after a stop), what the kernel was told is told to it again.
+void act_as_standard(int signal) noexcept {
+    if ((k_ignored_by_standard & set_of(signal)) != 0) return;
+    struct sigaction standard {};
+    struct sigaction before {};
+    standard.sa_handler = SIG_DFL;
+    if (TULLE_LIBC(sigaction)(signal, &standard, &before) != 0) return;
+    sigset_t const it = as_sigset(set_of(signal));
+    sigset_t blocked;
+    TULLE_LIBC(pthread_sigmask)(SIG_UNBLOCK, &it, &blocked);
+    TULLE_LIBC(syscall)(static_cast<long>(SYS_tgkill), getpid(), os::thread_id(), signal);
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+    TULLE_LIBC(sigaction)(signal, &before, nullptr);
+}
+
+void guard(signal_set blocked) noexcept {
+    if (!is_started()) return;
+    // relaxed: whoever has guarded the others has told the kernel, or is about to.
+    signal_set const guarded = s_guarded.load(std::memory_order_relaxed);
+    signal_set const wanted = blocked & ~k_kernels & ~k_ignored_by_standard & ~guarded;
+    if (wanted == 0) return;
+    for (signal_set left = wanted; left != 0; left &= left - 1)
+        with_lock([signal = first_of(left)] {
+            s_guarded.fetch_or(set_of(signal), std::memory_order_relaxed); // under the lock
+            struct sigaction found {};
+            bool const is_standard =
+                TULLE_LIBC(sigaction)(signal, nullptr, &found) == 0 && found.sa_handler == SIG_DFL;
+            return is_standard ? tell_kernel(signal, {}) : 0;
+        });
+    start_to_hand_out();
+}
+
+// Handlers that the program has set before now are called by way of on_signal.
+void begin_signals() noexcept {
+    if (s_systems_ranges == 0) dl_iterate_phdr(&note_code, nullptr);
+    bool has_some = false;
+    with_lock([&] {
+        for (signal_set left = s_known; left != 0; left &= left - 1) {
+            int const signal = first_of(left);
+            signal_action const a = action_of(signal);
+            if (!a.has_handler()) continue;
+            has_some = true;
+            static_cast<void>(tell_kernel(signal, a));
+        }
+        return 0;
+    });
+    if (has_some) start_to_hand_out();
+}
+
+} // namespace tulle::posix
+
+using namespace tulle::posix;
+
+TULLE_INTERPOSE int sigaction(int signal, struct sigaction const* wanted,
+                              struct sigaction* before) noexcept {
+    return change_action(signal, wanted, before);
+}
+
+// As in BSD: calls begin anew.
+TULLE_INTERPOSE sighandler_t signal(int signal, sighandler_t handler) noexcept {
+    struct sigaction wanted {};
+    struct sigaction before {};
+    wanted.sa_handler = handler;
+    wanted.sa_flags = SA_RESTART;
+    if (handler == SIG_ERR) return fail(EINVAL), SIG_ERR;
+    if (is_signal(signal)) sigaddset(&wanted.sa_mask, signal);
+    return change_action(signal, &wanted, &before) == 0 ? before.sa_handler : SIG_ERR;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals of a program whose threads are Tulle's. The kernel knows workers and other OS threads,
+// and their masks, not the threads on them. So the kernel calls on_signal (signal_actions.cpp) in
+// place of the program's handlers:
+//   - On an OS thread it calls the handler, as the kernel would.
+//   - So it does on a worker whose thread wants the signal, if it has interrupted code of the
+//     program. The run time and the C library may hold locks that the handler needs.
+//   - Otherwise an OS thread (signal_hand_out.cpp) hands the signal to a thread that wants it, or
+//     keeps it until one does.
+// A thread runs the handlers of what it has been handed at its next call that may wait, and its
+// wait ends for them (run_handlers).
+#pragma once
+
+#include "compat/pthread/thread.hpp"
+
+#include <csignal>
+
+namespace tulle::posix {
+
+// The program's action, whatever the kernel's is.
+struct signal_action {
+    std::uintptr_t handler = 0; // or SIG_DFL, SIG_IGN
+    int flags = 0;
+    signal_set mask = 0;
+
+    [[nodiscard]] bool is_standard() const noexcept { return is(SIG_DFL); }
+    [[nodiscard]] bool is_ignored() const noexcept { return is(SIG_IGN); }
+    [[nodiscard]] bool has_handler() const noexcept { return !is_standard() && !is_ignored(); }
+
+private:
+    [[nodiscard]] bool is(void (*value)(int)) const noexcept {
+        return handler == reinterpret_cast<std::uintptr_t>(value);
+    }
+};
+
+// --- actions (signal_actions.cpp) ------------------------------------------------------------
+
+// Those of a fault, of which each is for the OS thread that has made it, and of profilers, which
+// look at what they interrupt, stay with the kernel.
+[[nodiscard]] bool is_for_threads(int signal) noexcept;
+[[nodiscard]] signal_action action_of(int signal) noexcept;
+// What the caller's thread `t` does at a signal that it has taken.
+[[nodiscard]] interruption act(thread& t, int signal);
+// The standard action, for the process.
+void act_as_standard(int signal) noexcept;
+// Some thread blocks these: where the standard action would end or stop the process, the kernel is
+// not to take it at once from now on.
+void guard(signal_set blocked) noexcept;
+
+// --- who gets them (signal_hand_out.cpp) -----------------------------------------------------
+
+// Those that no thread has wanted yet.
+[[nodiscard]] bool take_signal(thread& t, int signal) noexcept;
+[[nodiscard]] signal_set signals_for(thread const& t) noexcept;
+// Any context, also that of a handler.
+void hand_out(int signal) noexcept;
+// The OS thread that does it. Nothing happens if there is none to be had: signals wait.
+void start_to_hand_out() noexcept;
+// Of main, whose mask the kernel has.
+void note_mask_of_main(signal_set blocked) noexcept;
+[[nodiscard]] bool is_main() noexcept;
+
+// Ends the wait of `t`, which has been cancelled or has a signal.
+void call_attention(thread& t) noexcept;
+
+// The run time has started.
+void begin_signals() noexcept;
+// In a forked child, whose only thread is the caller.
+void forget_signals() noexcept;
+
+} // namespace tulle::posix

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What cases share.
+#pragma once
+
+#include <pthread.h>
+#include <stdio.h>
+
+#define SHOW(expression) printf("%s: %d\n", #expression, (int)(expression))
+
+// What the thread returns.
+void* in_thread(void* (*f)(void*), void* argument);
+// A thread that does next to nothing.
+void* add_own(void* argument);
+
+// --- signal_cases.c
+void interruptions(void);
+void signals_at_locks(void);
+void masks(void);
+void awaited(void);
+void for_one_thread(void);
+void at_computing(void);
+void standard_action(void);
+void signals_of_children(void);

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of signals: handlers end waits, masks hold, one thread gets what is for it or for the
+// process.
+#define _GNU_SOURCE
+#include "cases.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_t s_target;
+static atomic_int s_handled, s_strayed, s_ready;
+
+// It runs on the thread that it is for.
+static void handle(int number) {
+    if (!pthread_equal(pthread_self(), s_target) || number != SIGUSR1)
+        atomic_fetch_add(&s_strayed, 1);
+    atomic_fetch_add(&s_handled, 1);
+}
+
+static void show_handled(void) {
+    SHOW(atomic_load(&s_handled));
+    SHOW(atomic_load(&s_strayed));
+}
+
+static void handle_by(void (*handler)(int), int number, int flags) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    sigaction(number, &action, NULL);
+}
+
+static void block(int number, int how) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    SHOW(pthread_sigmask(how, &set, NULL));
+}
+
+// 0: it waits, or will soon.
+static void let_it_wait(void) {
+    while (atomic_load(&s_ready) == 0) sched_yield();
+    usleep(30000);
+}
+
+// Begins a wait in a thread, sends it a signal, and then lets it go.
+static void* interrupt(void* (*wait)(void*), void* argument, void (*let_go)(void*)) {
+    atomic_store(&s_ready, 0);
+    pthread_create(&s_target, NULL, wait, argument);
+    let_it_wait();
+    int const error = pthread_kill(s_target, SIGUSR1);
+    usleep(30000);
+    if (let_go != NULL) let_go(argument);
+    void* result = NULL;
+    pthread_join(s_target, &result);
+    SHOW(error);
+    return result;
+}
+
+static void* sleeps(void* argument) {
+    struct timespec const time = {20, 0};
+    struct timespec rest = {0, 0};
+    atomic_store(&s_ready, 1);
+    SHOW(nanosleep(&time, &rest));
+    SHOW(errno == EINTR);
+    SHOW(rest.tv_sec > 15 && rest.tv_sec < 20);
+    return argument;
+}
+
+static void* reads(void* number) {
+    char byte = 0;
+    atomic_store(&s_ready, 1);
+    ssize_t const result = read(*(int*)number, &byte, 1);
+    SHOW(result);
+    SHOW(result < 0 ? errno == EINTR : byte == 'x');
+    return number;
+}
+static void write_byte(void* number) {
+    if (write(((int*)number)[1], "x", 1) != 1) abort();
+}
+
+static void* takes(void* s) {
+    atomic_store(&s_ready, 1);
+    int const result = sem_wait(s);
+    SHOW(result);
+    SHOW(result == 0 || errno == EINTR);
+    return s;
+}
+static void up(void* s) { sem_post(s); }
+
+static void* polls_long(void* number) {
+    struct pollfd asked = {*(int*)number, POLLIN, 0};
+    atomic_store(&s_ready, 1);
+    SHOW(poll(&asked, 1, 20000));
+    SHOW(errno == EINTR);
+    return number;
+}
+
+static void* waits_for_signal(void* argument) {
+    atomic_store(&s_ready, 1);
+    SHOW(pause());
+    SHOW(errno == EINTR);
+    return argument;
+}
+
+void interruptions(void) {
+    int pipes[2];
+    sem_t s;
+    if (pipe(pipes) != 0) abort();
+    sem_init(&s, 0, 0);
+    for (int restarts = 0; restarts != 2; ++restarts) {
+        handle_by(handle, SIGUSR1, restarts ? SA_RESTART : 0);
+        interrupt(sleeps, NULL, NULL);
+        interrupt(polls_long, pipes, NULL);
+        interrupt(waits_for_signal, NULL, NULL);
+        interrupt(reads, pipes, restarts ? write_byte : NULL);
+        interrupt(takes, &s, restarts ? up : NULL);
+    }
+    show_handled();
+}
+
+// A lock is waited for on, and a condition; the handler has run when they are there.
+static pthread_mutex_t s_signal_lock = PTHREAD_MUTEX_INITIALIZER;
+static void* locks(void* argument) {
+    atomic_store(&s_ready, 1);
+    SHOW(pthread_mutex_lock(&s_signal_lock));
+    usleep(1000);
+    SHOW(atomic_load(&s_handled));
+    SHOW(pthread_mutex_unlock(&s_signal_lock));
+    return argument;
+}
+static void unlock_signal_lock(void* argument) {
+    (void)argument;
+    pthread_mutex_unlock(&s_signal_lock);
+}
+
+void signals_at_locks(void) {
+    handle_by(handle, SIGUSR1, 0);
+    pthread_mutex_lock(&s_signal_lock);
+    interrupt(locks, NULL, unlock_signal_lock);
+}
+
+static void* masked(void* argument) {
+    sigset_t pending;
+    s_target = pthread_self();
+    block(SIGUSR1, SIG_BLOCK);
+    SHOW(pthread_kill(pthread_self(), SIGUSR1));
+    SHOW(raise(SIGUSR1));
+    SHOW(atomic_load(&s_handled));
+    SHOW(sigpending(&pending));
+    SHOW(sigismember(&pending, SIGUSR1));
+    block(SIGUSR1, SIG_UNBLOCK);
+    SHOW(atomic_load(&s_handled));
+    SHOW(raise(SIGUSR1));
+    SHOW(atomic_load(&s_handled));
+    block(SIGUSR1, SIG_BLOCK);
+    SHOW(raise(SIGUSR1));
+    sigset_t none;
+    sigemptyset(&none);
+    SHOW(sigsuspend(&none));
+    SHOW(atomic_load(&s_handled));
+    SHOW(pthread_kill(pthread_self(), 1000) == EINVAL);
+    handle_by(handle, SIGUSR1, (int)SA_RESETHAND);
+    block(SIGUSR1, SIG_UNBLOCK);
+    SHOW(raise(SIGUSR1));
+    struct sigaction now;
+    SHOW(sigaction(SIGUSR1, NULL, &now));
+    SHOW(now.sa_handler == SIG_DFL);
+    show_handled();
+    return argument;
+}
+
+void masks(void) {
+    handle_by(handle, SIGUSR1, 0);
+    in_thread(masked, NULL);
+}
+
+// The way of servers: all block the signal, and one thread waits for it.
+static void* takes_signal(void* set) {
+    int number = 0;
+    atomic_store(&s_ready, 1);
+    SHOW(sigwait(set, &number));
+    return (void*)(intptr_t)number;
+}
+
+static void* sends_to_process(void* argument) {
+    usleep(30000);
+    kill(getpid(), SIGUSR2);
+    return argument;
+}
+
+void awaited(void) {
+    in_thread(add_own, (void*)1); // the workers are there before the mask is set
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_t t;
+    void* result = NULL;
+    for (int way = 0; way != 3; ++way) {
+        int error = 0;
+        atomic_store(&s_ready, 0);
+        pthread_create(&t, NULL, takes_signal, &set);
+        if (way != 0) let_it_wait();
+        if (way == 2)
+            in_thread(sends_to_process, NULL);
+        else
+            error = pthread_kill(t, SIGUSR2);
+        pthread_join(t, &result);
+        SHOW(error);
+        SHOW((intptr_t)result == SIGUSR2);
+    }
+    atomic_store(&s_ready, 0);
+    pthread_create(&t, NULL, takes_signal, &set);
+    let_it_wait();
+    int const error = pthread_cancel(t);
+    pthread_join(t, &result);
+    SHOW(error);
+    SHOW(result == PTHREAD_CANCELED);
+    struct timespec const soon = {0, 20000000};
+    SHOW(sigtimedwait(&set, NULL, &soon));
+    SHOW(errno == EAGAIN);
+}
+
+// Main blocks it, one thread does not: that one gets what comes for the process.
+static void* wants_it(void* argument) {
+    s_target = pthread_self();
+    block(SIGUSR1, SIG_UNBLOCK);
+    while (atomic_load(&s_handled) == 0) usleep(1000);
+    return argument;
+}
+
+void for_one_thread(void) {
+    handle_by(handle, SIGUSR1, SA_RESTART);
+    block(SIGUSR1, SIG_BLOCK);
+    pthread_t t;
+    pthread_create(&t, NULL, wants_it, NULL);
+    usleep(30000);
+    kill(getpid(), SIGUSR1);
+    pthread_join(t, NULL);
+    show_handled();
+}
+
+static void* computes(void* argument) {
+    s_target = pthread_self();
+    block(SIGUSR1, SIG_UNBLOCK);
+    while (atomic_load(&s_handled) == 0) {}
+    return argument;
+}
+
+void at_computing(void) {
+    handle_by(handle, SIGUSR1, 0);
+    block(SIGUSR1, SIG_BLOCK);
+    pthread_t t;
+    pthread_create(&t, NULL, computes, NULL);
+    usleep(30000);
+    for (int k = 0; k != 100; ++k) kill(getpid(), SIGUSR1);
+    pthread_join(t, NULL);
+    SHOW(atomic_load(&s_handled) > 0);
+    SHOW(atomic_load(&s_strayed));
+}
+
+// What the standard action is for the process.
+static void* sends_standard(void* argument) {
+    pthread_t t;
+    pthread_create(&t, NULL, waits_for_signal, NULL);
+    let_it_wait();
+    pthread_kill(t, SIGUSR1);
+    sleep(10);
+    return argument;
+}
+
+void standard_action(void) {
+    fflush(stdout);
+    for (int way = 0; way != 2; ++way) {
+        pid_t const child = fork();
+        if (child == 0) {
+            in_thread(add_own, (void*)1);
+            block(SIGUSR1, SIG_BLOCK);
+            block(SIGUSR1, SIG_UNBLOCK);
+            if (way == 0) kill(getpid(), SIGUSR1);
+            in_thread(sends_standard, NULL);
+            _exit(1);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        SHOW(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR1);
+    }
+}
+
+// A child process, and what it runs, begin with the thread's mask and can be ended.
+static void* makes_children(void* argument) {
+    block(SIGUSR1, SIG_BLOCK);
+    fflush(stdout);
+    SHOW(system("kill -USR2 $$; exit 3") == SIGUSR2);
+    pid_t const child = fork();
+    if (child == 0) {
+        sigset_t now;
+        sigprocmask(SIG_BLOCK, NULL, &now);
+        _exit(sigismember(&now, SIGUSR1) + 2 * sigismember(&now, SIGUSR2));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    SHOW(WEXITSTATUS(status));
+    return argument;
+}
+
+void signals_of_children(void) {
+    handle_by(handle, SIGUSR2, 0);
+    in_thread(makes_children, NULL);
+}
