@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include <tulle/coherent_abi.h>
+#include <tulle/detail/attributes.hpp>
 
 namespace tulle::dsm {
 
@@ -20,8 +21,8 @@ constexpr std::uint8_t k_forbids_loads = TULLE_COHERENT_NO_LOAD;
 constexpr std::uint8_t k_forbids_stores = TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE;
 
 // Memory of this host is allowed for everything; who else sets a state has damaged the table.
-void make_usable(std::uint64_t first, std::uint64_t last, std::uint8_t forbidding) noexcept {
-    if (last < first) return;
+TULLE_COLD void make_usable_slowly(std::uint64_t first, std::uint64_t last,
+                                   std::uint8_t forbidding) noexcept {
     state_range const states = states_of(first, last);
     auto const bad = find_state(states, forbidding);
     TULLE_CHECK(!bad,
@@ -30,21 +31,39 @@ void make_usable(std::uint64_t first, std::uint64_t last, std::uint8_t forbiddin
                 *bad, static_cast<unsigned long long>(first), states.first[*bad]);
 }
 
-// Rows are often short, and there may be very many of them.
-bool is_usable(std::uint64_t first, std::uint64_t last, std::uint8_t forbidding) noexcept {
-    if (last - first > TULLE_COHERENT_LINE || !is_coherent(first) || !is_coherent(last))
-        return false;
-    return ((state_of(first) | state_of(last)) & forbidding) == 0;
+// All of it is coherent memory, as it nearly always is, and in a state that allows the access.
+[[nodiscard]] inline bool is_usable(std::uint64_t first, std::uint64_t last,
+                                    std::uint8_t forbidding) noexcept {
+    return is_coherent(first) && is_coherent(last) &&
+           has_no_state({states_at(first), lines_of(first, last)}, forbidding);
 }
 
+inline void make_usable(std::uint64_t first, std::uint64_t last, std::uint8_t forbidding) noexcept {
+    if (last < first || is_usable(first, last, forbidding)) return;
+    make_usable_slowly(first, last, forbidding);
+}
+
+// Between rows that are so close to each other there is no line that none of them touches.
+bool are_close(std::uint64_t bytes, std::uint64_t stride) noexcept {
+    return stride <= bytes || stride - bytes < TULLE_COHERENT_LINE;
+}
+
+// Rows are often short, and there may be very many of them. Addresses are computed modulo 2^64.
 void make_rows_usable(std::uint64_t first, std::uint64_t last, std::int64_t stride,
                       std::uint64_t more, std::uint8_t forbidding) noexcept {
     if (last < first) return;
-    for (std::uint64_t row = 0; row <= more; ++row) {
-        std::uint64_t const way = static_cast<std::uint64_t>(stride) * row; // modulo 2^64
-        if (!is_usable(first + way, last + way, forbidding))
-            make_usable(first + way, last + way, forbidding);
+    std::uint64_t const step =
+        stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
+    if (stride < 0) { // from the lowest row on
+        first -= step * more;
+        last -= step * more;
     }
+    std::uint64_t way = 0;
+    bool const are_many = __builtin_mul_overflow(step, more, &way) || last + way < last;
+    if (!are_many && are_close(last - first + 1, step))
+        return make_usable(first, last + way, forbidding);
+    for (std::uint64_t row = 0; row <= more; ++row, first += step, last += step)
+        make_usable(first, last, forbidding);
 }
 
 } // namespace

@@ -50,5 +50,18 @@ TEST(state_table, finds_the_first_state_with_a_bit) {
     }
 }
 
+TEST(state_table, has_no_state_looks_at_each_of_them_and_at_no_other) {
+    std::array<std::uint8_t, 67> states{};
+    for (std::size_t count = 1; count <= states.size() - 2; ++count) {
+        for (std::size_t n = 0; n < states.size(); ++n) {
+            states.fill(TULLE_COHERENT_NO_STORE);
+            states[n] = TULLE_COHERENT_NO_LOAD;
+            bool const is_outside = n == 0 || n > count;
+            EXPECT_EQ(has_no_state({states.data() + 1, count}, TULLE_COHERENT_NO_LOAD), is_outside)
+                << n << " of " << count;
+        }
+    }
+}
+
 } // namespace
 } // namespace tulle::dsm
