@@ -20,7 +20,7 @@ set(map ${PROJECT_BINARY_DIR}/tulle-preload.map)
 file(CONFIGURE OUTPUT ${map} CONTENT [[{ global: @exported@; local: *; };]] @ONLY)
 
 tulle_glob(preload_sources src/compat/pthread/*.cpp src/compat/pthread/*.S)
-add_library(tulle_preload SHARED ${preload_sources} $<FILTER:$<TARGET_OBJECTS:tulle_objects>,EXCLUDE,[.](gch|pch)$>)
+add_library(tulle_preload SHARED ${preload_sources} "$<FILTER:$<TARGET_OBJECTS:tulle_objects>,EXCLUDE,[.](gch|pch)$>")
 set_target_properties(tulle_preload PROPERTIES OUTPUT_NAME tulle-preload VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     LINKER_LANGUAGE CXX UNITY_BUILD OFF LINK_DEPENDS ${map} CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON CXX_EXTENSIONS ON)
 target_include_directories(tulle_preload PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)

@@ -10,7 +10,7 @@ namespace tulle::compiler {
 
 using namespace llvm;
 
-void known_bytes::add(Value const* base, std::int64_t first, std::int64_t last, mode how) {
+void known_bytes::add(origin const* base, std::int64_t first, std::int64_t last, mode how) {
     for (mode allowed : {mode::load, mode::store}) { // who may store may load
         if (allowed == mode::store && how != mode::store) continue;
         m_known[{base, allowed}].insert(first);
@@ -18,7 +18,7 @@ void known_bytes::add(Value const* base, std::int64_t first, std::int64_t last, 
     }
 }
 
-bool known_bytes::has(Value const* base, std::int64_t first, std::int64_t last, mode how) const {
+bool known_bytes::has(origin const* base, std::int64_t first, std::int64_t last, mode how) const {
     auto const found = m_known.find({base, how});
     if (found == m_known.end()) return false;
     std::set<std::int64_t> const& bytes = found->second;
@@ -42,10 +42,8 @@ void known_bytes::keep_common(known_bytes const& other) {
 }
 
 void known_bytes::forget_values_of(BasicBlock const& block) {
-    for (auto it = m_known.begin(); it != m_known.end();) {
-        auto const* const made = dyn_cast<Instruction>(it->first.first);
-        it = made != nullptr && made->getParent() == &block ? m_known.erase(it) : std::next(it);
-    }
+    for (auto it = m_known.begin(); it != m_known.end();)
+        it = it->first.first->is_made_in(block) ? m_known.erase(it) : std::next(it);
 }
 
 } // namespace tulle::compiler

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes have been checked, as distances from pointers. Two bytes that are checked and at most
+// Which bytes have been checked, as distances from origins. Two bytes that are checked and at most
 // a line apart lie in one line or in two neighbours, so that all between them is checked as well.
 #pragma once
 
 #include "accesses.hpp"
+#include "origin.hpp"
 
 #include <map>
 #include <set>
@@ -13,21 +14,20 @@ namespace tulle::compiler {
 class known_bytes {
 public:
     // An access whose bytes are checked, or will have been when it happens.
-    void add(llvm::Value const* base, std::int64_t first, std::int64_t last, mode how);
-    [[nodiscard]] bool has(llvm::Value const* base, std::int64_t first, std::int64_t last,
+    void add(origin const* base, std::int64_t first, std::int64_t last, mode how);
+    [[nodiscard]] bool has(origin const* base, std::int64_t first, std::int64_t last,
                            mode how) const;
 
     void clear() { m_known.clear(); }
     // What is known on both of two ways.
     void keep_common(known_bytes const& other);
-    // A value that a block makes is another one whenever the block is entered.
     void forget_values_of(llvm::BasicBlock const& block);
 
     bool operator==(known_bytes const& other) const { return m_known == other.m_known; }
     bool operator!=(known_bytes const& other) const { return !(*this == other); }
 
 private:
-    using key = std::pair<llvm::Value const*, mode>;
+    using key = std::pair<origin const*, mode>;
 
     std::map<key, std::set<std::int64_t>> m_known;
 };

@@ -4,11 +4,12 @@
 #include "known_bytes.hpp"
 
 #include <algorithm>
+#include <climits>
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/PostOrderIterator.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
 
 #include "tulle/coherent_abi.h"
@@ -20,13 +21,18 @@ using namespace llvm;
 namespace {
 
 constexpr std::int64_t k_line = TULLE_COHERENT_LINE;
+constexpr std::size_t k_most_followers = 100; // by one origin; there are as many pairs as squares
+constexpr int k_most_passes = 50;
 
-// An access as bytes at a distance from a pointer that others may share.
+// An access as bytes at a distance from an origin that others may share. If its own bytes are not
+// known, all of [check_first, check_last] are checked, at most a line.
 struct placed_access {
-    access const* origin;
-    Value* base;
+    access const* what;
+    origin const* base;
     std::int64_t first;
     std::int64_t last;
+    std::int64_t check_first;
+    std::int64_t check_last;
 };
 
 // Accesses of a block between two places where checks end to hold.
@@ -34,8 +40,8 @@ using stretch = SmallVector<placed_access, 8>;
 
 struct planned_check {
     Instruction* at;
-    Value* base;
-    std::int64_t first;
+    Value* pointer;
+    std::int64_t first; // from the pointer
     std::int64_t last;
     bool straddles;
     mode how;
@@ -45,23 +51,31 @@ class planner {
 public:
     planner(Function& function, ArrayRef<access> accesses, synchronisation const& synchronises)
         : m_order(&function),
-          m_layout(function.getParent()->getDataLayout()),
+          m_origins(function.getParent()->getDataLayout()),
           m_synchronises(synchronises) {
-        for (access const& a : accesses) m_wanted[a.at].push_back(place(a));
+        for (access const& a : accesses) m_wanted[a.at].push_back(place_of(a));
+        if (!function.hasOptNone()) widen(function);
     }
 
     std::vector<planned_check> plan() {
-        find_what_is_known();
+        if (!find_what_is_known(k_most_passes)) {
+            narrow();
+            static_cast<void>(find_what_is_known(INT_MAX)); // each pass leaves less
+        }
         for (BasicBlock* block : m_order) plan_block(*block);
         return std::move(m_planned);
     }
 
 private:
-    placed_access place(access const& a) const {
-        std::int64_t first = 0;
-        Value* const base = GetPointerBaseWithConstantOffset(a.pointer, first, m_layout);
-        return {&a, base, first, first + static_cast<std::int64_t>(a.bytes) - 1};
+    placed_access place_of(access const& a) {
+        place const found = m_origins.find(a.pointer);
+        std::int64_t const last = found.offset + static_cast<std::int64_t>(a.bytes) - 1;
+        return {&a, found.from, found.offset, last, found.offset, last};
     }
+    void widen(Function& function);
+    static bool take_along(DominatorTree const& dominators, placed_access& a,
+                           placed_access const& next);
+    void narrow();
     // Calls `found` with the accesses of each stretch, and `ended` after those that synchronisation
     // ends.
     template <typename Found, typename Ended>
@@ -78,13 +92,13 @@ private:
         found(part);
     }
     known_bytes known_at_begin(BasicBlock& block) const;
-    void find_what_is_known();
+    [[nodiscard]] bool find_what_is_known(int most_passes);
     void plan_block(BasicBlock& block);
     void plan_stretch(stretch const& part, known_bytes& known);
-    void plan_base(Value* base, stretch const& part, mode how, known_bytes& known);
+    void plan_base(origin const* base, stretch const& part, mode how, known_bytes& known);
 
     ReversePostOrderTraversal<Function*> m_order;
-    DataLayout const& m_layout;
+    origins m_origins;
     synchronisation const& m_synchronises;
     DenseMap<Instruction*, stretch> m_wanted;
     DenseMap<BasicBlock*, known_bytes> m_known_at_end;
@@ -107,17 +121,70 @@ known_bytes planner::known_at_begin(BasicBlock& block) const {
     return known;
 }
 
+// A check may name more than the access touches. So an access takes those along that are by the
+// same origin, come after it on some way, in blocks that it dominates, and lie within a line of it.
+// Those need take nothing along themselves.
+void planner::widen(Function& function) {
+    DominatorTree const dominators(function);
+    std::map<std::pair<origin const*, mode>, SmallVector<placed_access*, 8>> by_origin;
+    for (BasicBlock* block : m_order) {
+        for (Instruction& i : *block) {
+            auto const wanted = m_wanted.find(&i);
+            if (wanted == m_wanted.end()) continue;
+            for (placed_access& a : wanted->second) by_origin[{a.base, a.what->how}].push_back(&a);
+        }
+    }
+    for (auto& [of, all] : by_origin) {
+        if (all.size() > k_most_followers) continue;
+        SmallPtrSet<placed_access const*, 8> taken;
+        for (auto* a = all.begin(); a != all.end(); ++a) {
+            for (auto* next = a + 1; next != all.end() && taken.count(*a) == 0; ++next)
+                if (take_along(dominators, **a, **next)) taken.insert(*next);
+        }
+    }
+}
+
+bool planner::take_along(DominatorTree const& dominators, placed_access& a,
+                         placed_access const& next) {
+    std::int64_t const first = std::min(a.check_first, next.first);
+    std::int64_t const last = std::max(a.check_last, next.last);
+    bool const is_near = last - first < k_line;
+    if (!is_near || !dominators.dominates(a.what->at->getParent(), next.what->at->getParent()))
+        return false;
+    a.check_first = first;
+    a.check_last = last;
+    return true;
+}
+
+void planner::narrow() {
+    m_known_at_end.clear();
+    for (auto& [at, wanted] : m_wanted) {
+        for (placed_access& a : wanted) {
+            a.check_first = a.first;
+            a.check_last = a.last;
+        }
+    }
+}
+
 // Begins with the most that can hold; each pass over the blocks leaves less, until nothing changes.
-void planner::find_what_is_known() {
-    for (bool changed = true; changed;) {
+// False: it goes on changing, as it may where accesses are wide: one whose bytes are known leaves
+// less known than one whose bytes are not.
+bool planner::find_what_is_known(int most_passes) {
+    int passes = 0;
+    for (bool changed = true; changed; ++passes) {
+        if (passes == most_passes) return false;
         changed = false;
         for (BasicBlock* block : m_order) {
             known_bytes known = known_at_begin(*block);
             walk(
                 *block,
                 [&](stretch const& part) {
-                    for (placed_access const& a : part)
-                        known.add(a.base, a.first, a.last, a.origin->how);
+                    for (placed_access const& a : part) {
+                        if (known.has(a.base, a.first, a.last, a.what->how))
+                            known.add(a.base, a.first, a.last, a.what->how);
+                        else
+                            known.add(a.base, a.check_first, a.check_last, a.what->how);
+                    }
                 },
                 [&] { known.clear(); });
             auto const known_before = m_known_at_end.find(block);
@@ -126,6 +193,7 @@ void planner::find_what_is_known() {
             changed = true;
         }
     }
+    return true;
 }
 
 void planner::plan_block(BasicBlock& block) {
@@ -136,7 +204,7 @@ void planner::plan_block(BasicBlock& block) {
 
 // Stores come first: who may store may load.
 void planner::plan_stretch(stretch const& part, known_bytes& known) {
-    SmallPtrSet<Value*, 8> seen;
+    SmallPtrSet<origin const*, 8> seen;
     for (placed_access const& a : part) {
         if (!seen.insert(a.base).second) continue;
         plan_base(a.base, part, mode::store, known);
@@ -145,23 +213,27 @@ void planner::plan_stretch(stretch const& part, known_bytes& known) {
 }
 
 // Neighbours share a check, which comes before all accesses by the pointer.
-void planner::plan_base(Value* base, stretch const& part, mode how, known_bytes& known) {
+void planner::plan_base(origin const* base, stretch const& part, mode how, known_bytes& known) {
     stretch unknown;
-    Instruction* at = nullptr;
+    placed_access const* by = nullptr; // the pointer that is there first
     for (placed_access const& a : part) {
         if (a.base != base) continue;
-        if (at == nullptr) at = a.origin->at;
-        if (a.origin->how == how && !known.has(base, a.first, a.last, how)) unknown.push_back(a);
+        if (by == nullptr) by = &a;
+        if (a.what->how == how && !known.has(base, a.first, a.last, how)) unknown.push_back(a);
     }
-    stable_sort(unknown, [](auto const& a, auto const& b) { return a.first < b.first; });
+    stable_sort(unknown,
+                [](auto const& a, auto const& b) { return a.check_first < b.check_first; });
     for (auto const* a = unknown.begin(); a != unknown.end();) {
         auto const* next = a + 1;
-        std::int64_t last = a->last;
-        for (; next != unknown.end() && std::max(last, next->last) - a->first < k_line; ++next)
-            last = std::max(last, next->last);
-        bool const is_one = next == a + 1 && !a->origin->may_straddle_lines();
-        m_planned.push_back({at, base, a->first, last, !is_one, how});
-        known.add(base, a->first, last, how);
+        std::int64_t last = a->check_last;
+        for (; next != unknown.end() && std::max(last, next->check_last) - a->check_first < k_line;
+             ++next)
+            last = std::max(last, next->check_last);
+        bool const is_whole = a->check_first == a->first && last == a->last;
+        bool const is_one = next == a + 1 && is_whole && !a->what->may_straddle_lines();
+        m_planned.push_back({by->what->at, by->what->pointer, a->check_first - by->first,
+                             last - by->first, !is_one, how});
+        known.add(base, a->check_first, last, how);
         a = next;
     }
 }
@@ -189,7 +261,7 @@ void check_accesses(Function& function, ArrayRef<access> accesses,
     copy_if(accesses, std::back_inserter(shared),
             [](access const& a) { return a.how != mode::atomic && !is_checked_alone(a); });
     for (planned_check const& check : planner(function, shared, synchronises).plan())
-        writer.check_bytes(check.at, check.base, check.first,
+        writer.check_bytes(check.at, check.pointer, check.first,
                            static_cast<std::uint64_t>(check.last - check.first + 1),
                            check.straddles, check.how);
     for (access const& a : accesses)

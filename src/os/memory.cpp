@@ -111,13 +111,14 @@ bool protect(void* low, std::size_t bytes) noexcept {
     return ::mprotect(low, bytes, PROT_NONE) == 0;
 }
 
-// One system call for up to 512 ranges; how many of them are done for sure. The process names
-// itself by a constant, not by a descriptor: after a fork a descriptor would name the parent.
+// One system call for up to 128 ranges, whose list takes 2 KiB of the caller's stack, which may be
+// a small one; how many of them are done for sure. The process names itself by a constant, not by
+// a descriptor: after a fork a descriptor would name the parent.
 std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advice) noexcept {
     static std::atomic<bool> s_missing{
         false}; // relaxed, below: a thread that does not know yet finds out
     if (s_missing.load(std::memory_order_relaxed)) return 0;
-    constexpr std::size_t k_batch = 512;
+    constexpr std::size_t k_batch = 128;
     std::array<iovec, k_batch> vector; // NOLINT: only the first `count` are used
     std::size_t const count = std::min(k_batch, ranges.count - from);
     for (std::size_t i = 0; i < count; ++i) {

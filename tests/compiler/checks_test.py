@@ -79,6 +79,17 @@ class Suite:
         if re.search(r"call .*@tulle_coherent_(load|store|atomic)", text):
             self.failures.append(f"clang {self.version}: private.c has checks")
 
+    def needs_few_checks(self):
+        """`// checks: N` stands above functions of which it is known; each check asks once whether an address is in the range."""
+        source = self.here / "programs/neighbours.c"
+        wanted = {name: int(count) for count, name in re.findall(r"// checks: (\d+).*\n.* (\w+)\(", source.read_text())}
+        text = must([*self.checked(source), "-O1", *self.flags, "-S", "-emit-llvm", source, "-o", "-"])
+        bodies = re.findall(r"^define [^\n]*@(\w+)\([^\n]*\{\n(.*?)^\}", text, re.M | re.S)
+        found = {name: len(re.findall(r"icmp eq i64 %\S+, 2$", body, re.M)) for name, body in bodies}
+        for name, count in wanted.items():
+            if found.get(name) != count:
+                self.failures.append(f"clang {self.version}: {name} of neighbours.c has {found.get(name)} checks instead of {count}")
+
     @staticmethod
     def function_at(text, number):
         return next(line.split("@")[1].split("(")[0] for line in reversed(text[:number]) if line.startswith("define"))
@@ -121,6 +132,7 @@ def test_version(tulle, root, version):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda job: suite.try_program(*job), [(source, level) for source in sources for level in LEVELS]))
         suite.needs_no_check()
+        suite.needs_few_checks()
         counted = [suite.each_is_needed(source, ["-O1"]) for source in programs if source.stem != "private"]
         print(f"clang {version}: {len(sources)} programs, {len(LEVELS)} ways to compile; {sum(counted)} checks taken out")
         return suite.failures

@@ -75,7 +75,7 @@ TEST(memory_death_test, guards_fault_and_outlive_a_discard) {
     auto* const low = static_cast<std::byte*>(k_memory.reserve(4 * page * k_count, page));
     ASSERT_TRUE(k_memory.install_guards({low, 4 * page, page, k_count}));
     ASSERT_TRUE(k_memory.discard(low, 4 * page * k_count));
-    for (std::size_t i : {0U, 511U, 512U, 599U}) {
+    for (std::size_t i : {0U, 127U, 128U, 599U}) {
         touch(low + i * 4 * page + page);
         EXPECT_EXIT(
             touch(low + i * 4 * page), [](int status) { return status != 0; }, "")

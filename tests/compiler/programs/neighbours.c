@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accesses that are a constant apart, in one block and in several: one check for those within a
+// line, made anew where a value of their address is another one, or after synchronisation.
+#include "recorder.h"
+
+typedef double vector[3];
+
+struct node {
+    struct node* next;
+    long keys[4];
+    double weight;
+    char rest[200];
+    long last;
+};
+
+// checks: 1 (the compiler's test counts them)
+__attribute__((noinline)) static double length_of(vector const* all, long k) {
+    return all[k][0] * all[k][0] + all[k][1] * all[k][1] + all[k][2] * all[k][2];
+}
+
+// checks: 1
+__attribute__((noinline)) static double at_a_distance(double const* all, long k, long width) {
+    return all[k * width + 2] + all[k * width + 3] + all[width * k + 4];
+}
+
+// checks: 1
+__attribute__((noinline)) static double on_some_ways(struct node const* n, long key) {
+    if (n->keys[0] == key) return n->weight;
+    if (n->keys[2] == key) return n->weight + 1;
+    return n->keys[3] == key ? 2 : 0;
+}
+
+// checks: 2, as the last one is far away
+__attribute__((noinline)) static long far_apart(struct node const* n) {
+    return n->keys[0] == 1 ? n->last : 0;
+}
+
+// checks: 2, one for each
+__attribute__((noinline)) static double after_others(struct node const* n) {
+    double const before = n->keys[1] == 4 ? n->weight : 0;
+    synchronise();
+    return before + n->weight;
+}
+
+// checks: 1 in each turn, of another node
+__attribute__((noinline)) static double sum_of(struct node const* n) {
+    double sum = 0;
+    for (; n != NULL; n = n->next)
+        if (n->keys[1] != 0) sum += n->weight * (double)n->keys[1];
+    return sum;
+}
+
+// checks: 1 in each turn, of another vector
+__attribute__((noinline)) static double sum_at(vector const* all, int count) {
+    double sum = 0;
+    unsigned at = 1;
+    for (int k = 0; k < count; ++k) {
+        sum += all[at][0];
+        if (all[at][1] > 0) sum += all[at][2];
+        at = (at * 5 + 3) % 16;
+    }
+    return sum;
+}
+
+// checks: 2, of loads and then of stores
+__attribute__((noinline)) static void change(struct node* n) {
+    if (n->keys[3] == 0) {
+        n->keys[0] = 9;
+        if (n->weight > 0) n->keys[2] = 8;
+    }
+}
+
+int main(void) {
+    struct node* const nodes = coherent_memory(3 * sizeof *nodes);
+    for (int k = 0; k < 3; ++k) {
+        nodes[k].next = k == 2 ? NULL : nodes + k + 1;
+        nodes[k].keys[0] = k == 1;
+        nodes[k].keys[1] = k + 1;
+        nodes[k].keys[2] = 7;
+        nodes[k].weight = 10;
+        nodes[k].last = 3;
+    }
+    vector* const all = coherent_memory(16 * sizeof *all);
+    for (int k = 0; k < 16; ++k)
+        for (int way = 0; way < 3; ++way) all[k][way] = k + way;
+    for (int k = 0; k < 16; ++k) {
+        synchronise();
+        REQUIRE(length_of(all, k) == k * k + (k + 1) * (k + 1) + (k + 2) * (k + 2));
+    }
+    synchronise();
+    REQUIRE(at_a_distance(all[0], 3, 3) == 5 + 4 + 5);
+    for (int key = 0; key < 10; ++key) {
+        synchronise();
+        REQUIRE(on_some_ways(nodes, key) == (key == 0 ? 10 : key == 7 ? 11 : 0));
+    }
+    synchronise();
+    REQUIRE(far_apart(nodes + 1) == 3);
+    synchronise();
+    REQUIRE(after_others(nodes) == 10);
+    synchronise();
+    REQUIRE(sum_of(nodes) == 60);
+    synchronise();
+    REQUIRE(sum_at(all, 16) == 120 + 120 + 2 * 16); // each vector once
+    synchronise();
+    change(nodes);
+    REQUIRE(nodes->keys[0] == 9 && nodes->keys[2] == 8);
+    return 0;
+}
