@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """echo sends back what it gets, over many connections at the same time, and holds on to none that has ended."""
+import contextlib
 import os
 import resource
 import socket
@@ -22,8 +23,11 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     def descriptors(self):
-        links = (os.readlink(f"/proc/{self.process.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{self.process.pid}/fd"))
-        return sum(link.startswith("socket:") for link in links)
+        count = 0
+        for fd in os.listdir(f"/proc/{self.process.pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):  # it has been closed since
+                count += os.readlink(f"/proc/{self.process.pid}/fd/{fd}").startswith("socket:")
+        return count
 
     def __enter__(self):
         return self
