@@ -102,7 +102,12 @@ std::string to_json_line(figure const& f) {
     return line.dump();
 }
 
-bool is_ours(std::string_view library) { return library.starts_with("tulle"); }
+// Programs with checks of accesses are ours but for those that have none, which they are compared
+// with.
+bool is_ours(std::string_view library) {
+    return library.starts_with("tulle") ||
+           (library.starts_with("checked") && library != "checked_none");
+}
 
 bool is_peer(std::string_view library) {
     return !is_ours(library) && library != "serial" && library != "serial_inlined" &&

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packaged servers with threads serve upon libtulle-preload, and end when they are told to. Those that are not installed are skipped. Argument: the
+program `tulle`."""
+import concurrent.futures
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+TULLE = os.path.abspath(sys.argv.pop(1))
+SOON = 20  # s: a busy machine is given time
+CLIENTS = 16
+
+
+def needs(program):
+    return unittest.skipUnless(shutil.which(program), f"{program} is not installed")
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class Servers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.port = free_port()
+
+    def start(self, *words):
+        with open(self.folder / "said", "wb") as said:
+            server = subprocess.Popen([TULLE, "run", "--pthreads", *map(str, words)], stdout=said, stderr=said, cwd=self.folder, start_new_session=True)
+        self.addCleanup(self.kill, server)
+        end = time.monotonic() + SOON
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=SOON).close()
+                return server
+            except ConnectionRefusedError:
+                self.assertIsNone(server.poll(), self.said())
+                self.assertLess(time.monotonic(), end, self.said())
+                time.sleep(0.02)
+
+    @staticmethod
+    def kill(server):
+        if server.poll() is None:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+
+    def said(self):
+        return (self.folder / "said").read_text(errors="replace")
+
+    def ask(self, request, last):
+        """One connection; the answer up to its `last` bytes."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=SOON) as connection:
+            connection.sendall(request)
+            got = b""
+            while not got.endswith(last):
+                part = connection.recv(1 << 16)
+                self.assertTrue(part, (got[-100:], self.said()))
+                got += part
+            return got
+
+    def all_at_once(self, serve):
+        with concurrent.futures.ThreadPoolExecutor(CLIENTS) as clients:
+            return list(clients.map(serve, range(10 * CLIENTS)))
+
+    def ends(self, server):
+        server.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(timeout=SOON), 0, self.said())
+
+    @needs("redis-server")
+    def test_redis_with_threads_for_input_and_output(self):
+        server = self.start("redis-server", "--port", self.port, "--io-threads", 4, "--io-threads-do-reads", "yes", "--save", "", "--dir", self.folder)
+
+        def serve(k):
+            value = b"%d" % k * 1000
+            request = b"*3\r\n$3\r\nSET\r\n$4\r\nk%03d\r\n$%d\r\n%s\r\n*2\r\n$3\r\nGET\r\n$4\r\nk%03d\r\n" % (k, len(value), value, k)
+            return self.ask(request, value + b"\r\n") == b"+OK\r\n$%d\r\n%s\r\n" % (len(value), value)
+
+        self.assertTrue(all(self.all_at_once(serve)))
+        self.ends(server)
+
+    @needs("memcached")
+    def test_memcached(self):
+        server = self.start("memcached", "-u", "root", "-l", "127.0.0.1", "-p", self.port, "-t", 4)
+
+        def serve(k):
+            value = b"%d" % k * 1000
+            request = b"set k%d 0 0 %d\r\n%s\r\nget k%d\r\n" % (k, len(value), value, k)
+            return self.ask(request, b"END\r\n") == b"STORED\r\nVALUE k%d 0 %d\r\n%s\r\nEND\r\n" % (k, len(value), value)
+
+        self.assertTrue(all(self.all_at_once(serve)))
+        self.ends(server)
+
+    @needs("nginx")
+    def test_nginx_with_threads_for_files(self):
+        data = random.Random(1).randbytes(1 << 20)
+        (self.folder / "data").write_bytes(data)
+        temporary = "".join(f"{kind}_temp_path {self.folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        (self.folder / "conf").write_text(
+            f"daemon off; user root; worker_processes 1; pid {self.folder}/pid; error_log {self.folder}/errors; thread_pool default threads=8;\n"
+            f"events {{ worker_connections 200; }}\n"
+            f"http {{ access_log off; {temporary} server {{ listen 127.0.0.1:{self.port};\n"
+            f"location / {{ root {self.folder}; aio threads; sendfile off; }} }} }}\n")
+        server = self.start("nginx", "-c", self.folder / "conf")
+
+        def serve(_):
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/data", timeout=SOON) as answer:
+                return answer.read() == data
+
+        self.assertTrue(all(self.all_at_once(serve)))
+        self.ends(server)
+
+
+if __name__ == "__main__":
+    unittest.main()
