@@ -20,7 +20,6 @@ constexpr unsigned k_weight_of_usual = 100'000;
 check_writer::check_writer(Module& module)
     : m_module(module),
       m_word(Type::getInt64Ty(module.getContext())),
-      m_byte(Type::getInt8Ty(module.getContext())),
       m_rare(MDBuilder(module.getContext()).createBranchWeights(1, k_weight_of_usual)) {}
 
 Value* check_writer::address_of(IRBuilder<>& builder, Value* pointer) {
@@ -32,19 +31,28 @@ Value* check_writer::is_coherent(IRBuilder<>& builder, Value* address) {
                                 builder.getInt64(TULLE_COHERENT_RANGE));
 }
 
-Value* check_writer::state_of(IRBuilder<>& builder, Value* address) {
+Value* check_writer::load_states(IRBuilder<>& builder, Value* address, Type* type) {
     Value* const place = builder.CreateLShr(address, TULLE_COHERENT_LINE_SHIFT);
-    auto* const state =
-        builder.CreateLoad(m_byte, builder.CreateIntToPtr(place, PointerType::get(m_byte, 0)));
-    mark(*state);
-    return state;
+    auto* const states = builder.CreateAlignedLoad(
+        type, builder.CreateIntToPtr(place, PointerType::get(type, 0)), Align(1));
+    mark(*states);
+    return states;
 }
 
-Value* check_writer::forbids(IRBuilder<>& builder, Value* state, mode how) {
-    if (how == mode::atomic) return builder.CreateIsNotNull(state);
+Value* check_writer::state_of(IRBuilder<>& builder, Value* address) {
+    return load_states(builder, address, builder.getInt8Ty());
+}
+
+Value* check_writer::states_from(IRBuilder<>& builder, Value* address) {
+    return load_states(builder, address, builder.getInt16Ty());
+}
+
+Value* check_writer::forbids(IRBuilder<>& builder, Value* states, mode how) {
+    if (how == mode::atomic) return builder.CreateIsNotNull(states);
     unsigned const bits = how == mode::load ? TULLE_COHERENT_NO_LOAD
                                             : TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE;
-    return builder.CreateIsNotNull(builder.CreateAnd(state, bits));
+    APInt const of_each = APInt::getSplat(states->getType()->getIntegerBitWidth(), APInt(8, bits));
+    return builder.CreateIsNotNull(builder.CreateAnd(states, of_each));
 }
 
 Instruction* check_writer::when(Value* condition, Instruction* at, bool is_rare) {
@@ -67,6 +75,8 @@ CallInst* check_writer::call(Instruction* at, char const* function, ArrayRef<Val
     return made;
 }
 
+// Of two lines the states are looked at together, also where the bytes lie in one. Only if that
+// does not allow the access it matters which lines are meant.
 void check_writer::check_bytes(Instruction* at, Value* pointer, std::int64_t offset,
                                std::uint64_t bytes, bool straddles, mode how) {
     IRBuilder<> builder(at);
@@ -74,13 +84,21 @@ void check_writer::check_bytes(Instruction* at, Value* pointer, std::int64_t off
     if (offset != 0) first = builder.CreateAdd(first, builder.getInt64(offset));
     Instruction* const inside = when(is_coherent(builder, first), at, false);
     builder.SetInsertPoint(inside);
-    Value* const last = straddles ? builder.CreateAdd(first, builder.getInt64(bytes - 1)) : nullptr;
-    Value* state = state_of(builder, first);
-    if (straddles) state = builder.CreateOr(state, state_of(builder, last));
-    Instruction* const slow = when(forbids(builder, state, how), inside, true);
     char const* const function = how == mode::load ? "tulle_coherent_load" : "tulle_coherent_store";
+    if (!straddles) {
+        Instruction* const slow =
+            when(forbids(builder, state_of(builder, first), how), inside, true);
+        call(slow, function, {first}, CallingConv::PreserveAll);
+        return;
+    }
+    Instruction* const unsure =
+        when(forbids(builder, states_from(builder, first), how), inside, true);
+    builder.SetInsertPoint(unsure);
+    Value* const last = builder.CreateAdd(first, builder.getInt64(bytes - 1));
+    Value* const states = builder.CreateOr(state_of(builder, first), state_of(builder, last));
+    Instruction* const slow = when(forbids(builder, states, how), unsure, true);
     call(slow, function, {first}, CallingConv::PreserveAll);
-    if (straddles) call(slow, function, {last}, CallingConv::PreserveAll);
+    call(slow, function, {last}, CallingConv::PreserveAll);
 }
 
 // Inline for one or two lines; the run time looks at more. An end may lie beyond coherent memory,

@@ -32,11 +32,14 @@ public:
                          llvm::ArrayRef<llvm::Value*> arguments, llvm::CallingConv::ID convention);
 
 private:
-    llvm::Value* forbids(llvm::IRBuilder<>& builder, llvm::Value* state, mode how);
+    // Of the line of an address and the one after it.
+    llvm::Value* states_from(llvm::IRBuilder<>& builder, llvm::Value* address);
+    llvm::Value* load_states(llvm::IRBuilder<>& builder, llvm::Value* address, llvm::Type* type);
+    // Whether one of up to two states, side by side, does.
+    llvm::Value* forbids(llvm::IRBuilder<>& builder, llvm::Value* states, mode how);
 
     llvm::Module& m_module;
     llvm::Type* m_word;
-    llvm::Type* m_byte;
     llvm::MDNode* m_rare;
 };
 

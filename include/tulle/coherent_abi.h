@@ -11,7 +11,8 @@
 //
 // FORBIDS is TULLE_COHERENT_NO_LOAD for a load, also TULLE_COHERENT_NO_STORE for a store, and any
 // bit at all for an atomic or volatile access. A check holds until the thread that made it next
-// calls something that may synchronise with other hosts.
+// calls something that may synchronise with other hosts. Code may read the states of two lines at
+// once, so that there is a byte behind the last one, which is 0.
 //
 // Errors: a slow path always succeeds or ends the program. It ignores what it is told of that is
 // no coherent memory, since a check ahead of a loop may name more than the loop touches.

@@ -2,6 +2,7 @@
 #include "dsm/state_table.hpp"
 
 #include "os/fixed_range.hpp"
+#include "os/memory.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -21,10 +22,11 @@ constexpr std::uint64_t k_last = TULLE_COHERENT_FIRST + (TULLE_COHERENT_BYTES - 
 bool map_state_table() noexcept {
     static bool is_mapped = false; // constructors of object files run one after the other
     if (is_mapped) return true;
+    std::uint64_t const bytes = TULLE_COHERENT_TABLE_BYTES + os::page_size(); // one more is read
     alignas(os::fixed_range) static std::byte place[sizeof(os::fixed_range)];
-    auto* const table = new (place)
-        os::fixed_range(os::fixed_range::reserve(TULLE_COHERENT_TABLE, TULLE_COHERENT_TABLE_BYTES));
-    is_mapped = table->is_valid() && table->fill(0, TULLE_COHERENT_TABLE_BYTES);
+    auto* const table =
+        new (place) os::fixed_range(os::fixed_range::reserve(TULLE_COHERENT_TABLE, bytes));
+    is_mapped = table->is_valid() && table->fill(0, bytes);
     return is_mapped;
 }
 
