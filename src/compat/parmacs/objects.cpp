@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared memory, locks, barriers, subscripts and events. A lock is a value that is 1 while it is
-// held.
+// Shared memory, locks, barriers, subscripts and events.
 #include "compat/parmacs/failure.hpp"
 #include "compat/parmacs/world.hpp"
 
@@ -65,8 +64,8 @@ template <class T> T& object(void* shared, kind what, char const* macro) noexcep
     return found->object;
 }
 
-shared_value& lock_of(tulle_parmacs_lock_t l, char const* macro) noexcept {
-    return object<shared_value>(l.tulle_shared, kind::lock, macro);
+shared_lock& lock_of(tulle_parmacs_lock_t l, char const* macro) noexcept {
+    return object<shared_lock>(l.tulle_shared, kind::lock, macro);
 }
 shared_value& event_of(tulle_parmacs_event_t e, char const* macro) noexcept {
     return object<shared_value>(e.tulle_shared, kind::event, macro);
@@ -123,11 +122,11 @@ void tulle_parmacs_free(void* address) {
 }
 
 void tulle_parmacs_lock_init(tulle_parmacs_lock_t* first, int count) {
-    make<shared_value>(first, count, kind::lock, "LOCKINIT");
+    make<shared_lock>(first, count, kind::lock, "LOCKINIT");
 }
-void tulle_parmacs_lock(tulle_parmacs_lock_t lock) { lock_of(lock, "LOCK").wait(wish::to_set); }
+void tulle_parmacs_lock(tulle_parmacs_lock_t lock) { lock_of(lock, "LOCK").lock(); }
 void tulle_parmacs_unlock(tulle_parmacs_lock_t lock) {
-    if (!lock_of(lock, "UNLOCK").change(0)) fail("UNLOCK: nobody holds it");
+    if (!lock_of(lock, "UNLOCK").unlock()) fail("UNLOCK: nobody holds it");
 }
 
 void tulle_parmacs_barrier_init(tulle_parmacs_barrier_t* first, int count) {
@@ -168,7 +167,7 @@ void tulle_parmacs_cond_init(tulle_parmacs_cond_t* first, int count) {
     make<shared_condition>(first, count, kind::condition, "CONDVARINIT");
 }
 void tulle_parmacs_cond_wait(tulle_parmacs_cond_t condition, tulle_parmacs_lock_t lock) {
-    shared_value& held = lock_of(lock, "CONDVARWAIT");
+    shared_lock& held = lock_of(lock, "CONDVARWAIT");
     if (!condition_of(condition, "CONDVARWAIT").wait(held))
         fail("CONDVARWAIT: nobody holds the lock");
 }

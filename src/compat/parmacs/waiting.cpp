@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t k_lines_at_once = 64;
 constexpr std::uint64_t k_spin_ns = 2000;
 constexpr int k_pauses = 4;
+constexpr int k_patience = 4; // of one that was told that a lock is free, and came too late
 
 std::uint64_t now_ns() noexcept {
     constexpr std::uint64_t k_second_ns = 1'000'000'000;
@@ -83,10 +84,11 @@ void append(waiter*& first, waiter& w) noexcept {
 // Wakes all of a list. A process that is told may be gone, and use its entry again.
 void wake(waiter* list) noexcept {
     while (list != nullptr) {
-        waiter const each = *list;
-        if (int const error = tulle_signal_notify_at(each.place, each.signal))
-            fail("process %d cannot be woken: %s", each.place, std::strerror(-error));
-        list = each.next;
+        waiter* const next = list->next;
+        int const place = list->place;
+        if (int const error = tulle_signal_notify_at(place, list->signal))
+            fail("process %d cannot be woken: %s", place, std::strerror(-error));
+        list = next;
     }
 }
 
@@ -100,7 +102,11 @@ void* new_line() noexcept {
 
 wait_entry::wait_entry(wish what, std::int64_t amount) noexcept
     : m_waiter(take_waiter()), m_signal(TULLE_SIGNAL_INIT(1)) {
-    *m_waiter = {nullptr, &m_signal, tulle_here(), what, amount};
+    m_waiter->next = nullptr;
+    m_waiter->signal = &m_signal;
+    m_waiter->place = tulle_here();
+    m_waiter->what = what;
+    m_waiter->amount = amount;
 }
 wait_entry::~wait_entry() { give_back(*m_waiter); }
 
@@ -188,16 +194,38 @@ void shared_value::add(std::int64_t amount) noexcept {
     wake(granted);
 }
 
+// Most locks are held for less time than a message takes.
+void shared_lock::lock() noexcept {
+    if (m_core.try_lock()) return;
+    std::uint64_t const end = now_ns() + k_spin_ns;
+    do {
+        for (int k = 0; k < k_pauses; ++k) detail::native_machine::pause();
+        if (m_core.try_lock()) return;
+    } while (now_ns() < end);
+    for (int tries = 0;; ++tries) {
+        wait_entry own;
+        if (m_core.enter(own.get(), tries != 0, tries >= k_patience)) return;
+        own.wait();
+        if (own.get().is_granted.load()) return;
+    }
+}
+
+bool shared_lock::unlock() noexcept {
+    auto const [was_held, to_tell] = m_core.unlock();
+    wake(static_cast<waiter*>(to_tell));
+    return was_held;
+}
+
 // A waiter is in the list before it gives up the lock, so a wake-up by the next holder finds it.
-bool shared_condition::wait(shared_value& lock) noexcept {
+bool shared_condition::wait(shared_lock& lock) noexcept {
     wait_entry own;
     {
         std::lock_guard const held(m_lock);
         append(m_first, own.get());
     }
-    if (!lock.change(0)) return false;
+    if (!lock.unlock()) return false;
     own.wait();
-    lock.wait(wish::to_set);
+    lock.lock();
     return true;
 }
 

@@ -7,6 +7,8 @@
 #pragma once
 
 #include "base/spin_lock.hpp"
+#include "compat/parmacs/lock_core.hpp"
+#include "os/machine.hpp"
 
 #include <tulle/c/sync.h>
 
@@ -20,11 +22,11 @@ namespace tulle::parmacs {
 enum class wish : std::uint32_t {
     set_already, // a value that is not 0
     to_clear,    // likewise, and makes it 0
-    to_set,      // 0, and makes it 1
+    to_set,      // 0, and makes it 1: to announce an event
     to_take,     // at least an amount, and takes that away
 };
 
-struct waiter {
+struct waiter : lock_entry<os::machine> {
     waiter* next = nullptr;
     tulle_signal_t* signal = nullptr; // at its place
     std::int32_t place = 0;
@@ -79,13 +81,24 @@ private:
     waiter* m_first = nullptr;
 };
 
+// A lock (lock_core.hpp); zero bytes are a free one. Any process may release it.
+class shared_lock {
+public:
+    void lock() noexcept;
+    // False: nobody holds it.
+    [[nodiscard]] bool unlock() noexcept;
+
+private:
+    lock_core<os::machine> m_core;
+};
+
 // Those that wait for a condition, in the order in which they came; zero bytes are a valid one.
 // Nothing remembers a wake-up for which nobody waits.
 class shared_condition {
 public:
-    // Gives up the lock, a value that is 1 while it is held, and takes it again once woken. False:
-    // nobody holds it, and the caller must end.
-    [[nodiscard]] bool wait(shared_value& lock) noexcept;
+    // Gives up the lock, and takes it again once woken. False: nobody holds it, and the caller must
+    // end.
+    [[nodiscard]] bool wait(shared_lock& lock) noexcept;
     void wake_one() noexcept;
     void wake_all() noexcept;
 
