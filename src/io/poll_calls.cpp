@@ -46,7 +46,9 @@ int add_to(os::epoll& all, std::span<pollfd const> asked, pollfd const& p) noexc
 int add_all(os::epoll& all, std::span<pollfd const> asked) noexcept {
     for (pollfd const& p : asked) {
         if (p.fd < 0) continue;
-        if (int const error = add_to(all, asked, p)) return error;
+        int const error = add_to(all, asked, p);
+        // EPERM: what it is asked for never comes to be of such a file, such as a regular one.
+        if (error != 0 && error != EPERM) return error;
     }
     return 0;
 }
@@ -70,10 +72,10 @@ ssize_t poll_within(std::span<pollfd> asked, detail::limit const& until) noexcep
     if (int const error = all.open()) return -error;
     reactor::instance().expect_new(all.number());
     int const error = add_all(all, asked);
-    // EPERM, EBADF: one of them has changed since, and is ready.
-    ssize_t const result = error == 0                         ? poll_anew(all, asked, until)
-                           : error == EPERM || error == EBADF ? poll_now(asked)
-                                                              : -error;
+    // EBADF: one of them has been closed since, which counts as ready.
+    ssize_t const result = error == 0       ? poll_anew(all, asked, until)
+                           : error == EBADF ? poll_now(asked)
+                                            : -error;
     // Nobody else waits for it; but its number is one of the next file.
     static_cast<void>(reactor::instance().replace(
         all.number(),

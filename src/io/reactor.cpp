@@ -201,11 +201,14 @@ void reactor::check(descriptor& d) noexcept {
     {
         std::lock_guard const held(d.lock);
         if (d.readers.empty() && d.writers.empty()) return;
-        std::uint32_t const wanted = d.reported | EPOLLET;
+        // Of a number that is another file's since (expect_new) nothing is reported yet.
+        std::uint32_t const wanted = d.reported | EPOLLET |
+                                     (d.readers.empty() ? 0U : events_of(direction::in)) |
+                                     (d.writers.empty() ? 0U : events_of(direction::out));
         int error = m_events.change(d.number, wanted, &d);
         if (error == ENOENT) error = m_events.add(d.number, wanted, &d);
+        d.reported = error == 0 ? wanted : 0;
         if (error == 0) return;
-        d.reported = 0;
         readers = d.readers.take_all();
         writers = d.writers.take_all();
     }
@@ -255,6 +258,8 @@ void reactor::expect_new(int number) noexcept {
     if (d == nullptr) return;
     std::lock_guard const held(d->lock);
     d->reported = 0;
+    // They wait for a file that was closed by the system's call: for this one from now on.
+    if (!d->readers.empty() || !d->writers.empty()) check_later(*d);
 }
 
 // --- polling -------------------------------------------------------------------------------------

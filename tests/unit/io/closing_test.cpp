@@ -116,6 +116,36 @@ TEST_P(io_closing, a_number_that_is_replaced_ends_waits) {
     }
 }
 
+// close(2) tells the waiter nothing; it goes on to wait for the file that gets the number next.
+TEST_P(io_closing, a_number_that_a_new_connection_gets_under_a_waiter) {
+    for (int round = 0; round < 20; ++round) {
+        int const listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_un name{};
+        name.sun_family = AF_UNIX; // a name of the system's choice
+        ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&name), sizeof(sa_family_t)), 0);
+        socklen_t length = sizeof name;
+        ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&name), &length), 0);
+        ASSERT_EQ(::listen(listener, 1), 0);
+        int const client = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        connected_pair first;
+        int const number = first.ours();
+        auto reader = spawn([number] {
+            char c = 0;
+            ssize_t const got = io::read(number, &c, 1, wait_limit(20s));
+            return got == 1 ? int{c} : static_cast<int>(got);
+        });
+        let_it_wait();
+        ::close(first.give_ours());
+        ASSERT_EQ(::connect(client, reinterpret_cast<sockaddr*>(&name), length), 0);
+        int const accepted = io::accept(listener, nullptr, nullptr, SOCK_CLOEXEC);
+        EXPECT_EQ(accepted, number);
+        if (round % 2 == 0) let_it_wait();
+        EXPECT_EQ(io::write(client, "n", 1), 1);
+        EXPECT_EQ(reader.join(), 'n');
+        for (int const each : {accepted, client, listener}) ::close(each);
+    }
+}
+
 TEST_P(io_closing, a_number_that_is_not_replaced_after_all_is_waited_for_on) {
     connected_pair both;
     int const number = both.ours();

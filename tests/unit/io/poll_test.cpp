@@ -39,6 +39,24 @@ TEST_P(io_poll, the_one_that_becomes_ready_is_told) {
     }
 }
 
+// Nothing urgent ever comes to a regular file, of which an epoll does not know.
+TEST_P(io_poll, a_file_that_never_becomes_ready_is_waited_for_beside_others) {
+    connected_pair both;
+    int const file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    ASSERT_GE(file, 0);
+    auto waiter = spawn([&] {
+        std::array<pollfd, 2> asked{{{file, POLLPRI, 0}, {both.ours(), POLLIN, 0}}};
+        int const found = io::poll(asked.data(), asked.size());
+        return found == 1 && asked[1].revents == POLLIN;
+    });
+    this_thread::sleep_for(5ms);
+    EXPECT_EQ(io::write(both.theirs(), "p", 1), 1);
+    EXPECT_TRUE(waiter.join());
+    pollfd alone{file, POLLPRI, 0};
+    EXPECT_EQ(io::poll(&alone, 1, wait_limit(2ms)), 0);
+    ::close(file);
+}
+
 TEST_P(io_poll, limits_and_what_is_ready_already) {
     connected_pair both;
     std::array<pollfd, 3> asked{{{both.ours(), POLLIN, 0}, {-1, POLLIN, 0}, {both.ours(), 0, 0}}};
