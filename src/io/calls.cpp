@@ -175,10 +175,14 @@ ssize_t send_to_name(int socket, msghdr const* message, int flags,
     }
 }
 
+// Another thread may have been faster after the event.
 int wait_until_ready(int number, direction way, detail::limit const& until) noexcept {
-    event_count const seen = reactor::instance().look(number, way);
-    if (is_ready(number, way) && ::fcntl(number, F_GETFD) >= 0) return 0;
-    return -reactor::instance().wait(number, way, seen, wait::limit<parking>(until));
+    for (;;) {
+        event_count const seen = reactor::instance().look(number, way);
+        if (is_ready(number, way) && ::fcntl(number, F_GETFD) >= 0) return 0;
+        int const error = reactor::instance().wait(number, way, seen, wait::limit<parking>(until));
+        if (error != 0) return -error;
+    }
 }
 
 } // namespace

@@ -251,6 +251,24 @@ TEST_P(io_calls, regular_files_are_read_and_written) {
     EXPECT_EQ(io::close(file), 0);
 }
 
+// All are told of a byte that one of them takes.
+TEST_P(io_calls, who_waits_until_it_is_readable_waits_on_if_others_have_read_it) {
+    if (GetParam() != 1) GTEST_SKIP() << "on two workers they may read at the same time";
+    connected_pair both;
+    std::vector<thread<ssize_t>> readers;
+    for (int k = 0; k < 4; ++k)
+        readers.push_back(spawn([&] {
+            EXPECT_EQ(io::wait_readable(both.ours()), 0);
+            char c = 0;
+            return io::recv(both.ours(), &c, 1, MSG_DONTWAIT);
+        }));
+    for (int k = 0; k < 4; ++k) {
+        this_thread::sleep_for(std::chrono::milliseconds(2));
+        EXPECT_EQ(io::write(both.theirs(), "r", 1), 1);
+    }
+    for (auto& r : readers) EXPECT_EQ(r.join(), 1);
+}
+
 TEST_P(io_calls, errors_are_those_of_the_system) {
     char c = 0;
     EXPECT_EQ(io::read(-1, &c, 1), -EBADF);
