@@ -7,6 +7,7 @@
 #include "os/membarrier.hpp"
 #include "os/thread.hpp"
 #include "sched/debug_layout.hpp"
+#include "sched/foreign_visits.hpp"
 #include "sched/join.hpp"
 #include "sched/modes/guest.hpp"
 #include "sched/scheduler.hpp"
@@ -249,6 +250,7 @@ void scheduler::stop() noexcept {
         set_current_deque(nullptr);
         watch_end_of_os_thread(nullptr);
     }
+    foreign_visit::wait_for_all();
     free_everything();
     m_guests.set_wake_flags(); // the next fork of each sees that nobody is there (published_cold)
 }

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "os/futex.hpp"
 #include "sched/census.hpp"
+#include "sched/foreign_visits.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -53,6 +54,7 @@ bool scheduler::hand_to_sleeper(runnable& r, int shepherd_index) noexcept {
 }
 
 void scheduler::inject(runnable& r, int shepherd_index) noexcept {
+    foreign_visit const visit;
     if (m_process_fork.is_of_parent(r)) return;
     if (TULLE_UNLIKELY(m_shortage.is_on()) && shepherd_index < 0 && r.kind == runnable_kind::thread)
         return m_shortage.queue_unstarted(r);
@@ -76,6 +78,7 @@ void scheduler::wake_one_of(shepherd& s) noexcept {
 }
 
 void scheduler::post_to_mailbox(worker_remote& w, fiber& f) noexcept {
+    foreign_visit const visit;
     if (m_idle.hand_over(w.sleeper, static_cast<runnable*>(&f))) return;
     if (TULLE_UNLIKELY(is_deterministic())) m_deterministic.note_stranger();
     w.mailbox.post(f); // G1

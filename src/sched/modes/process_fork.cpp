@@ -4,6 +4,7 @@
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
 #include "os/thread.hpp"
+#include "sched/foreign_visits.hpp"
 #include "sched/join.hpp"
 #include "sched/modes/guest.hpp"
 #include "sched/names.hpp"
@@ -142,6 +143,7 @@ void process_fork::leave_behind() noexcept {
     m_remains = r;
     m_first_id = s.draw_ids(1);
     s.m_timers.clear();
+    foreign_visit::forget_all();
     s.m_timekeeper.store(nullptr, std::memory_order_relaxed); // relaxed: one thread
     if (fiber const* const f = caller(); f != nullptr) {      // of the list of before
         for (record_deque* d = f->records; d != nullptr; d = d->older) d->is_parked = false;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/cpu_pause.hpp"
 #include "emulated.hpp"
 #include "expect_error.hpp"
 #include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <system_error>
 #include <thread>
@@ -93,6 +95,24 @@ TEST(lifecycle, many_threads_use_it_first_at_the_same_time) {
         for (int k = 0; k < 8; ++k) threads.emplace_back(use_everything);
         for (auto& t : threads) t.join();
         finalize();
+    }
+}
+
+// It looks for a worker to wake while the one that it has woken ends them.
+TEST(lifecycle, stops_while_a_foreign_thread_is_about_to_return_from_a_wake_up) {
+    for (int round = 0; round < 200; ++round) {
+        initialize({.workers = 2});
+        one_shot event;
+        std::atomic<bool> is_about_to_wait{false};
+        std::thread foreign([&] {
+            while (!is_about_to_wait.load()) {}
+            for (int k = 0; k < round * 10; ++k) base::cpu_pause(); // while it begins to rest
+            event.fire();
+        });
+        is_about_to_wait.store(true);
+        event.wait();
+        finalize();
+        foreign.join();
     }
 }
 
