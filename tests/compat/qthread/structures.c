@@ -21,6 +21,7 @@
 #include <qthread/qutil.h>
 #include <qthread/wavefront.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +116,8 @@ static void check_heaps(void) {
     qalloc_dynfree(b, dynamic);
     qalloc_free(c, dynamic);
     qalloc_cleanup();
-    CHECK(qalloc_loadmap(fixed_name) != NULL);
+    /* It lies where it lay, unless another OS thread has mapped something there since. */
+    CHECK(qalloc_loadmap(fixed_name) != NULL || errno == EEXIST);
     qalloc_cleanup();
     CHECK(remove(fixed_name) == 0 && remove(dynamic_name) == 0);
 }
