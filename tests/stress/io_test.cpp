@@ -3,6 +3,7 @@
 // Connections of every kind, both ways, byte by byte, while the system interrupts the calls, says
 // that they would block though they would not, takes or gives one byte only, or has no memory.
 // No benchmark. TULLE_TEST_SEED repeats the choices of a run, TULLE_STRESS_SECONDS makes it longer.
+#include "open_descriptors.hpp"
 #include "stress.hpp"
 
 #include <tulle/io.hpp>
@@ -15,9 +16,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <dlfcn.h>
@@ -201,19 +200,6 @@ void receive_all(connection& c, int salt) {
         c.received += static_cast<std::uint64_t>(n);
     }
     EXPECT_EQ(io::close(c.in), 0);
-}
-
-// What the descriptors of the process are. Those of /proc the run time opens for itself at any
-// time.
-std::vector<std::string> open_descriptors() {
-    std::vector<std::string> found;
-    for (auto const& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-        std::error_code error;
-        std::string const file = std::filesystem::read_symlink(entry.path(), error).string();
-        if (!error && !file.starts_with("/proc/")) found.push_back(file);
-    }
-    std::sort(found.begin(), found.end());
-    return found;
 }
 
 // Of eight calls so many meet something once the connections are made.

@@ -154,10 +154,9 @@ int select_until(thread& t, descriptor_sets const& asked, question& again, std::
 
 // Linux leaves what is left of the time in it.
 void leave_rest(timeval* time, std::uint64_t deadline) noexcept {
-    std::uint64_t const now = deadline_after({0, 0});
-    std::uint64_t const left = deadline > now ? deadline - now : 0;
-    time->tv_sec = static_cast<time_t>(left / 1'000'000'000);
-    time->tv_usec = static_cast<suseconds_t>(left % 1'000'000'000 / 1000);
+    timespec const left = left_until(deadline);
+    time->tv_sec = left.tv_sec;
+    time->tv_usec = left.tv_nsec / 1000;
 }
 
 } // namespace

@@ -122,12 +122,6 @@ int wait_in_kernel(thread& t, sigset_t const& set, siginfo_t& about,
     return result;
 }
 
-timespec left_until(std::uint64_t deadline) noexcept {
-    std::uint64_t const now = os::monotonic_ns();
-    std::uint64_t const left = deadline > now ? deadline - now : 0;
-    return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
-}
-
 // The signal, or -1 with errno.
 int take_one_of(thread& t, sigset_t const& set, siginfo_t* about, timespec const* time) {
     std::uint64_t const deadline = time == nullptr ? wait::k_never : deadline_after(*time);

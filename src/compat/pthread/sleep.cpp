@@ -2,7 +2,6 @@
 // Sleeps, and sched_yield.
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/thread.hpp"
-#include "os/clock.hpp"
 #include "sched/switch.hpp"
 #include "wait/limit_wait.hpp"
 
@@ -23,12 +22,6 @@ bool sleep_until(thread& t, std::uint64_t deadline) {
         if (how != tulle::wait::outcome::cancelled) return true;
         if (attend(t) != interruption::none) return false;
     }
-}
-
-timespec left_until(std::uint64_t deadline) noexcept {
-    std::uint64_t const now = tulle::os::monotonic_ns();
-    std::uint64_t const left = deadline > now ? deadline - now : 0;
-    return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
 }
 
 int sleep_for(thread& t, timespec const* time, timespec* rest) {

@@ -296,6 +296,12 @@ std::uint64_t deadline_after(timespec const& t) noexcept {
     return clamped(nanoseconds(t) + static_cast<std::int64_t>(os::monotonic_ns()));
 }
 
+timespec left_until(std::uint64_t deadline) noexcept {
+    std::uint64_t const now = os::monotonic_ns();
+    std::uint64_t const left = deadline > now ? deadline - now : 0;
+    return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+}
+
 } // namespace tulle::posix
 
 using namespace tulle::posix;

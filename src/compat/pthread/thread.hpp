@@ -111,6 +111,7 @@ struct thread {
 // In ns of the monotonic clock.
 [[nodiscard]] std::uint64_t deadline_at(clockid_t clock, timespec const& t) noexcept;
 [[nodiscard]] std::uint64_t deadline_after(timespec const& t) noexcept;
+[[nodiscard]] timespec left_until(std::uint64_t deadline) noexcept; // 0: it is over
 
 // Of a wait by `t`, or by an OS thread (null). A wait that ends with ECANCELED is followed by
 // attend.

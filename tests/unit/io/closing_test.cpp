@@ -3,6 +3,7 @@
 // and peers that vanish. No wait is lost, and no descriptor left behind.
 #include "base/sanitize.hpp"
 #include "io_fixture.hpp"
+#include "open_descriptors.hpp"
 
 #include <tulle/io.hpp>
 
@@ -10,9 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <fcntl.h>
@@ -25,19 +24,6 @@ using namespace tulle;
 using namespace std::chrono_literals;
 
 using io_closing = io_calls;
-
-// What the descriptors of the process are. Those of /proc the run time opens for itself at any
-// time.
-std::vector<std::string> open_descriptors() {
-    std::vector<std::string> found;
-    for (auto const& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-        std::error_code error;
-        std::string const file = std::filesystem::read_symlink(entry.path(), error).string();
-        if (!error && !file.starts_with("/proc/")) found.push_back(file);
-    }
-    std::sort(found.begin(), found.end());
-    return found;
-}
 
 // A thread that reads one byte; its result.
 thread<int> spawn_reader(int number) {
