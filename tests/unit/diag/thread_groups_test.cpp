@@ -42,8 +42,14 @@ private:
 
 TEST(thread_groups, without_memory_something_is_missing) {
     latch go(1);
+    latch begun(5);
     std::vector<thread<void>> waiting;
-    for (int k = 0; k < 5; ++k) waiting.push_back(spawn([&go] { go.wait(); }));
+    for (int k = 0; k < 5; ++k)
+        waiting.push_back(spawn([&] {
+            begun.count_down();
+            go.wait();
+        }));
+    begun.wait(); // one that has not begun would be run by the thread that joins it
     thread<void> const joins = spawn([&waiting] { waiting.front().join(); });
     this_thread::sleep_for(std::chrono::milliseconds(20));
     bool is_complete = false;
