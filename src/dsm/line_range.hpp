@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of coherent memory by their numbers: the address divided by the size of a line.
+#pragma once
+
+#include <cstdint>
+
+namespace tulle::dsm {
+
+using line_number = std::uint64_t;
+
+struct line_range {
+    line_number first = 0;
+    std::uint64_t count = 0;
+
+    [[nodiscard]] line_number end() const noexcept { return first + count; }
+    [[nodiscard]] bool is_empty() const noexcept { return count == 0; }
+    // Together with what begins where this one ends. False: it begins elsewhere.
+    [[nodiscard]] bool extend(line_range next) noexcept {
+        if (is_empty() || next.first != end()) return false;
+        count += next.count;
+        return true;
+    }
+};
+
+} // namespace tulle::dsm

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the copies that hosts have of coherent memory are kept alike: release consistency for
+// programs without data races, several writers of one unit, invalidation. It is written once for
+// the real memory and for the one in which tests/model explores it.
+//
+// Units. Each has a home, the host that first wrote it since all copies were alike; the home's copy
+// is the master. What the home writes is in the master at once. Others read a unit by fetching it
+// from there, and write into a copy beside which they keep what it was (a twin); at a release the
+// bytes that differ go to the master.
+//
+// Release. A host tells in its log of notices which units it has written. A unit that nobody else
+// has a copy of needs none: whoever fetches one says so in a log that the home reads, and the home
+// forgets its readers when it tells that it has written the unit. It need not know of its own
+// stores into a unit without readers; such units stay writable, and cost nothing.
+//
+// Acquire. A host reads the logs of notices of all others. A unit in them that it has a copy of is
+// gone from here, to be fetched when it is used. If it has written the unit itself, it takes over
+// what others have changed instead, and is a reader of the home as if it had fetched it.
+//
+// A host that fetches says so before it reads the bytes; the home looks for readers after its
+// stores. A fence at both makes that one of them sees the other: the copy has the stores, or the
+// home knows that a notice is due.
+//
+// Sources: Keleher and others, TreadMarks (1994): twins and differences; Zhou, Iftode and Li, Home-
+// based lazy release consistency (1996): masters at homes; Stets and others, Cashmere-2L (1997):
+// units that one host alone uses are not followed.
+#pragma once
+
+#include "dsm/line_range.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <tulle/coherent_abi.h>
+
+namespace tulle::dsm {
+
+using host_number = std::uint32_t;
+
+// States of a unit at a host, one for all of its lines.
+inline constexpr std::uint8_t k_written_here = 0; // at its home; also if it could be written
+inline constexpr std::uint8_t k_written_away = TULLE_COHERENT_AWAY; // elsewhere; it has a twin
+inline constexpr std::uint8_t k_readable = TULLE_COHERENT_NO_STORE;
+inline constexpr std::uint8_t k_absent = TULLE_COHERENT_NO_LOAD;
+
+enum class access : std::uint8_t { load, store };
+
+// One host's part. One thread at a time calls it. World has the memory:
+//   machine                        base::machine or model::machine
+//   here(), hosts()                numbers of this host, and of all
+//   unit_of(line)                  the lines of its unit
+//   home_of(line)                  an atomic byte for the first line of a unit: 0 nobody, else 1
+//                                  more than the number of the host; all hosts share it
+//   notices_of(writer), fetches_of(reader, home)   logs, which all hosts share
+//   state_of(line), set_states(lines, state)
+//   mark_of(line)                  a word of this host for the first line of a unit
+//   each_unit(f)                   calls f(unit) for all that anybody has used
+// and acts on copies, the bytes of which may be written by others meanwhile:
+//   fetch(home, lines)             from the home's copy into the own one
+//   keep_twin(unit, k)             as the twin with the number k
+//   write_back(home, unit, k)      what differs from the twin, to the home's copy; false: nothing
+//   take_over(home, unit, k)       what differs between the home's copy and the twin, to both the
+//                                  twin and the own copy
+// A list<T> of World has push_back, size, operator[], clear, as std::vector has.
+template <class World> class protocol {
+    using machine = typename World::machine;
+    template <class T> using list = typename World::template list<T>;
+
+public:
+    explicit protocol(World& world) // std::bad_alloc
+        : m_world(world), m_notices_seen(world.hosts()), m_fetches_seen(world.hosts()) {}
+
+    // Makes all lines usable for the access, until the next acquire().
+    void make_usable(line_range lines, access wanted) noexcept {
+        for (line_number at = lines.first; at < lines.end();) {
+            line_range const unit = m_world.unit_of(at);
+            std::uint8_t const state = m_world.state_of(at);
+            if (state == k_absent) {
+                line_range const came = fetch_from(unit, lines.end());
+                at = wanted == access::load ? came.end() : at; // once more, to store
+                continue;
+            }
+            if (wanted == access::store && state == k_readable) make_storable(unit);
+            at = unit.end();
+        }
+    }
+
+    // Before this host lets another one go on. What it has written before happens before the end of
+    // that one's acquire(), if that begins after what this host does next.
+    void release() noexcept {
+        machine::fence_seq_cst(); // pairs with the one of note_copy
+        if (m_owned.size() == 0 && m_dirty.size() == 0 && !has_fetches()) return;
+        notice_owned();
+        notice_fetched();
+        write_back();
+        end_notices();
+    }
+    // After this host was let go on.
+    void acquire() noexcept {
+        for (host_number h = 0; h < m_world.hosts(); ++h) {
+            if (h == m_world.here()) continue;
+            bool const is_whole = m_world.notices_of(h).read(
+                m_notices_seen[h], [this](line_range lines) noexcept { learn(lines); });
+            if (!is_whole) m_world.each_unit([this](line_range unit) noexcept { learn(unit); });
+        }
+    }
+
+private:
+    static constexpr std::uint32_t k_no_reader = 0; // marks of units at their home
+    static constexpr std::uint32_t k_has_readers = 1;
+
+    // --- before an access
+    // Absent units that follow each other and have one home come together.
+    line_range fetch_from(line_range run, line_number end) noexcept {
+        host_number const home = home_of(run);
+        while (run.end() < end && m_world.state_of(run.end()) == k_absent) {
+            line_range const next = m_world.unit_of(run.end());
+            if (home_of(next) != home) break;
+            static_cast<void>(run.extend(next));
+        }
+        note_copy(home, run);
+        m_world.fetch(home, run);
+        m_world.set_states(run, k_readable);
+        return run;
+    }
+    // From now on this host has copies.
+    void note_copy(host_number home, line_range lines) noexcept {
+        auto& log = m_world.fetches_of(m_world.here(), home);
+        log.append(lines);
+        log.publish();
+        machine::fence_seq_cst(); // pairs with the one of release
+    }
+    void make_storable(line_range unit) noexcept {
+        if (claim(unit)) m_world.mark_of(unit.first) = k_has_readers; // all copies are alike
+        if (is_home(unit)) {
+            m_world.set_states(unit, k_written_here);
+            if (m_owned.size() == 0 || !m_owned[m_owned.size() - 1].extend(unit))
+                m_owned.push_back(unit);
+            return;
+        }
+        auto const twin = static_cast<std::uint32_t>(m_dirty.size());
+        m_world.keep_twin(unit, twin);
+        m_world.mark_of(unit.first) = twin;
+        m_world.set_states(unit, k_written_away);
+        m_dirty.push_back(unit);
+    }
+    // relaxed, here and in home_of: the byte is written once, and stands for itself. Who fetches
+    // knows of the home by a notice.
+    bool claim(line_range unit) noexcept {
+        auto& home = m_world.home_of(unit.first);
+        std::uint8_t nobody = home.load(std::memory_order_relaxed);
+        auto const own = static_cast<std::uint8_t>(m_world.here() + 1);
+        return nobody == 0 && home.compare_exchange_strong(nobody, own, std::memory_order_relaxed,
+                                                           std::memory_order_relaxed);
+    }
+    [[nodiscard]] host_number home_number(line_range unit) const noexcept {
+        return m_world.home_of(unit.first).load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] host_number home_of(line_range unit) const noexcept {
+        return home_number(unit) - 1;
+    }
+    [[nodiscard]] bool is_home(line_range unit) const noexcept {
+        return home_number(unit) == m_world.here() + 1;
+    }
+
+    // --- release
+    template <class F> void each_unit_of(line_range lines, F f) noexcept {
+        for (line_number at = lines.first; at < lines.end();) {
+            line_range const unit = m_world.unit_of(at);
+            f(unit);
+            at = unit.end();
+        }
+    }
+    void notice(line_range unit) noexcept {
+        if (m_noticed.extend(unit)) return;
+        if (!m_noticed.is_empty()) m_world.notices_of(m_world.here()).append(m_noticed);
+        m_noticed = unit;
+    }
+    void end_notices() noexcept {
+        if (m_noticed.is_empty()) return;
+        auto& log = m_world.notices_of(m_world.here());
+        log.append(m_noticed);
+        m_noticed = {};
+        log.publish();
+    }
+    // Written by the home, which has to be told of the next store.
+    void notice_home(line_range unit) noexcept {
+        notice(unit);
+        m_world.mark_of(unit.first) = k_no_reader;
+        m_world.set_states(unit, k_readable);
+    }
+    // Those without readers stay writable, and whoever fetches one now is found by notice_fetched.
+    void notice_owned() noexcept {
+        for (std::size_t k = 0; k < m_owned.size(); ++k)
+            each_unit_of(m_owned[k], [this](line_range unit) noexcept {
+                if (m_world.mark_of(unit.first) == k_has_readers) notice_home(unit);
+            });
+        m_owned.clear();
+    }
+    [[nodiscard]] bool has_fetches() const noexcept {
+        for (host_number h = 0; h < m_world.hosts(); ++h)
+            if (h != m_world.here() &&
+                m_world.fetches_of(h, m_world.here()).has_more(m_fetches_seen[h]))
+                return true;
+        return false;
+    }
+    void notice_fetched() noexcept {
+        auto const fetched = [this](line_range lines) noexcept {
+            each_unit_of(lines, [this](line_range unit) noexcept { was_fetched(unit); });
+        };
+        for (host_number h = 0; h < m_world.hosts(); ++h) {
+            if (h == m_world.here()) continue;
+            auto const& log = m_world.fetches_of(h, m_world.here());
+            if (!log.read(m_fetches_seen[h], fetched)) m_world.each_unit(fetched);
+        }
+    }
+    // A writable unit may have been written since.
+    void was_fetched(line_range unit) noexcept {
+        if (!is_home(unit)) return;
+        if (m_world.state_of(unit.first) == k_written_here)
+            notice_home(unit);
+        else
+            m_world.mark_of(unit.first) = k_has_readers;
+    }
+    void write_back() noexcept {
+        for (std::size_t k = 0; k < m_dirty.size(); ++k) {
+            line_range const unit = m_dirty[k];
+            if (m_world.write_back(home_of(unit), unit, k)) notice(unit);
+            m_world.set_states(unit, k_readable);
+        }
+        m_dirty.clear();
+    }
+
+    // --- acquire
+    void learn(line_range lines) noexcept {
+        each_unit_of(lines, [this](line_range unit) noexcept { learn_of(unit); });
+    }
+    void learn_of(line_range unit) noexcept {
+        host_number const home = home_number(unit);
+        if (home == 0 || home == m_world.here() + 1) return; // nobody has written it, or the master
+        std::uint8_t const state = m_world.state_of(unit.first);
+        if (state == k_readable) m_world.set_states(unit, k_absent);
+        if (state != k_written_away) return;
+        note_copy(home - 1, unit); // the home may have forgotten its readers
+        m_world.take_over(home - 1, unit, m_world.mark_of(unit.first));
+    }
+
+    World& m_world;
+    std::vector<std::uint64_t> m_notices_seen; // by writer
+    std::vector<std::uint64_t> m_fetches_seen; // by reader
+    list<line_range> m_owned; // units of this home that were written since the last release
+    list<line_range> m_dirty; // units of other homes; the number is that of the twin
+    line_range m_noticed;     // not in the log yet
+};
+
+} // namespace tulle::dsm
