@@ -13,6 +13,7 @@
 #include <tulle/c/cancel.h>
 #include <tulle/c/channel.h>
 #include <tulle/c/clock.h>
+#include <tulle/c/coherent_memory.h>
 #include <tulle/c/feb.h>
 #include <tulle/c/global_memory.h>
 #include <tulle/c/global_sync.h>

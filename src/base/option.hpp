@@ -33,6 +33,8 @@ enum class option_id : std::uint8_t {
     global_report,
     global_low,
     share_globals,
+    coherent,
+    coherent_unit,
     on_place_death,
     reserve_cpu,
     check,
@@ -42,7 +44,7 @@ enum class option_id : std::uint8_t {
     start_timeout,
     host_timeout
 };
-inline constexpr std::size_t k_option_count = 26;
+inline constexpr std::size_t k_option_count = 28;
 
 // More workers than this are a slip of the pen.
 inline constexpr std::uint64_t k_most_workers = 4096;
@@ -63,6 +65,9 @@ inline constexpr std::uint64_t k_deadlock_abort = 2;
 
 // One of the choices of the option `share_globals`, in the order of its words.
 inline constexpr std::uint64_t k_share_globals_on = 2;
+
+// One of the choices of the option `coherent`, in the order of its words.
+inline constexpr std::uint64_t k_coherent_private = 1;
 
 // Choices of the option `on_place_death`, in the order of its words.
 inline constexpr std::uint64_t k_on_place_death_end = 0;

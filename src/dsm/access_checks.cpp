@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What checks of instrumented code call (tulle/coherent_abi.h). While all that share memory are
-// processes of one host, the hardware keeps it coherent: each line may be touched by all, each
-// state is 0, and slow paths are called only to look at the states of more than two lines.
+// What checks of instrumented code call (tulle/coherent_abi.h). Where places have copies of their
+// own, the protocol makes lines usable. While all that share memory are processes of one host, the
+// hardware keeps it coherent: each line may be touched by all, each state is 0, and slow paths are
+// called only to look at the states of more than two lines.
 #include "dsm/atomic_access.hpp"
+#include "dsm/coherent_host.hpp"
 #include "dsm/state_table.hpp"
 
 #include "base/assert.hpp"
@@ -20,15 +22,22 @@ namespace {
 constexpr std::uint8_t k_forbids_loads = TULLE_COHERENT_NO_LOAD;
 constexpr std::uint8_t k_forbids_stores = TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE;
 
-// Memory of this host is allowed for everything; who else sets a state has damaged the table.
-TULLE_COLD void make_usable_slowly(std::uint64_t first, std::uint64_t last,
-                                   std::uint8_t forbidding) noexcept {
+// Memory that all places have in common is allowed for everything; who else sets a state has
+// damaged the table.
+void expect_usable(std::uint64_t first, std::uint64_t last, std::uint8_t forbidding) noexcept {
     state_range const states = states_of(first, last);
     auto const bad = find_state(states, forbidding);
     TULLE_CHECK(!bad,
                 "coherent memory: the state of line %zu from %#llx on is %#x, which nothing "
-                "on one host sets; the table of states has been written to",
+                "sets there; the table of states has been written to",
                 *bad, static_cast<unsigned long long>(first), states.first[*bad]);
+}
+
+TULLE_COLD void make_usable_slowly(std::uint64_t first, std::uint64_t last,
+                                   std::uint8_t forbidding) noexcept {
+    coherent_host* const own = own_host();
+    if (own == nullptr) return expect_usable(first, last, forbidding);
+    own->make_usable(first, last, forbidding == k_forbids_loads ? access_kind::load : access_kind::store);
 }
 
 // All of it is coherent memory, as it nearly always is, and in a state that allows the access.
@@ -118,5 +127,5 @@ void tulle_coherent_start(std::uint32_t abi) {
 
 std::uint64_t tulle_coherent_atomic(std::uint64_t address, std::uint64_t operand,
                                     std::uint64_t expected, std::uint32_t action) {
-    return dsm::access_atomically(address, operand, expected, action);
+    return dsm::access_coherently(address, operand, expected, action);
 }

@@ -45,7 +45,7 @@ inline constexpr std::uint8_t k_written_away = TULLE_COHERENT_AWAY; // elsewhere
 inline constexpr std::uint8_t k_readable = TULLE_COHERENT_NO_STORE;
 inline constexpr std::uint8_t k_absent = TULLE_COHERENT_NO_LOAD;
 
-enum class access : std::uint8_t { load, store };
+enum class access_kind : std::uint8_t { load, store };
 
 // One host's part. One thread at a time calls it. World has the memory:
 //   machine                        base::machine or model::machine
@@ -63,26 +63,30 @@ enum class access : std::uint8_t { load, store };
 //   write_back(home, unit, k)      what differs from the twin, to the home's copy; false: nothing
 //   take_over(home, unit, k)       what differs between the home's copy and the twin, to both the
 //                                  twin and the own copy
-// A list<T> of World has push_back, size, operator[], clear, as std::vector has.
+// make_list<T>() makes a list<T>, which has push_back, size, operator[], clear, as std::vector.
 template <class World> class protocol {
     using machine = typename World::machine;
     template <class T> using list = typename World::template list<T>;
 
 public:
     explicit protocol(World& world) // std::bad_alloc
-        : m_world(world), m_notices_seen(world.hosts()), m_fetches_seen(world.hosts()) {}
+        : m_world(world),
+          m_notices_seen(world.hosts()),
+          m_fetches_seen(world.hosts()),
+          m_owned(world.template make_list<line_range>()),
+          m_dirty(world.template make_list<line_range>()) {}
 
     // Makes all lines usable for the access, until the next acquire().
-    void make_usable(line_range lines, access wanted) noexcept {
+    void make_usable(line_range lines, access_kind wanted) noexcept {
         for (line_number at = lines.first; at < lines.end();) {
             line_range const unit = m_world.unit_of(at);
             std::uint8_t const state = m_world.state_of(at);
             if (state == k_absent) {
                 line_range const came = fetch_from(unit, lines.end());
-                at = wanted == access::load ? came.end() : at; // once more, to store
+                at = wanted == access_kind::load ? came.end() : at; // once more, to store
                 continue;
             }
-            if (wanted == access::store && state == k_readable) make_storable(unit);
+            if (wanted == access_kind::store && state == k_readable) make_storable(unit);
             at = unit.end();
         }
     }
@@ -105,6 +109,23 @@ public:
                 m_notices_seen[h], [this](line_range lines) noexcept { learn(lines); });
             if (!is_whole) m_world.each_unit([this](line_range unit) noexcept { learn(unit); });
         }
+    }
+
+    // Lines that this host hears of now: all copies of what nobody has written are alike, and it
+    // may have read of the others already that they were written.
+    void expect_changes(line_range lines) noexcept { learn(lines); }
+    // The home of a unit, which is this host from now on if it had none.
+    [[nodiscard]] host_number claimed_home_of(line_number line) noexcept {
+        line_range const unit = m_world.unit_of(line);
+        if (home_number(unit) == 0) make_usable(unit, access_kind::store);
+        return home_of(unit);
+    }
+    // After this host has written into the master of another home.
+    void has_written_away(line_number line) noexcept {
+        line_range const unit = m_world.unit_of(line);
+        notice(unit);
+        end_notices();
+        learn_of(unit); // the own copy is outdated as those of others are
     }
 
 private:

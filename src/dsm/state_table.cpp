@@ -16,19 +16,22 @@ namespace {
 
 constexpr std::uint64_t k_last = TULLE_COHERENT_FIRST + (TULLE_COHERENT_BYTES - 1);
 
+bool s_is_mapped = false; // by constructors of object files, which run one after the other
+
 } // namespace
 
 // The table is never unmapped: instrumented code may run until the process ends.
 bool map_state_table() noexcept {
-    static bool is_mapped = false; // constructors of object files run one after the other
-    if (is_mapped) return true;
+    if (s_is_mapped) return true;
     std::uint64_t const bytes = TULLE_COHERENT_TABLE_BYTES + os::page_size(); // one more is read
     alignas(os::fixed_range) static std::byte place[sizeof(os::fixed_range)];
     auto* const table =
         new (place) os::fixed_range(os::fixed_range::reserve(TULLE_COHERENT_TABLE, bytes));
-    is_mapped = table->is_valid() && table->fill(0, bytes);
-    return is_mapped;
+    s_is_mapped = table->is_valid() && table->fill(0, bytes);
+    return s_is_mapped;
 }
+
+bool has_state_table() noexcept { return s_is_mapped; }
 
 state_range states_of(std::uint64_t first, std::uint64_t last) noexcept {
     first = std::max(first, TULLE_COHERENT_FIRST);

@@ -20,6 +20,8 @@ struct state_range {
 
 // Maps the table of this process, once; false: errno says why.
 [[nodiscard]] bool map_state_table() noexcept;
+// It is mapped: some of the program was compiled to look at it.
+[[nodiscard]] bool has_state_table() noexcept;
 
 [[nodiscard]] inline bool is_coherent(std::uint64_t address) noexcept {
     return address >> TULLE_COHERENT_RANGE_SHIFT == TULLE_COHERENT_RANGE;

@@ -59,18 +59,19 @@ fixed_range fixed_range::reserve(std::uintptr_t address, std::size_t bytes) noex
 }
 
 bool fixed_range::fill(std::size_t offset, std::size_t bytes) noexcept {
-    return map(offset, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1);
+    return map(offset, bytes, {MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0});
 }
 
-bool fixed_range::fill_from(int descriptor, std::size_t offset, std::size_t bytes) noexcept {
-    return map(offset, bytes, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor);
+bool fixed_range::fill_from(int descriptor, std::size_t offset, std::size_t bytes,
+                            std::size_t file_offset) noexcept {
+    return map(offset, bytes, {MAP_SHARED | MAP_NORESERVE | MAP_FIXED, descriptor, file_offset});
 }
 
-bool fixed_range::map(std::size_t offset, std::size_t bytes, int flags, int descriptor) noexcept {
+bool fixed_range::map(std::size_t offset, std::size_t bytes, source from) noexcept {
     TULLE_ASSERT(offset <= m_size && bytes <= m_size - offset,
                  "%zu bytes at %zu are not in a range of %zu", bytes, offset, m_size);
-    return mmap(m_low + offset, bytes, PROT_READ | PROT_WRITE, flags, descriptor,
-                descriptor < 0 ? 0 : static_cast<off_t>(offset)) != MAP_FAILED;
+    return mmap(m_low + offset, bytes, PROT_READ | PROT_WRITE, from.flags, from.descriptor,
+                static_cast<off_t>(from.offset)) != MAP_FAILED;
 }
 
 void fixed_range::release() noexcept {

@@ -32,12 +32,20 @@ public:
     // Whole pages of zeros, of this process. A page takes memory when it is touched. False: errno
     // says why.
     [[nodiscard]] bool fill(std::size_t offset, std::size_t bytes) noexcept;
-    // Fills with the bytes of a file at the same offsets.
-    [[nodiscard]] bool fill_from(int descriptor, std::size_t offset, std::size_t bytes) noexcept;
+    // Fills with the bytes of a file at the same offsets, or from another one on.
+    [[nodiscard]] bool fill_from(int descriptor, std::size_t offset, std::size_t bytes) noexcept {
+        return fill_from(descriptor, offset, bytes, offset);
+    }
+    [[nodiscard]] bool fill_from(int descriptor, std::size_t offset, std::size_t bytes,
+                                 std::size_t file_offset) noexcept;
 
 private:
-    [[nodiscard]] bool map(std::size_t offset, std::size_t bytes, int flags,
-                           int descriptor) noexcept;
+    struct source {
+        int flags;
+        int descriptor;
+        std::size_t offset;
+    };
+    [[nodiscard]] bool map(std::size_t offset, std::size_t bytes, source from) noexcept;
     void release() noexcept;
 
     std::byte* m_low = nullptr;

@@ -2,6 +2,7 @@
 // The services of the run time, in the order of their start. Only the workers can fail.
 #include "diag/answer.hpp"
 #include "diag/fault_handler.hpp"
+#include "dsm/settings.hpp"
 #include "gmem_access/memory.hpp"
 #include "io/reactor.hpp"
 #include "membership/host_silence.hpp"
@@ -76,6 +77,8 @@ int prepare_memory(launch const& with) {
          static_cast<gmem::algorithm>(options.number(option_id::global_algorithm)),
          options.number(option_id::global_report) != 0,
          options.number(option_id::global_low) != 0});
+    dsm::set_settings({options.number(option_id::coherent) == base::k_coherent_private,
+                       options.number(option_id::coherent_unit)});
     return 0;
 }
 

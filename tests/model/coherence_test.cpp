@@ -45,6 +45,7 @@ template <std::size_t Length> class world {
 public:
     using machine = ::machine;
     template <class T> using list = std::vector<T>;
+    template <class T> [[nodiscard]] static list<T> make_list() { return {}; }
     using log = typename shared_memory<Length>::log;
 
     world(shared_memory<Length>& all, host_number here, flaw wrong)
@@ -125,11 +126,11 @@ public:
         : m_world(all, here, wrong), m_protocol(m_world) {}
 
     std::uint8_t load(line_number unit, std::size_t b) {
-        m_protocol.make_usable({unit, 1}, dsm::access::load);
+        m_protocol.make_usable({unit, 1}, dsm::access_kind::load);
         return m_world.own(unit, b).load(std::memory_order_relaxed);
     }
     void store(line_number unit, std::size_t b, std::uint8_t value) {
-        m_protocol.make_usable({unit, 1}, dsm::access::store);
+        m_protocol.make_usable({unit, 1}, dsm::access_kind::store);
         m_world.own(unit, b).store(value, std::memory_order_relaxed);
     }
     void add(line_number unit, std::size_t b) {

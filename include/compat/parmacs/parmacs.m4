@@ -73,9 +73,9 @@ define([[[CONDVARWAIT]]], [[[{ tulle_parmacs_cond_wait($1, $2); }]]])
 define([[[CONDVARSIGNAL]]], [[[{ tulle_parmacs_cond_signal($1); }]]])
 define([[[CONDVARBCAST]]], [[[{ tulle_parmacs_cond_broadcast($1); }]]])
 
-define([[[ACQUIRE_FENCE]]], [[[{ __atomic_thread_fence(__ATOMIC_ACQUIRE); }]]])
-define([[[RELEASE_FENCE]]], [[[{ __atomic_thread_fence(__ATOMIC_RELEASE); }]]])
-define([[[FULL_FENCE]]], [[[{ __atomic_thread_fence(__ATOMIC_SEQ_CST); }]]])
+define([[[ACQUIRE_FENCE]]], [[[{ tulle_parmacs_acquire_fence(); }]]])
+define([[[RELEASE_FENCE]]], [[[{ tulle_parmacs_release_fence(); }]]])
+define([[[FULL_FENCE]]], [[[{ tulle_parmacs_full_fence(); }]]])
 
 # What a simulator would look at.
 define([[[SPLASH3_ROI_BEGIN]]], [[[]]])

@@ -105,6 +105,11 @@ TULLE_API void tulle_parmacs_cond_wait(tulle_parmacs_cond_t condition, tulle_par
 TULLE_API void tulle_parmacs_cond_signal(tulle_parmacs_cond_t condition);    /* one that waits */
 TULLE_API void tulle_parmacs_cond_broadcast(tulle_parmacs_cond_t condition); /* all that wait */
 
+/* Fences as of C11 (atomic_thread_fence), for variables that a program synchronises by. */
+TULLE_API void tulle_parmacs_acquire_fence(void);
+TULLE_API void tulle_parmacs_release_fence(void);
+TULLE_API void tulle_parmacs_full_fence(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,7 @@
 #include "compat/program/shared_variables.hpp"
 
 #include <tulle.h>
+#include <tulle/c/coherent_memory.h>
 #include <tulle/place.hpp>
 #include <tulle_parmacs.h>
 
@@ -47,6 +48,7 @@ std::size_t stack_size() noexcept {
 void end_process() noexcept {
     world& all = world_for("CREATE");
     std::fflush(nullptr);
+    tulle_coherent_release();
     std::int64_t const left = own_slot(all).created;
     if (left != 0)
         fail("a created process has ended without WAIT_FOR_END for %lld that it has created",
@@ -60,6 +62,7 @@ void end_process() noexcept {
 }
 
 void* run(void* /*unused*/) {
+    tulle_coherent_acquire();
     s_created.body();
     end_process();
     return nullptr;
@@ -118,6 +121,8 @@ void create(world& all, function body) {
              "-n %d PROG",
              tulle_place_count(), tulle_place_count() + 1);
     std::fflush(stdout); // lines of before come before those of the new process
+    tulle_coherent_share();
+    tulle_coherent_release();
     program_data const& own = program_data::of_process();
     bool const are_shared = program::are_shared();
     int const error = at(
@@ -173,6 +178,7 @@ void tulle_parmacs_wait_for_end(int processes) {
              static_cast<long long>(own.created));
     std::int64_t const others = std::min<std::int64_t>(processes, own.created);
     own.ended.wait(wish::to_take, others);
+    tulle_coherent_acquire();
     own.created -= others;
     if (own.created == 0) own.takes_part = false;
     if (all.started_at != 0) all.timed_us = tulle_parmacs_clock() - all.started_at;

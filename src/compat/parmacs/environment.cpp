@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // MAIN_INITENV, MAIN_END, and the clock.
 #include "compat/parmacs/failure.hpp"
+#include "compat/parmacs/meeting.hpp"
 #include "compat/parmacs/world.hpp"
 #include "compat/program/program_data.hpp"
 #include "compat/program/shared_variables.hpp"
 
 #include <tulle.h>
+#include <tulle/c/coherent_memory.h>
 #include <tulle/place.hpp>
 #include <tulle_parmacs.h>
 
@@ -81,10 +83,25 @@ void take_in(int place, world& shared) {
              static_cast<unsigned long long>(base), static_cast<unsigned long long>(~found), place);
 }
 
+void begin_coherence() {
+    int const error = tulle_coherent_begin();
+    if (error == -EBUSY)
+        fail("MAIN_INITENV: with TULLE_COHERENT=private a process has one worker: leave out "
+             "TULLE_WORKERS");
+    if (error == -ENOEXEC)
+        fail("MAIN_INITENV: with TULLE_COHERENT=private the program has to be compiled by tulle cc");
+    if (error == -EINVAL)
+        fail("MAIN_INITENV: TULLE_COHERENT_UNIT is no power of two: set it to one from 64 to 4096");
+    if (error != 0)
+        fail("MAIN_INITENV: TULLE_COHERENT=private: copies of shared memory cannot be mapped: %s",
+             std::strerror(-error));
+}
+
 void begin() {
     refuse_foreign_variables();
     world& shared = make_world();
     for (int place = 1; place < tulle_place_count(); ++place) take_in(place, shared);
+    begin_coherence();
     set_world(&shared);
     if (program::chosen_sharing() == program::sharing::on) share_variables("MAIN_INITENV");
 }
@@ -157,6 +174,7 @@ unsigned long tulle_parmacs_clock(void) {
 void tulle_parmacs_start_time(int number, int processes) {
     world& all = world_for("START_TIME");
     if (processes < 1) fail("START_TIME: of %d processes", processes);
+    meeting const with_others;
     all.start.wait(processes);
     if (number == 0) all.started_at = tulle_parmacs_clock();
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared memory, locks, barriers, subscripts and events.
 #include "compat/parmacs/failure.hpp"
+#include "compat/parmacs/meeting.hpp"
 #include "compat/parmacs/world.hpp"
 
 #include <tulle.h>
+#include <tulle/c/coherent_memory.h>
 #include <tulle_parmacs.h>
 
 #include <algorithm>
@@ -36,6 +38,7 @@ void make(Handle* first, int count, kind what, char const* macro) noexcept {
     static_cast<void>(world_or_begin(macro));
     if (first == nullptr || count < 1)
         fail("%s: of %d objects", macro, first == nullptr ? 0 : count);
+    tulle_coherent_use(first, static_cast<std::size_t>(count) * sizeof(Handle), 1);
     for (int k = 0; k < count; ++k) {
         auto* const made = new_shared<named<T>>();
         made->what = what;
@@ -109,7 +112,7 @@ using namespace tulle::parmacs;
 void* tulle_parmacs_malloc(size_t size) {
     static_cast<void>(world_or_begin("G_MALLOC"));
     void* made = nullptr;
-    int const error = tulle_global_malloc(&made, std::max<size_t>(size, 1));
+    int const error = tulle_coherent_malloc(&made, std::max<size_t>(size, 1));
     if (error == 0) return made;
     say_no_memory(size);
     errno = -error;
@@ -118,14 +121,18 @@ void* tulle_parmacs_malloc(size_t size) {
 
 void tulle_parmacs_free(void* address) {
     static_cast<void>(world_or_begin("G_FREE"));
-    if (int const error = tulle_global_free(address)) fail("G_FREE: %s", std::strerror(-error));
+    if (int const error = tulle_coherent_free(address)) fail("G_FREE: %s", std::strerror(-error));
 }
 
 void tulle_parmacs_lock_init(tulle_parmacs_lock_t* first, int count) {
     make<shared_lock>(first, count, kind::lock, "LOCKINIT");
 }
-void tulle_parmacs_lock(tulle_parmacs_lock_t lock) { lock_of(lock, "LOCK").lock(); }
+void tulle_parmacs_lock(tulle_parmacs_lock_t lock) {
+    lock_of(lock, "LOCK").lock();
+    tulle_coherent_acquire();
+}
 void tulle_parmacs_unlock(tulle_parmacs_lock_t lock) {
+    tulle_coherent_release();
     if (!lock_of(lock, "UNLOCK").unlock()) fail("UNLOCK: nobody holds it");
 }
 
@@ -134,6 +141,7 @@ void tulle_parmacs_barrier_init(tulle_parmacs_barrier_t* first, int count) {
 }
 void tulle_parmacs_barrier(tulle_parmacs_barrier_t barrier, int processes) {
     if (processes < 1) fail("BARRIER: of %d processes", processes);
+    meeting const with_others;
     object<shared_barrier>(barrier.tulle_shared, kind::barrier, "BARRIER").wait(processes);
 }
 
@@ -142,6 +150,7 @@ void tulle_parmacs_subscript_init(tulle_parmacs_subscript_t* first, int count) {
 }
 int tulle_parmacs_subscript(tulle_parmacs_subscript_t loop, int most, int processes) {
     if (processes < 1) fail("GETSUB: of %d processes", processes);
+    meeting const with_others;
     return static_cast<int>(object<shared_barrier>(loop.tulle_shared, kind::subscript, "GETSUB")
                                 .next_subscript(most, processes));
 }
@@ -149,17 +158,24 @@ int tulle_parmacs_subscript(tulle_parmacs_subscript_t loop, int most, int proces
 void tulle_parmacs_event_init(tulle_parmacs_event_t* first, int count) {
     make<shared_value>(first, count, kind::event, "PAUSEINIT");
 }
-void tulle_parmacs_event_set(tulle_parmacs_event_t event) { event_of(event, "SETPAUSE").change(1); }
+void tulle_parmacs_event_set(tulle_parmacs_event_t event) {
+    meeting const with_others;
+    event_of(event, "SETPAUSE").change(1);
+}
 void tulle_parmacs_event_clear(tulle_parmacs_event_t event) {
+    meeting const with_others;
     event_of(event, "CLEARPAUSE").change(0);
 }
 void tulle_parmacs_event_wait(tulle_parmacs_event_t event) {
+    meeting const with_others;
     event_of(event, "WAITPAUSE").wait(wish::set_already);
 }
 void tulle_parmacs_event_take(tulle_parmacs_event_t event) {
+    meeting const with_others;
     event_of(event, "PAUSE").wait(wish::to_clear);
 }
 void tulle_parmacs_event_announce(tulle_parmacs_event_t event) {
+    meeting const with_others;
     event_of(event, "EVENT").wait(wish::to_set);
 }
 
@@ -168,12 +184,28 @@ void tulle_parmacs_cond_init(tulle_parmacs_cond_t* first, int count) {
 }
 void tulle_parmacs_cond_wait(tulle_parmacs_cond_t condition, tulle_parmacs_lock_t lock) {
     shared_lock& held = lock_of(lock, "CONDVARWAIT");
+    meeting const with_others;
     if (!condition_of(condition, "CONDVARWAIT").wait(held))
         fail("CONDVARWAIT: nobody holds the lock");
 }
 void tulle_parmacs_cond_signal(tulle_parmacs_cond_t condition) {
+    meeting const with_others;
     condition_of(condition, "CONDVARSIGNAL").wake_one();
 }
 void tulle_parmacs_cond_broadcast(tulle_parmacs_cond_t condition) {
+    meeting const with_others;
     condition_of(condition, "CONDVARBCAST").wake_all();
+}
+
+void tulle_parmacs_acquire_fence(void) {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    tulle_coherent_acquire();
+}
+void tulle_parmacs_release_fence(void) {
+    tulle_coherent_release();
+    std::atomic_thread_fence(std::memory_order_release);
+}
+void tulle_parmacs_full_fence(void) {
+    meeting const with_others;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
 }

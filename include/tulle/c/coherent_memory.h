@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Coherent memory in C: memory that all places load from and store to, each perhaps in a copy of
+ * its own. Sources that access it are compiled by `tulle cc` (tulle-cc(1)), which asks for the right
+ * copy ahead of each access. What a place stores becomes visible to another one that synchronises
+ * with it: the one calls tulle_coherent_release() before, the other tulle_coherent_acquire()
+ * after. The faces for other systems (PARMACS) do so themselves. For C11 and C++20.
+ *
+ * The option `coherent` chooses: off, places of one host have one copy, all functions but those
+ * that allocate do nothing, and any compiler will do; private, each place has its own copy, as if
+ * it were a host of its own, with a single worker. Places on several hosts are not supported yet.
+ * Contexts: threads of Tulle, one at a time at a place; those that begin, allocate and free may
+ * wait. Errors are negative errno values. */
+#ifndef TULLE_COHERENT_MEMORY_H
+#define TULLE_COHERENT_MEMORY_H
+
+#include <tulle/detail/visibility.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* By place 0, before anybody uses the memory: all places take part. It has the size of global
+ * memory (the option global_memory). Again: nothing. -EBUSY: a place has several workers. -EINVAL:
+ * coherent_unit is no power of two. -EXDEV: a place does not reach the memory, being on another
+ * host. -ENOEXEC: nothing of the program was compiled by `tulle cc`. -ENOMEM, -EEXIST, others: it cannot be mapped. */
+TULLE_API int tulle_coherent_begin(void);
+
+/* `size` bytes, not initialised. -ENOMEM: no hole is large enough. -EINVAL: null, or no bytes. */
+TULLE_API int tulle_coherent_malloc(void** address, size_t size);
+/* Null: nothing. -EINVAL: no allocation begins there, or it has been freed. */
+TULLE_API int tulle_coherent_free(void* address);
+
+/* Until it is called only one place uses the memory. By that place, before it lets others go on,
+ * which see all of it then. Again: nothing. */
+TULLE_API void tulle_coherent_share(void);
+TULLE_API void tulle_coherent_release(void);
+TULLE_API void tulle_coherent_acquire(void);
+/* Before code that was not compiled by `tulle cc` loads from so many bytes, or also stores to them,
+ * up to the next acquire. Other memory is left alone. */
+TULLE_API void tulle_coherent_use(const void* address, size_t size, int stores);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the run time's options say of coherent memory.
+#pragma once
+
+#include <cstdint>
+
+namespace tulle::dsm {
+
+struct settings {
+    bool is_private = false;       // each place has a copy of its own
+    std::uint64_t unit_bytes = 256; // as chosen
+};
+
+[[nodiscard]] settings const& chosen_settings() noexcept;
+void set_settings(settings const& chosen) noexcept;
+
+} // namespace tulle::dsm

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done with lines of which other hosts may write bytes meanwhile. Only bytes that differ
+// are written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tulle::dsm {
+
+// Whole words, each at once.
+void copy_words(std::byte* to, std::byte const* from, std::size_t bytes) noexcept;
+
+// Bytes of `from` that differ from the twin go to `to`. False: none does.
+[[nodiscard]] bool copy_differing(std::byte* to, std::byte const* from, std::byte const* twin,
+                                  std::size_t bytes) noexcept;
+// The same, into the twin as well.
+void copy_differing_too(std::byte* to, std::byte const* from, std::byte* twin,
+                        std::size_t bytes) noexcept;
+
+} // namespace tulle::dsm
