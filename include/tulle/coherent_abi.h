@@ -41,7 +41,7 @@
 #define TULLE_COHERENT_NO_STORE 1u
 #define TULLE_COHERENT_NO_LOAD 2u
 #define TULLE_COHERENT_CHANGING 4u // set with one of the above by whoever changes the state
-#define TULLE_COHERENT_AWAY 8u     // the home is another host: atomic accesses happen there
+#define TULLE_COHERENT_NO_ATOMIC 8u // others have copies: the run time does atomic accesses
 
 // What tulle_coherent_atomic does, in bits 0..7 of its last argument. The access has 1 << n bytes,
 // n being bits 8..11, and the memory order (__ATOMIC_RELAXED to __ATOMIC_SEQ_CST) is bits 12..15.

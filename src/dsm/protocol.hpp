@@ -40,8 +40,7 @@ namespace tulle::dsm {
 using host_number = std::uint32_t;
 
 // States of a unit at a host, one for all of its lines.
-inline constexpr std::uint8_t k_written_here = 0; // at its home; also if it could be written
-inline constexpr std::uint8_t k_written_away = TULLE_COHERENT_AWAY; // elsewhere; it has a twin
+inline constexpr std::uint8_t k_writable = TULLE_COHERENT_NO_ATOMIC; // away from home with a twin
 inline constexpr std::uint8_t k_readable = TULLE_COHERENT_NO_STORE;
 inline constexpr std::uint8_t k_absent = TULLE_COHERENT_NO_LOAD;
 
@@ -156,7 +155,7 @@ private:
     void make_storable(line_range unit) noexcept {
         if (claim(unit)) m_world.mark_of(unit.first) = k_has_readers; // all copies are alike
         if (is_home(unit)) {
-            m_world.set_states(unit, k_written_here);
+            m_world.set_states(unit, k_writable);
             if (m_owned.size() == 0 || !m_owned[m_owned.size() - 1].extend(unit))
                 m_owned.push_back(unit);
             return;
@@ -164,7 +163,7 @@ private:
         auto const twin = static_cast<std::uint32_t>(m_dirty.size());
         m_world.keep_twin(unit, twin);
         m_world.mark_of(unit.first) = twin;
-        m_world.set_states(unit, k_written_away);
+        m_world.set_states(unit, k_writable);
         m_dirty.push_back(unit);
     }
     // relaxed, here and in home_of: the byte is written once, and stands for itself. Who fetches
@@ -240,7 +239,7 @@ private:
     // A writable unit may have been written since.
     void was_fetched(line_range unit) noexcept {
         if (!is_home(unit)) return;
-        if (m_world.state_of(unit.first) == k_written_here)
+        if (m_world.state_of(unit.first) == k_writable)
             notice_home(unit);
         else
             m_world.mark_of(unit.first) = k_has_readers;
@@ -263,7 +262,7 @@ private:
         if (home == 0 || home == m_world.here() + 1) return; // nobody has written it, or the master
         std::uint8_t const state = m_world.state_of(unit.first);
         if (state == k_readable) m_world.set_states(unit, k_absent);
-        if (state != k_written_away) return;
+        if (state != k_writable) return;
         note_copy(home - 1, unit); // the home may have forgotten its readers
         m_world.take_over(home - 1, unit, m_world.mark_of(unit.first));
     }

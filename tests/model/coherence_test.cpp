@@ -63,7 +63,7 @@ public:
         return m_all.fetches.at(reader * (k_hosts - 1) + (home > reader ? home - 1 : home));
     }
     [[nodiscard]] std::uint8_t state_of(line_number line) const {
-        m_takes_over = m_states.at(line) == dsm::k_written_away;
+        m_takes_over = m_states.at(line) == dsm::k_writable;
         return m_states.at(line);
     }
     void set_states(line_range lines, std::uint8_t state) {

@@ -40,7 +40,7 @@ public:
         os::shared_file const file = os::shared_file::create("coherent-test");
         EXPECT_TRUE(file.is_open() && file.grow(File(m_chosen).size()));
         for (host_number h = 0; h < s.hosts; ++h) {
-            m_states.emplace_back(m_chosen.lines() + 1, k_written_here);
+            m_states.emplace_back(m_chosen.lines());
             m_hosts.push_back(
                 std::make_unique<Host>(m_chosen, h, file.number(), 0, m_states.back().data()));
         }
