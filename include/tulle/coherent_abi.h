@@ -40,7 +40,7 @@
 // Bits of a state byte; 0: everything is allowed.
 #define TULLE_COHERENT_NO_STORE 1u
 #define TULLE_COHERENT_NO_LOAD 2u
-#define TULLE_COHERENT_CHANGING 4u // set with one of the above by whoever changes the state
+#define TULLE_COHERENT_CHANGING 4u  // set with one of the above by whoever changes the state
 #define TULLE_COHERENT_NO_ATOMIC 8u // others have copies: the run time does atomic accesses
 
 // What tulle_coherent_atomic does, in bits 0..7 of its last argument. The access has 1 << n bytes,

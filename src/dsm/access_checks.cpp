@@ -37,7 +37,8 @@ TULLE_COLD void make_usable_slowly(std::uint64_t first, std::uint64_t last,
                                    std::uint8_t forbidding) noexcept {
     coherent_host* const own = own_host();
     if (own == nullptr) return expect_usable(first, last, forbidding);
-    own->make_usable(first, last, forbidding == k_forbids_loads ? access_kind::load : access_kind::store);
+    own->make_usable(first, last,
+                     forbidding == k_forbids_loads ? access_kind::load : access_kind::store);
 }
 
 // All of it is coherent memory, as it nearly always is, and in a state that allows the access.

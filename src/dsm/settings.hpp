@@ -7,7 +7,7 @@
 namespace tulle::dsm {
 
 struct settings {
-    bool is_private = false;       // each place has a copy of its own
+    bool is_private = false;        // each place has a copy of its own
     std::uint64_t unit_bytes = 256; // as chosen
 };
 

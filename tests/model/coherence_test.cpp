@@ -301,8 +301,7 @@ model::test_body read_a_log(line_number ranges) {
                 if (!log.read(seen, [&](line_range r) { found.push_back(r); })) continue;
                 model::check(found.size() == seen - from, "as many as were published");
                 for (std::size_t k = 0; k < found.size(); ++k)
-                    model::check(found[k].first == from + k + 1 &&
-                                     found[k].count == found[k].first,
+                    model::check(found[k].first == from + k + 1 && found[k].count == found[k].first,
                                  "each is the next one");
             }
         });
@@ -314,9 +313,9 @@ model::options quick(std::size_t executions) {
 }
 
 TEST(coherence, of_two_exhaustively) {
-    model::result const r = model::explore(
-        "coherence_rounds", model::without_heavy_fence(model::exhaustive(2, 60000)),
-        rounds<k_usual>(1));
+    model::result const r =
+        model::explore("coherence_rounds", model::without_heavy_fence(model::exhaustive(2, 60000)),
+                       rounds<k_usual>(1));
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -358,12 +357,11 @@ void expect_found(char const* name, model::test_body const& body) {
     o.expect_failure = true;
     model::result const r = model::explore(name, o, body);
     EXPECT_NE(r.message.find("check failed"), std::string::npos) << r;
-if(getenv("SHOW")) std::cerr << r.executions << " " << r.message << "\n";
+    if (getenv("SHOW")) std::cerr << r.executions << " " << r.message << "\n";
 }
 
 TEST(coherence, of_flawed_protocols_is_found_to_be_none) {
-    expect_found("coherence_no_reader",
-                 count<k_usual>(2, 3, flaw::who_takes_over_is_no_reader));
+    expect_found("coherence_no_reader", count<k_usual>(2, 3, flaw::who_takes_over_is_no_reader));
     expect_found("coherence_no_merge", count<k_usual>(2, 2, flaw::nothing_is_taken_over));
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Coherent memory in C: memory that all places load from and store to, each perhaps in a copy of
- * its own. Sources that access it are compiled by `tulle cc` (tulle-cc(1)), which asks for the right
- * copy ahead of each access. What a place stores becomes visible to another one that synchronises
- * with it: the one calls tulle_coherent_release() before, the other tulle_coherent_acquire()
- * after. The faces for other systems (PARMACS) do so themselves. For C11 and C++20.
+ * its own. Sources that access it are compiled by `tulle cc` (tulle-cc(1)), which asks for the
+ * right copy ahead of each access. What a place stores becomes visible to another one that
+ * synchronises with it: the one calls tulle_coherent_release() before, the other
+ * tulle_coherent_acquire() after. The faces for other systems (PARMACS) do so themselves. For C11
+ * and C++20.
  *
  * The option `coherent` chooses: off, places of one host have one copy, all functions but those
  * that allocate do nothing, and any compiler will do; private, each place has its own copy, as if
@@ -24,7 +25,8 @@ extern "C" {
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
  * memory (the option global_memory). Again: nothing. -EBUSY: a place has several workers. -EINVAL:
  * coherent_unit is no power of two. -EXDEV: a place does not reach the memory, being on another
- * host. -ENOEXEC: nothing of the program was compiled by `tulle cc`. -ENOMEM, -EEXIST, others: it cannot be mapped. */
+ * host. -ENOEXEC: nothing of the program was compiled by `tulle cc`. -ENOMEM, -EEXIST, others: it
+ * cannot be mapped. */
 TULLE_API int tulle_coherent_begin(void);
 
 /* `size` bytes, not initialised. -ENOMEM: no hole is large enough. -EINVAL: null, or no bytes. */

@@ -89,7 +89,8 @@ void begin_coherence() {
         fail("MAIN_INITENV: with TULLE_COHERENT=private a process has one worker: leave out "
              "TULLE_WORKERS");
     if (error == -ENOEXEC)
-        fail("MAIN_INITENV: with TULLE_COHERENT=private the program has to be compiled by tulle cc");
+        fail(
+            "MAIN_INITENV: with TULLE_COHERENT=private the program has to be compiled by tulle cc");
     if (error == -EINVAL)
         fail("MAIN_INITENV: TULLE_COHERENT_UNIT is no power of two: set it to one from 64 to 4096");
     if (error != 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process does with coherent memory when it meets others: they see what it has stored before,
-// and it sees what they have stored, after.
+// What a process does with coherent memory when it meets others: they see what it has stored, and
+// it sees what they have.
 #pragma once
 
 #include <tulle/c/coherent_memory.h>

@@ -47,9 +47,7 @@ public:
         at(0).add({m_chosen.first_line(), m_chosen.lines()});
     }
     Host& at(host_number h) { return *m_hosts[h]; }
-    [[nodiscard]] host_number hosts() const {
-        return static_cast<host_number>(m_hosts.size());
-    }
+    [[nodiscard]] host_number hosts() const { return static_cast<host_number>(m_hosts.size()); }
 
     std::uint8_t load(host_number h, std::size_t offset) {
         return byte(h, offset, access_kind::load).load(std::memory_order_relaxed);
@@ -101,7 +99,8 @@ public:
         for (std::size_t b = 0; b < k_bytes; b += m_sparse) m_on.store(0, b, start_of(b));
         m_on.at(0).share();
         std::vector<std::thread> threads;
-        for (host_number h = 0; h < m_on.hosts(); ++h) threads.emplace_back([this, h] { run_at(h); });
+        for (host_number h = 0; h < m_on.hosts(); ++h)
+            threads.emplace_back([this, h] { run_at(h); });
         for (auto& each : threads) each.join();
         return m_errors.load();
     }
@@ -185,8 +184,8 @@ TEST_P(protocol_of, random_programs_is_right_with_logs_that_are_too_short) {
 }
 
 INSTANTIATE_TEST_SUITE_P(hosts, protocol_of,
-                         ::testing::Values(shape{2, 64, 150}, shape{2, 256, 150}, shape{3, 256, 120},
-                                           shape{4, 4096, 80}),
+                         ::testing::Values(shape{2, 64, 150}, shape{2, 256, 150},
+                                           shape{3, 256, 120}, shape{4, 4096, 80}),
                          [](auto const& about) {
                              return std::to_string(about.param.hosts) + "_hosts_" +
                                     std::to_string(about.param.unit_bytes) + "_bytes";
