@@ -97,6 +97,7 @@ int join(invitation const& from) {
     return without_exceptions([&] {
         os::shared_file const file = os::shared_file::adopt(open_there(from));
         if (!file.is_open() || !is_expected(file.number(), from.chosen)) return -EXDEV;
+        static_cast<void>(distance()); // global memory is there, too
         become_host(from.chosen, file.number());
         return 0;
     });

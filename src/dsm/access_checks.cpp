@@ -24,7 +24,8 @@ constexpr std::uint8_t k_forbids_stores = TULLE_COHERENT_NO_LOAD | TULLE_COHEREN
 
 // Memory that all places have in common is allowed for everything; who else sets a state has
 // damaged the table.
-void expect_usable(std::uint64_t first, std::uint64_t last, std::uint8_t forbidding) noexcept {
+TULLE_COLD void expect_usable(std::uint64_t first, std::uint64_t last,
+                              std::uint8_t forbidding) noexcept {
     state_range const states = states_of(first, last);
     auto const bad = find_state(states, forbidding);
     TULLE_CHECK(!bad,
@@ -33,8 +34,8 @@ void expect_usable(std::uint64_t first, std::uint64_t last, std::uint8_t forbidd
                 *bad, static_cast<unsigned long long>(first), states.first[*bad]);
 }
 
-TULLE_COLD void make_usable_slowly(std::uint64_t first, std::uint64_t last,
-                                   std::uint8_t forbidding) noexcept {
+[[gnu::noinline]] void make_usable_slowly(std::uint64_t first, std::uint64_t last,
+                                          std::uint8_t forbidding) noexcept {
     coherent_host* const own = own_host();
     if (own == nullptr) return expect_usable(first, last, forbidding);
     own->make_usable(first, last,

@@ -74,7 +74,9 @@ public:
         return m_states[line - m_chosen.first_line()];
     }
     void set_states(line_range lines, std::uint8_t state) noexcept {
-        std::memset(m_states + (lines.first - m_chosen.first_line()), state, lines.count);
+        std::uint8_t* const first = m_states + (lines.first - m_chosen.first_line());
+        if (lines.count >= k_many) std::memset(first, state, lines.count);
+        for (std::uint64_t k = 0; k < lines.count && lines.count < k_many; ++k) first[k] = state;
     }
     [[nodiscard]] std::uint32_t& mark_of(line_number line) noexcept {
         return reinterpret_cast<std::uint32_t*>(m_marks.low())[line - m_chosen.first_line()];
@@ -91,6 +93,16 @@ public:
         return list<T>(m_chosen.lines() / m_chosen.lines_of_unit);
     }
 
+    // What comes between costs little more than what is waited for.
+    void expect_fetch(host_number home, line_range lines) noexcept {
+        std::byte const* const from = copy_at(home, lines.first);
+        std::byte const* const to = own_at(lines.first);
+        std::size_t const bytes = std::min(bytes_of(lines), k_expected);
+        for (std::size_t k = 0; k < bytes; k += TULLE_COHERENT_LINE) {
+            __builtin_prefetch(from + k);
+            __builtin_prefetch(to + k, 1);
+        }
+    }
     void fetch(host_number home, line_range lines) noexcept {
         copy_words(own_at(lines.first), copy_at(home, lines.first), bytes_of(lines));
     }
@@ -107,6 +119,9 @@ public:
     }
 
 private:
+    static constexpr std::size_t k_expected = 512;
+    static constexpr std::uint64_t k_many = 64;
+
     [[noreturn]] static void fail() {
         if (errno == ENOMEM) throw std::bad_alloc();
         throw std::system_error(errno, std::generic_category(), "coherent memory");

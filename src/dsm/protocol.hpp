@@ -57,6 +57,7 @@ enum class access_kind : std::uint8_t { load, store };
 //   mark_of(line)                  a word of this host for the first line of a unit
 //   each_unit(f)                   calls f(unit) for all that anybody has used
 // and acts on copies, the bytes of which may be written by others meanwhile:
+//   expect_fetch(home, lines)      a hint that fetch() follows soon
 //   fetch(home, lines)             from the home's copy into the own one
 //   keep_twin(unit, k)             as the twin with the number k
 //   write_back(home, unit, k)      what differs from the twin, to the home's copy; false: nothing
@@ -140,6 +141,7 @@ private:
             if (home_of(next) != home) break;
             static_cast<void>(run.extend(next));
         }
+        m_world.expect_fetch(home, run);
         note_copy(home, run);
         m_world.fetch(home, run);
         m_world.set_states(run, k_readable);

@@ -194,6 +194,13 @@ std::vector<workload> const k_workloads{
      "small programs with checks of accesses to coherent memory: none, of loads, of stores, all; "
      "with and without optimization: time, code, checks executed",
      {1}},
+    {"coherent",
+     "copies of coherent memory of two places: a miss, long runs, barriers, a counter under a lock",
+     {1},
+     false,
+     {2},
+     false,
+     {2}},
     {"local-start", "start of an activity on the same worker, and until the spawner goes on", {1}},
     {"paper-fib", "Fibonacci(30) by a small thread library over each switch backend",
      workers_of_the_papers(), true},

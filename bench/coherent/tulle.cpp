@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// coherent: what it takes to keep copies of two places alike, each of which is a host for the
+// protocol. n bytes of memory; units of the default size.
+//   ns miss                          a load from each fourth unit of 16 MiB that another has
+//                                    written, in no order
+//   GB/s read                        of what another has written, in long runs
+//   GB/s write at home, write away   until another may read it
+//   us barrier, 1 MiB at home, away  both have written as much since the last one
+//   ns counter alone, contended      lock, increment, unlock: by one place, by both
+// Times of misses and runs contain those of the checks' slow paths.
+#include "../common/harness.hpp"
+#include "../common/places.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include <tulle/c/coherent_memory.h>
+#include <tulle/c/global_memory.h>
+#include <tulle/coherent_abi.h>
+#include <tulle/tulle.hpp>
+
+namespace tulle::bench {
+
+namespace {
+
+constexpr std::uint64_t k_unit = 256; // the default of coherent_unit
+constexpr std::uint64_t k_run = 64 * 1024;
+constexpr std::uint64_t k_part = 1024 * 1024;        // of each place between barriers
+constexpr std::uint64_t k_misses = 16 * 1024 * 1024; // where single units are loaded
+constexpr long k_turns = 20'000;
+
+// In memory that both have.
+struct synchronisers {
+    alignas(64) std::atomic<std::uint32_t> lock;
+    alignas(64) std::atomic<std::uint32_t> arrived;
+};
+
+struct memories {
+    unsigned char* bytes; // coherent, as are the parts; their home is place 0
+    std::uint64_t size;
+    unsigned char* parts;
+    synchronisers* shared;
+
+    [[nodiscard]] unsigned char* part(int place) const { return parts + place * k_part; }
+    [[nodiscard]] long* counter() const { return reinterpret_cast<long*>(bytes); }
+};
+
+void expect_done(int error) {
+    if (error == 0) return;
+    std::fprintf(stderr, "coherent: %s\n", std::strerror(-error));
+    std::exit(1);
+}
+
+// As checked code does.
+template <class T> T load(T const* from) {
+    auto const address = reinterpret_cast<std::uintptr_t>(from);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    auto const state = *reinterpret_cast<unsigned char*>(address >> TULLE_COHERENT_LINE_SHIFT);
+    if ((state & TULLE_COHERENT_NO_LOAD) != 0) tulle_coherent_load(address);
+    return *const_cast<T const volatile*>(from);
+}
+template <class T> void store(T* to, T value) {
+    auto const address = reinterpret_cast<std::uintptr_t>(to);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    auto const state = *reinterpret_cast<unsigned char*>(address >> TULLE_COHERENT_LINE_SHIFT);
+    if ((state & (TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE)) != 0)
+        tulle_coherent_store(address);
+    *const_cast<T volatile*>(to) = value;
+}
+void fill(unsigned char* first, std::uint64_t bytes, unsigned char value) {
+    for (std::uint64_t k = 0; k < bytes; k += k_run) {
+        auto const address = reinterpret_cast<std::uintptr_t>(first + k);
+        tulle_coherent_store_range(address, address + k_run - 1);
+        std::memset(first + k, value, k_run);
+    }
+}
+
+void fill_and_release(memories const& m, unsigned char value) {
+    fill(m.bytes, m.size, value);
+    tulle_coherent_release();
+}
+// Seconds for each unit, one out of four, of what fits into caches. -1: a value is wrong.
+double miss_all(memories const& m, unsigned char expected) {
+    constexpr std::uint64_t distance = 4 * k_unit;
+    tulle_coherent_acquire();
+    std::uint64_t const units = std::min(m.size, k_misses) / distance; // a power of two
+    bool right = true;
+    double const time = time_of([&] {
+        for (std::uint64_t k = 0; k < units; ++k)
+            right &= load(m.bytes + (k * 7919 & (units - 1)) * distance) == expected;
+    });
+    return right ? time / static_cast<double>(units) : -1;
+}
+double read_all(memories const& m, unsigned char expected) {
+    std::vector<unsigned char> own(k_run);
+    tulle_coherent_acquire();
+    bool right = true;
+    double const time = time_of([&] {
+        for (std::uint64_t k = 0; k < m.size; k += k_run) {
+            auto const address = reinterpret_cast<std::uintptr_t>(m.bytes + k);
+            tulle_coherent_load_range(address, address + k_run - 1);
+            std::memcpy(own.data(), m.bytes + k, k_run);
+            right &= own.front() == expected && own.back() == expected;
+        }
+    });
+    return right ? time / static_cast<double>(m.size) : -1;
+}
+
+void meet(memories const& m, std::uint32_t& round) {
+    tulle_coherent_release();
+    m.shared->arrived.fetch_add(1);
+    for (round += 2; m.shared->arrived.load() < round;) continue;
+    tulle_coherent_acquire();
+}
+
+// Runs `body(round)` at both places at once; each has met the other before.
+template <class Body> void at_both(memories const& m, Body body) {
+    m.shared->arrived.store(0);
+    tulle::finish([&](tulle::activities& all) {
+        for (int p = 0; p < 2; ++p)
+            all.async_at(
+                tulle::place(p),
+                [](memories own, Body run) {
+                    std::uint32_t round = 0;
+                    meet(own, round);
+                    run(own, round);
+                },
+                m, body);
+    });
+    tulle_coherent_acquire();
+}
+
+// Seconds of one barrier; both write so much of a part before each, their own or the other's.
+struct barriers {
+    std::uint64_t bytes;
+    bool away;
+    double* took; // at place 0, in memory that both have
+
+    void operator()(memories const& m, std::uint32_t& round) const {
+        constexpr int rounds = 50;
+        int const part = away ? 1 - tulle::here().index() : tulle::here().index();
+        double sum = 0;
+        for (int k = 0; k < rounds; ++k) {
+            if (bytes != 0) fill(m.part(part), bytes, static_cast<unsigned char>(k));
+            sum += time_of([&] { meet(m, round); });
+            meet(m, round); // nobody writes before the other is there
+        }
+        if (tulle::here().index() == 0) *took = sum / rounds;
+    }
+};
+
+struct counting {
+    void operator()(memories const& m, std::uint32_t& /*round*/) const {
+        for (long k = 0; k < k_turns; ++k) {
+            while (m.shared->lock.exchange(1, std::memory_order_acquire) != 0)
+                while (m.shared->lock.load(std::memory_order_relaxed) != 0) continue;
+            tulle_coherent_acquire();
+            store(m.counter(), load(m.counter()) + 1);
+            tulle_coherent_release();
+            m.shared->lock.store(0, std::memory_order_release);
+        }
+    }
+};
+
+memories make_memories(std::uint64_t size) {
+    memories made{nullptr, size, nullptr, nullptr};
+    void* found = nullptr;
+    expect_done(tulle_global_calloc(&found, 1, 2 * sizeof(synchronisers)));
+    made.shared = ::new (found) synchronisers{};
+    expect_done(tulle_coherent_begin());
+    expect_done(tulle_coherent_malloc(&found, size));
+    made.bytes = static_cast<unsigned char*>(found);
+    expect_done(tulle_coherent_malloc(&found, 2 * k_part));
+    made.parts = static_cast<unsigned char*>(found);
+    tulle_coherent_share();
+    return made;
+}
+
+template <class F> double at_other(F function, memories const& m, unsigned char value) {
+    return tulle::at(tulle::place(1), function, m, value);
+}
+
+std::vector<figure> measure(settings const& s) {
+    figure miss{"ns miss"}, read{"GB/s read"}, home{"GB/s write at home"}, away{"GB/s write away"},
+        empty{"us barrier"}, own{"us barrier, 1 MiB at home"}, others{"us barrier, 1 MiB away"},
+        alone{"ns counter alone"}, contended{"ns counter contended"};
+    memories const m = make_memories(static_cast<std::uint64_t>(s.n));
+    auto const size = static_cast<double>(m.size);
+    void* word = nullptr;
+    expect_done(tulle_global_calloc(&word, 1, sizeof(double)));
+    auto* const took = static_cast<double*>(word);
+    unsigned char value = 0;
+    for (int run = 0; run < s.runs; ++run) {
+        // Whoever writes first is the home.
+        home.add(size / time_of([&] { fill_and_release(m, ++value); }) / 1e9, true);
+        double time =
+            at_other([](memories o, unsigned char v) { return miss_all(o, v); }, m, value);
+        miss.add(time * 1e9, time > 0);
+        fill_and_release(m, ++value);
+        time = at_other([](memories o, unsigned char v) { return read_all(o, v); }, m, value);
+        read.add(1 / time / 1e9, time > 0);
+        time = at_other(
+            [](memories o, unsigned char v) { return time_of([&] { fill_and_release(o, v); }); }, m,
+            ++value);
+        tulle_coherent_acquire();
+        away.add(size / time / 1e9, load(m.bytes) == value && load(m.bytes + m.size - 1) == value);
+
+        at_both(m, barriers{0, false, took});
+        empty.add(*took * 1e6, true);
+        at_both(m, barriers{k_part, false, took}); // first: each is the home of its part
+        own.add(*took * 1e6, load(m.part(0)) == 49 && load(m.part(1)) == 49);
+        at_both(m, barriers{k_part, true, took});
+        others.add(*took * 1e6, load(m.part(0)) == 49 && load(m.part(1)) == 49);
+
+        store(m.counter(), 0L);
+        time = time_of([&] {
+            std::uint32_t round = 0;
+            counting{}(m, round);
+        });
+        alone.add(time / k_turns * 1e9, load(m.counter()) == k_turns);
+        tulle_coherent_release();
+        time = time_of([&] { at_both(m, counting{}); });
+        contended.add(time / (2 * k_turns) * 1e9, load(m.counter()) == 3 * k_turns);
+    }
+    return {miss, read, home, away, empty, own, others, alone, contended};
+}
+
+int coherent_main(int argc, char** argv) {
+    settings const s = parse(argc, argv, {32 << 20, 4 << 20, 2 << 20});
+    if ((s.n & (s.n - 1)) != 0) {
+        std::fprintf(stderr, "coherent: %ld bytes are no power of two\n", s.n);
+        return 2;
+    }
+    tulle::set_option("coherent", "private");
+    tulle::set_option("global_memory", std::to_string(4 * s.n));
+    tulle_coherent_start(TULLE_COHERENT_ABI);
+    tulle_places library(s);
+    std::vector<figure> figures;
+    library.run([&] { figures = measure(s); });
+    return print_all("coherent", "tulle", s, figures);
+}
+
+benchmark const registered("coherent", "tulle", coherent_main);
+
+} // namespace
+
+} // namespace tulle::bench
