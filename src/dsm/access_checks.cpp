@@ -3,7 +3,7 @@
 // own, the protocol makes lines usable. While all that share memory are processes of one host, the
 // hardware keeps it coherent: each line may be touched by all, each state is 0, and slow paths are
 // called only to look at the states of more than two lines.
-#include "dsm/atomic_access.hpp"
+#include "dsm/coherent_atomics.hpp"
 #include "dsm/coherent_host.hpp"
 #include "dsm/state_table.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dsm/atomic_access.hpp"
 
-#include "dsm/coherent_host.hpp"
-
 #include <atomic>
 
 #include <tulle/coherent_abi.h>
@@ -13,7 +11,6 @@ namespace {
 
 constexpr std::uint32_t k_kind_bits = 0xFF;
 constexpr std::uint32_t k_size_bits = 0xF;
-constexpr std::uint32_t k_order_bits = 0xF;
 
 // The order is the program's, who knows its partner; all are at most as strong as this one, and the
 // path is a slow one.
@@ -50,22 +47,6 @@ std::uint64_t access_atomically(std::uint64_t address, std::uint64_t operand,
         case 2: return access<std::uint32_t>(address, operand, expected, kind);
         default: return access<std::uint64_t>(address, operand, expected, kind);
     }
-}
-
-std::uint64_t access_coherently(std::uint64_t address, std::uint64_t operand,
-                                std::uint64_t expected, std::uint32_t action) noexcept {
-    coherent_host* const own = own_host();
-    if (own == nullptr || !own->contains(address))
-        return access_atomically(address, operand, expected, action);
-    std::uint32_t const order = action >> TULLE_COHERENT_ATOMIC_ORDER_SHIFT & k_order_bits;
-    bool const is_load = (action & k_kind_bits) == TULLE_COHERENT_ATOMIC_LOAD;
-    bool const is_store = (action & k_kind_bits) == TULLE_COHERENT_ATOMIC_STORE;
-    if (!is_load && order >= __ATOMIC_RELEASE) own->release();
-    auto const master = reinterpret_cast<std::uintptr_t>(own->master_of(address));
-    std::uint64_t const before = access_atomically(master, operand, expected, action);
-    if (!is_load) own->has_changed_master(address);
-    if (!is_store && order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE) own->acquire();
-    return before;
 }
 
 } // namespace tulle::dsm

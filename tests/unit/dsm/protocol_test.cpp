@@ -23,7 +23,7 @@ namespace tulle::dsm {
 namespace {
 
 constexpr std::uint32_t k_locks = 4;
-constexpr std::size_t k_bytes = 16 * 1024; // of the memory that programs use
+constexpr std::size_t k_bytes = 8 * 1024; // of the memory that programs use
 
 struct shape {
     host_number hosts;
@@ -81,7 +81,7 @@ struct plan {
 plan random_plan(base::rng& random, host_number hosts) {
     plan made;
     made.phases = 1 + random.below(4);
-    made.turns = 1 + random.below(12);
+    made.turns = 1 + random.below(6);
     made.owners.resize(k_bytes);
     for (auto& each : made.owners) each = random.below(hosts + std::uint32_t{k_locks});
     return made;
@@ -185,7 +185,7 @@ TEST_P(protocol_of, random_programs_is_right_with_logs_that_are_too_short) {
 
 INSTANTIATE_TEST_SUITE_P(hosts, protocol_of,
                          ::testing::Values(shape{2, 64, 150}, shape{2, 256, 150},
-                                           shape{3, 256, 120}, shape{4, 4096, 80}),
+                                           shape{3, 256, 120}, shape{4, 4096, 40}),
                          [](auto const& about) {
                              return std::to_string(about.param.hosts) + "_hosts_" +
                                     std::to_string(about.param.unit_bytes) + "_bytes";

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dsm/coherent_atomics.hpp"
+
+#include "dsm/atomic_access.hpp"
+#include "dsm/coherent_host.hpp"
+
+#include <tulle/coherent_abi.h>
+
+namespace tulle::dsm {
+
+namespace {
+
+constexpr std::uint32_t k_kind_bits = 0xFF;
+constexpr std::uint32_t k_order_bits = 0xF;
+
+} // namespace
+
+std::uint64_t access_coherently(std::uint64_t address, std::uint64_t operand,
+                                std::uint64_t expected, std::uint32_t action) noexcept {
+    coherent_host* const own = own_host();
+    if (own == nullptr || !own->contains(address))
+        return access_atomically(address, operand, expected, action);
+    std::uint32_t const order = action >> TULLE_COHERENT_ATOMIC_ORDER_SHIFT & k_order_bits;
+    bool const is_load = (action & k_kind_bits) == TULLE_COHERENT_ATOMIC_LOAD;
+    bool const is_store = (action & k_kind_bits) == TULLE_COHERENT_ATOMIC_STORE;
+    if (!is_load && order >= __ATOMIC_RELEASE) own->release();
+    auto const master = reinterpret_cast<std::uintptr_t>(own->master_of(address));
+    std::uint64_t const before = access_atomically(master, operand, expected, action);
+    if (!is_load) own->has_changed_master(address);
+    if (!is_store && order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE) own->acquire();
+    return before;
+}
+
+} // namespace tulle::dsm
