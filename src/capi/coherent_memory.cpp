@@ -29,15 +29,11 @@
 namespace tulle::capi {
 namespace {
 
-using dsm::coherent_host;
-using dsm::own_host;
 using gmem_access::memory_of_caller;
 
 // In the range of the checks, where no global memory is.
 constexpr std::uint64_t k_address = TULLE_COHERENT_FIRST + TULLE_COHERENT_BYTES / 2;
 constexpr std::uint64_t k_most_bytes = TULLE_COHERENT_BYTES / 2;
-
-using layout = dsm::basic_shared_file<std::size_t{1} << 16U, std::size_t{1} << 13U>;
 
 std::uint64_t number_of(void const* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
 
@@ -61,13 +57,10 @@ dsm::geometry chosen_geometry() {
 }
 
 // A place keeps it until the process ends, as checked code may run until then.
-void become_host(dsm::geometry const& chosen, int descriptor) {
+void keep_copy(dsm::geometry const& chosen, int descriptor) {
     if (worker_count() != 1) throw std::system_error(EBUSY, std::generic_category());
     if (!dsm::has_state_table()) throw std::system_error(ENOEXEC, std::generic_category());
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    auto* const states = reinterpret_cast<std::uint8_t*>(chosen.first_line());
-    auto const here = static_cast<dsm::host_number>(tulle_here());
-    dsm::set_own_host(new coherent_host(chosen, here, descriptor, chosen.address, states));
+    dsm::become_host(chosen, static_cast<dsm::host_number>(tulle_here()), descriptor);
 }
 
 // How other places find the file.
@@ -90,7 +83,7 @@ int open_there(invitation const& from) noexcept try {
 bool is_expected(int descriptor, dsm::geometry const& chosen) noexcept {
     struct stat about {};
     return fstat(descriptor, &about) == 0 &&
-           static_cast<std::uint64_t>(about.st_size) == layout(chosen).size();
+           static_cast<std::uint64_t>(about.st_size) == dsm::file_size(chosen);
 }
 
 int join(invitation const& from) {
@@ -98,7 +91,7 @@ int join(invitation const& from) {
         os::shared_file const file = os::shared_file::adopt(open_there(from));
         if (!file.is_open() || !is_expected(file.number(), from.chosen)) return -EXDEV;
         static_cast<void>(distance()); // global memory is there, too
-        become_host(from.chosen, file.number());
+        keep_copy(from.chosen, file.number());
         return 0;
     });
 }
@@ -106,9 +99,9 @@ int join(invitation const& from) {
 int begin() {
     invitation call{chosen_geometry(), getpid(), -1};
     os::shared_file const file = os::shared_file::create("tulle-coherent-memory");
-    if (!file.is_open() || !file.grow(layout(call.chosen).size())) return -errno;
+    if (!file.is_open() || !file.grow(dsm::file_size(call.chosen))) return -errno;
     call.descriptor = file.number();
-    become_host(call.chosen, file.number());
+    keep_copy(call.chosen, file.number());
     for (int place = 1; place < tulle_place_count(); ++place)
         if (int const error = at(
                 tulle::place(place), [](invitation const& from) { return join(from); }, call))
@@ -120,30 +113,29 @@ int begin() {
 } // namespace tulle::capi
 
 using namespace tulle::capi;
-using tulle::dsm::access_kind;
+namespace dsm = tulle::dsm;
 
 int tulle_coherent_begin(void) {
-    if (!tulle::dsm::chosen_settings().is_private || tulle_place_count() == 1) return 0;
-    if (own_host() != nullptr) return 0;
+    if (!dsm::chosen_settings().is_private || tulle_place_count() == 1) return 0;
+    if (dsm::is_host()) return 0;
     return without_exceptions([] { return begin(); });
 }
 
 int tulle_coherent_malloc(void** address, size_t size) {
     int const error = tulle_global_malloc(address, size);
-    coherent_host* const own = own_host();
-    if (error != 0 || own == nullptr) return error;
+    if (error != 0 || !dsm::is_host()) return error;
     return without_exceptions([&] {
         std::uint64_t const made = number_of(*address) + distance();
         std::uint64_t const line = made / TULLE_COHERENT_LINE;
-        own->add({line, (made + size - 1) / TULLE_COHERENT_LINE - line + 1});
+        dsm::add({line, (made + size - 1) / TULLE_COHERENT_LINE - line + 1});
         *address = reinterpret_cast<void*>(made); // NOLINT(performance-no-int-to-ptr)
         return 0;
     });
 }
 
 int tulle_coherent_free(void* address) {
-    if (address == nullptr || own_host() == nullptr) return tulle_global_free(address);
-    if (!own_host()->contains(number_of(address))) return -EINVAL;
+    if (address == nullptr || !dsm::is_host()) return tulle_global_free(address);
+    if (!dsm::contains(number_of(address))) return -EINVAL;
     return without_exceptions([&] {
         // NOLINTNEXTLINE(performance-no-int-to-ptr)
         return tulle_global_free(reinterpret_cast<void*>(number_of(address) - distance()));
@@ -151,19 +143,18 @@ int tulle_coherent_free(void* address) {
 }
 
 void tulle_coherent_share(void) {
-    if (coherent_host* const own = own_host()) own->share();
+    if (dsm::is_host()) dsm::share();
 }
 void tulle_coherent_release(void) {
-    if (coherent_host* const own = own_host()) own->release();
+    if (dsm::is_host()) dsm::release();
 }
 void tulle_coherent_acquire(void) {
-    if (coherent_host* const own = own_host()) own->acquire();
+    if (dsm::is_host()) dsm::acquire();
 }
 
 void tulle_coherent_use(void const* address, size_t size, int stores) {
-    coherent_host* const own = own_host();
-    if (own == nullptr || size == 0) return;
+    if (!dsm::is_host() || size == 0) return;
     std::uint64_t const first = number_of(address);
     std::uint64_t const last = first + std::min<std::uint64_t>(size - 1, UINT64_MAX - first);
-    own->make_usable(first, last, stores != 0 ? access_kind::store : access_kind::load);
+    dsm::make_usable(first, last, stores != 0 ? dsm::access_kind::store : dsm::access_kind::load);
 }

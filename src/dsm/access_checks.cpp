@@ -34,12 +34,11 @@ TULLE_COLD void expect_usable(std::uint64_t first, std::uint64_t last,
                 *bad, static_cast<unsigned long long>(first), states.first[*bad]);
 }
 
-[[gnu::noinline]] void make_usable_slowly(std::uint64_t first, std::uint64_t last,
-                                          std::uint8_t forbidding) noexcept {
-    coherent_host* const own = own_host();
-    if (own == nullptr) return expect_usable(first, last, forbidding);
-    own->make_usable(first, last,
-                     forbidding == k_forbids_loads ? access_kind::load : access_kind::store);
+[[gnu::noinline]] void ask_for(std::uint64_t first, std::uint64_t last,
+                               std::uint8_t forbidding) noexcept {
+    if (!is_host()) return expect_usable(first, last, forbidding);
+    make_usable(first, last,
+                forbidding == k_forbids_loads ? access_kind::load : access_kind::store);
 }
 
 // All of it is coherent memory, as it nearly always is, and in a state that allows the access.
@@ -49,9 +48,9 @@ TULLE_COLD void expect_usable(std::uint64_t first, std::uint64_t last,
            has_no_state({states_at(first), lines_of(first, last)}, forbidding);
 }
 
-inline void make_usable(std::uint64_t first, std::uint64_t last, std::uint8_t forbidding) noexcept {
+inline void check(std::uint64_t first, std::uint64_t last, std::uint8_t forbidding) noexcept {
     if (last < first || is_usable(first, last, forbidding)) return;
-    make_usable_slowly(first, last, forbidding);
+    ask_for(first, last, forbidding);
 }
 
 // Between rows that are so close to each other there is no line that none of them touches.
@@ -60,8 +59,8 @@ bool are_close(std::uint64_t bytes, std::uint64_t stride) noexcept {
 }
 
 // Rows are often short, and there may be very many of them. Addresses are computed modulo 2^64.
-void make_rows_usable(std::uint64_t first, std::uint64_t last, std::int64_t stride,
-                      std::uint64_t more, std::uint8_t forbidding) noexcept {
+void check_rows(std::uint64_t first, std::uint64_t last, std::int64_t stride, std::uint64_t more,
+                std::uint8_t forbidding) noexcept {
     if (last < first) return;
     std::uint64_t const step =
         stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
@@ -71,10 +70,9 @@ void make_rows_usable(std::uint64_t first, std::uint64_t last, std::int64_t stri
     }
     std::uint64_t way = 0;
     bool const are_many = __builtin_mul_overflow(step, more, &way) || last + way < last;
-    if (!are_many && are_close(last - first + 1, step))
-        return make_usable(first, last + way, forbidding);
+    if (!are_many && are_close(last - first + 1, step)) return check(first, last + way, forbidding);
     for (std::uint64_t row = 0; row <= more; ++row, first += step, last += step)
-        make_usable(first, last, forbidding);
+        check(first, last, forbidding);
 }
 
 } // namespace
@@ -87,29 +85,29 @@ namespace dsm = tulle::dsm;
 extern "C" {
 
 void tulle_coherent_do_load(std::uint64_t address) noexcept {
-    dsm::make_usable(address, address, dsm::k_forbids_loads);
+    dsm::check(address, address, dsm::k_forbids_loads);
 }
 
 void tulle_coherent_do_store(std::uint64_t address) noexcept {
-    dsm::make_usable(address, address, dsm::k_forbids_stores);
+    dsm::check(address, address, dsm::k_forbids_stores);
 }
 
 void tulle_coherent_do_load_range(std::uint64_t first, std::uint64_t last) noexcept {
-    dsm::make_usable(first, last, dsm::k_forbids_loads);
+    dsm::check(first, last, dsm::k_forbids_loads);
 }
 
 void tulle_coherent_do_store_range(std::uint64_t first, std::uint64_t last) noexcept {
-    dsm::make_usable(first, last, dsm::k_forbids_stores);
+    dsm::check(first, last, dsm::k_forbids_stores);
 }
 
 void tulle_coherent_do_load_rows(std::uint64_t first, std::uint64_t last, std::int64_t stride,
                                  std::uint64_t more) noexcept {
-    dsm::make_rows_usable(first, last, stride, more, dsm::k_forbids_loads);
+    dsm::check_rows(first, last, stride, more, dsm::k_forbids_loads);
 }
 
 void tulle_coherent_do_store_rows(std::uint64_t first, std::uint64_t last, std::int64_t stride,
                                   std::uint64_t more) noexcept {
-    dsm::make_rows_usable(first, last, stride, more, dsm::k_forbids_stores);
+    dsm::check_rows(first, last, stride, more, dsm::k_forbids_stores);
 }
 
 } // extern "C"

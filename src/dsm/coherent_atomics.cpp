@@ -17,17 +17,16 @@ constexpr std::uint32_t k_order_bits = 0xF;
 
 std::uint64_t access_coherently(std::uint64_t address, std::uint64_t operand,
                                 std::uint64_t expected, std::uint32_t action) noexcept {
-    coherent_host* const own = own_host();
-    if (own == nullptr || !own->contains(address))
+    if (!is_host() || !contains(address))
         return access_atomically(address, operand, expected, action);
     std::uint32_t const order = action >> TULLE_COHERENT_ATOMIC_ORDER_SHIFT & k_order_bits;
     bool const is_load = (action & k_kind_bits) == TULLE_COHERENT_ATOMIC_LOAD;
     bool const is_store = (action & k_kind_bits) == TULLE_COHERENT_ATOMIC_STORE;
-    if (!is_load && order >= __ATOMIC_RELEASE) own->release();
-    auto const master = reinterpret_cast<std::uintptr_t>(own->master_of(address));
+    if (!is_load && order >= __ATOMIC_RELEASE) release();
+    auto const master = reinterpret_cast<std::uintptr_t>(master_of(address));
     std::uint64_t const before = access_atomically(master, operand, expected, action);
-    if (!is_load) own->has_changed_master(address);
-    if (!is_store && order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE) own->acquire();
+    if (!is_load) has_changed_master(address);
+    if (!is_store && order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE) acquire();
     return before;
 }
 

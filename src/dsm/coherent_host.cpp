@@ -1,16 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dsm/coherent_host.hpp"
 
+#include "dsm/basic_coherent_host.hpp"
+
 namespace tulle::dsm {
 
 namespace {
 
-coherent_host* s_own = nullptr;
+// A host that misses so many notices, or a home so many fetches, looks at all memory instead.
+constexpr std::size_t k_notices = std::size_t{1} << 16U;
+constexpr std::size_t k_fetches = std::size_t{1} << 13U;
+using host = basic_coherent_host<k_notices, k_fetches>;
+
+host* s_own = nullptr;
 
 } // namespace
 
-// Before the place's thread uses the memory, by that thread.
-coherent_host* own_host() noexcept { return s_own; }
-void set_own_host(coherent_host* own) noexcept { s_own = own; }
+std::uint64_t file_size(geometry const& chosen) noexcept {
+    return basic_shared_file<k_notices, k_fetches>(chosen).size();
+}
+
+void become_host(geometry const& chosen, host_number here, int descriptor) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): where checks look
+    auto* const states = reinterpret_cast<std::uint8_t*>(chosen.first_line());
+    s_own = new host(chosen, here, descriptor, chosen.address, states);
+}
+
+bool is_host() noexcept { return s_own != nullptr; }
+
+bool contains(std::uint64_t address) noexcept { return s_own->contains(address); }
+void add(line_range lines) noexcept { s_own->add(lines); }
+void share() noexcept { s_own->share(); }
+void release() noexcept { s_own->release(); }
+void acquire() noexcept { s_own->acquire(); }
+void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept {
+    s_own->make_usable(first, last, wanted);
+}
+std::byte* master_of(std::uint64_t address) noexcept { return s_own->master_of(address); }
+void has_changed_master(std::uint64_t address) noexcept { s_own->has_changed_master(address); }
 
 } // namespace tulle::dsm

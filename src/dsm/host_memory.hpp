@@ -14,7 +14,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <system_error>
 
@@ -74,9 +73,7 @@ public:
         return m_states[line - m_chosen.first_line()];
     }
     void set_states(line_range lines, std::uint8_t state) noexcept {
-        std::uint8_t* const first = m_states + (lines.first - m_chosen.first_line());
-        if (lines.count >= k_many) std::memset(first, state, lines.count);
-        for (std::uint64_t k = 0; k < lines.count && lines.count < k_many; ++k) first[k] = state;
+        fill_bytes(m_states + (lines.first - m_chosen.first_line()), state, lines.count);
     }
     [[nodiscard]] std::uint32_t& mark_of(line_number line) noexcept {
         return reinterpret_cast<std::uint32_t*>(m_marks.low())[line - m_chosen.first_line()];
@@ -120,7 +117,6 @@ public:
 
 private:
     static constexpr std::size_t k_expected = 512;
-    static constexpr std::uint64_t k_many = 64;
 
     [[noreturn]] static void fail() {
         if (errno == ENOMEM) throw std::bad_alloc();

@@ -44,6 +44,16 @@ void store_differing(std::byte* at, word value, word differs) noexcept {
 
 } // namespace
 
+// Mostly a few; the others by words.
+void fill_bytes(std::uint8_t* to, std::uint8_t value, std::size_t bytes) noexcept {
+    constexpr word each_byte = 0x0101'0101'0101'0101;
+    for (; bytes >= sizeof(word); to += sizeof(word), bytes -= sizeof(word)) {
+        word const eight = each_byte * value;
+        __builtin_memcpy(to, &eight, sizeof eight);
+    }
+    for (; bytes != 0; ++to, --bytes) *to = value;
+}
+
 void copy_words(std::byte* to, std::byte const* from, std::size_t bytes) noexcept {
     for (std::size_t k = 0; k < bytes; k += sizeof(word)) store(to + k, load(from + k));
 }

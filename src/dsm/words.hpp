@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is done with lines of which other hosts may write bytes meanwhile. Only bytes that differ
-// are written.
+// are written. Without functions of the C library, which use vector registers (coherent_host.hpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 namespace tulle::dsm {
+
+// Of this host alone.
+void fill_bytes(std::uint8_t* to, std::uint8_t value, std::size_t bytes) noexcept;
 
 // Whole words, each at once.
 void copy_words(std::byte* to, std::byte const* from, std::size_t bytes) noexcept;

@@ -3,7 +3,7 @@
 // byte is what it would be on one host. Bytes of one word belong to different hosts, so that all
 // write side by side.
 #include "base/rng.hpp"
-#include "dsm/coherent_host.hpp"
+#include "dsm/basic_coherent_host.hpp"
 #include "os/shared_memory.hpp"
 #include "stress.hpp"
 
@@ -184,8 +184,8 @@ TEST_P(protocol_of, random_programs_is_right_with_logs_that_are_too_short) {
 }
 
 INSTANTIATE_TEST_SUITE_P(hosts, protocol_of,
-                         ::testing::Values(shape{2, 64, 150}, shape{2, 256, 150},
-                                           shape{3, 256, 120}, shape{4, 4096, 40}),
+                         ::testing::Values(shape{2, 64, 75}, shape{2, 256, 75}, shape{3, 256, 60},
+                                           shape{4, 4096, 40}),
                          [](auto const& about) {
                              return std::to_string(about.param.hosts) + "_hosts_" +
                                     std::to_string(about.param.unit_bytes) + "_bytes";

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of the library that checks call uses no vector registers, which hold the program's values then. `python3 registers_test.py OBJECT...`"""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+OBJECTS = [path for path in map(pathlib.Path, sys.argv[1:]) if path.suffix == ".o"]
+del sys.argv[1:]
+VECTOR = re.compile(r"%[xyz]mm\d|%k[0-7]\b|%st\b")
+MEMORY = re.compile(r"R_X86_64_PLT32\s+(mem\w+)")
+AT_START = re.compile(r"^(std|tulle::dsm::become_host|tulle::dsm::basic_host_memory<.*>::(mapped|fail|basic_host_memory))")
+
+
+def functions(path):
+    """(name, text) of each function of an object file."""
+    listing = subprocess.run(["objdump", "-drC", path], capture_output=True, text=True, check=True).stdout
+    parts = re.split(r"^[0-9a-f]+ <(.*)>:$", listing, flags=re.MULTILINE)
+    return zip(parts[1::2], parts[2::2])
+
+
+class Registers(unittest.TestCase):
+    def test_none_is_used(self):
+        self.assertGreaterEqual(len(OBJECTS), 4)
+        for path in OBJECTS:
+            found = list(functions(path))
+            self.assertTrue(found, path)
+            for name, text in found:
+                self.assertIsNone(VECTOR.search(text), (path.name, name))
+
+    def test_nor_by_functions_of_the_c_library(self):
+        for path in OBJECTS:
+            for name, text in functions(path):
+                if not AT_START.match(name):
+                    self.assertIsNone(MEMORY.search(text), (path.name, name))
+
+
+unittest.main()
