@@ -4,6 +4,7 @@
 // loops have their simplest form, and after all else, where few accesses are left.
 #include "atomic_checks.hpp"
 #include "block_checks.hpp"
+#include "library_checks.hpp"
 #include "loop_checks.hpp"
 #include "point_checks.hpp"
 #include "uninstrumented.hpp"
@@ -64,6 +65,7 @@ public:
             auto const accesses = accesses_of(f, chosen);
             check_accesses(f, accesses, synchronises, writer);
             check_block_operations(f, chosen, writer);
+            check_library_calls(f, chosen, writer);
             check_atomics(accesses, writer);
         }
         call_start(module);

@@ -2,6 +2,7 @@
 #include "uninstrumented.hpp"
 
 #include "accesses.hpp"
+#include "library_checks.hpp"
 
 #include <set>
 #include <string>
@@ -48,6 +49,7 @@ std::string line_of(CallBase const& call) {
         return may_touch && !is_empty ? "assembly\t" + caller + "\t" + place_of(call) : "";
     }
     Function const* const callee = call.getCalledFunction();
+    if (is_checked_call(call)) return "";
     if (callee == nullptr || !callee->isDeclaration() || only_takes_address(callee->getName()) ||
         !takes_shared_pointer(call))
         return "";

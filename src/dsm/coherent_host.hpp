@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coherent memory of which this process has a copy. Checked code calls it while its registers hold
 // values that it expects to find again: the functions that come before accesses, and all that they
-// call, are compiled to use no vector registers, so that entries save none (src/dsm/CMakeLists.txt).
+// call, are compiled to use no vector registers, so that entries save none
+// (cmake/tulle_library.cmake).
 // But for is_host(), only where there is a copy; one thread at a time.
 #pragma once
 
