@@ -9,7 +9,7 @@
 namespace tulle::bench {
 
 template <class Calls> void serve_connection(int socket) {
-    std::array<char, echo_clients::k_message> message;
+    std::array<char, echo_clients::k_buffer> message;
     ssize_t got = 0;
     while ((got = Calls::read(socket, message.data(), message.size())) > 0) {
         if (Calls::write(socket, message.data(), static_cast<std::size_t>(got)) != got) break;

@@ -50,7 +50,8 @@ ssize_t read_rest(int number, iovec const& whole, ssize_t begun,
 }
 
 ssize_t read_parts(int number, iovec const* parts, int count, detail::limit const& until) noexcept {
-    return until_done(number, direction::in, until, [=, &until](bool may_block) {
+    std::size_t const size = count == 1 ? parts->iov_len : k_unknown_size;
+    return until_done(number, direction::in, until, size, [=, &until](bool may_block) {
         if (!may_block && is_for_socket(number, parts, count)) {
             ssize_t const tried =
                 result_of(::recv(number, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
@@ -68,7 +69,7 @@ ssize_t read_parts(int number, iovec const* parts, int count, detail::limit cons
 
 ssize_t write_parts(int number, iovec const* parts, int count,
                     detail::limit const& until) noexcept {
-    return until_done(number, direction::out, until, [=](bool may_block) {
+    return until_done(number, direction::out, until, k_unknown_size, [=](bool may_block) {
         if (!may_block && is_for_socket(number, parts, count)) {
             ssize_t const tried =
                 result_of(::send(number, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
@@ -86,19 +87,20 @@ ssize_t write_parts(int number, iovec const* parts, int count,
 // Of sockets the system can always try. MSG_DONTWAIT of the caller: it does not want to wait.
 template <class Call>
 ssize_t on_socket(int number, direction way, int flags, detail::limit const& until,
-                  Call call) noexcept {
+                  std::size_t size, Call call) noexcept {
     if ((flags & MSG_DONTWAIT) != 0) return result_of(call(flags));
-    return until_done(number, way, until,
+    return until_done(number, way, until, size,
                       [=](bool) { return result_of(call(flags | MSG_DONTWAIT)); });
 }
 
 int accept_one(int socket, sockaddr* address, socklen_t* length, int flags,
                detail::limit const& until) noexcept {
-    ssize_t const made = until_done(socket, direction::in, until, [=](bool may_block) {
-        return if_ready(socket, direction::in, may_block, [=] {
-            return static_cast<ssize_t>(::accept4(socket, address, length, flags));
+    ssize_t const made =
+        until_done(socket, direction::in, until, k_unknown_size, [=](bool may_block) {
+            return if_ready(socket, direction::in, may_block, [=] {
+                return static_cast<ssize_t>(::accept4(socket, address, length, flags));
+            });
         });
-    });
     if (made >= 0) reactor::instance().expect_new(static_cast<int>(made));
     return static_cast<int>(made);
 }
@@ -223,7 +225,8 @@ ssize_t recv(int socket, void* buffer, std::size_t size, int flags) noexcept {
 }
 ssize_t recv(int socket, void* buffer, std::size_t size, int flags,
              wait_limit const& limit) noexcept {
-    return on_socket(socket, direction::in, flags, limit.get(),
+    std::size_t const asked = flags == 0 ? size : k_unknown_size;
+    return on_socket(socket, direction::in, flags, limit.get(), asked,
                      [=](int with) { return ::recv(socket, buffer, size, with); });
 }
 ssize_t recvfrom(int socket, void* buffer, std::size_t size, int flags, sockaddr* address,
@@ -232,7 +235,7 @@ ssize_t recvfrom(int socket, void* buffer, std::size_t size, int flags, sockaddr
 }
 ssize_t recvfrom(int socket, void* buffer, std::size_t size, int flags, sockaddr* address,
                  socklen_t* length, wait_limit const& limit) noexcept {
-    return on_socket(socket, direction::in, flags, limit.get(), [=](int with) {
+    return on_socket(socket, direction::in, flags, limit.get(), k_unknown_size, [=](int with) {
         return ::recvfrom(socket, buffer, size, with, address, length);
     });
 }
@@ -240,7 +243,7 @@ ssize_t recvmsg(int socket, msghdr* message, int flags) noexcept {
     return recvmsg(socket, message, flags, wait_limit::of(k_forever));
 }
 ssize_t recvmsg(int socket, msghdr* message, int flags, wait_limit const& limit) noexcept {
-    return on_socket(socket, direction::in, flags, limit.get(),
+    return on_socket(socket, direction::in, flags, limit.get(), k_unknown_size,
                      [=](int with) { return ::recvmsg(socket, message, with); });
 }
 ssize_t send(int socket, void const* buffer, std::size_t size, int flags) noexcept {
@@ -248,7 +251,7 @@ ssize_t send(int socket, void const* buffer, std::size_t size, int flags) noexce
 }
 ssize_t send(int socket, void const* buffer, std::size_t size, int flags,
              wait_limit const& limit) noexcept {
-    return on_socket(socket, direction::out, flags, limit.get(),
+    return on_socket(socket, direction::out, flags, limit.get(), k_unknown_size,
                      [=](int with) { return ::send(socket, buffer, size, with); });
 }
 ssize_t sendto(int socket, void const* buffer, std::size_t size, int flags, sockaddr const* address,
@@ -271,7 +274,7 @@ ssize_t sendmsg(int socket, msghdr const* message, int flags) noexcept {
 ssize_t sendmsg(int socket, msghdr const* message, int flags, wait_limit const& limit) noexcept {
     if (message != nullptr && message->msg_name != nullptr)
         return send_to_name(socket, message, flags, limit.get());
-    return on_socket(socket, direction::out, flags, limit.get(),
+    return on_socket(socket, direction::out, flags, limit.get(), k_unknown_size,
                      [=](int with) { return ::sendmsg(socket, message, with); });
 }
 

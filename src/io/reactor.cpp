@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -28,6 +29,7 @@ constexpr int k_doze_ms = 1;
 
 constexpr std::uint32_t k_in_events = EPOLLIN | EPOLLRDHUP;
 constexpr std::uint32_t k_both_events = EPOLLHUP | EPOLLERR;
+constexpr std::uint32_t k_end_events = k_both_events | EPOLLRDHUP;
 
 constexpr std::uint32_t events_of(direction way) noexcept {
     return way == direction::in ? k_in_events : std::uint32_t{EPOLLOUT};
@@ -38,10 +40,18 @@ wait::wait_reason reason_of(int number) noexcept {
             reinterpret_cast<void const*>(static_cast<std::uintptr_t>(number))};
 }
 
-bool is_socket(int number) noexcept {
-    int type = 0;
-    socklen_t size = sizeof type;
-    return ::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+// -1: it is no socket.
+int protocol_of(int number) noexcept {
+    int value = 0;
+    socklen_t size = sizeof value;
+    return ::getsockopt(number, SOL_SOCKET, SO_PROTOCOL, &value, &size) == 0 ? value : -1;
+}
+
+// Reads of other streams end where the sender changes, too. relaxed, both: hints.
+void note_kind(descriptor& d) noexcept {
+    int const protocol = protocol_of(d.number);
+    d.is_socket.store(protocol >= 0, std::memory_order_relaxed);
+    d.is_stream.store(protocol == IPPROTO_TCP, std::memory_order_relaxed);
 }
 
 // In a deterministic run nothing else happens while the caller runs, and time is not the clock's:
@@ -142,7 +152,7 @@ bool reactor::enter(entry& e, wait::waiter<parking>& self) noexcept {
     if (is_known && d.events(e.way).load(std::memory_order_relaxed) != e.seen) return false;
     d.waiting(e.way).push_back(self);
     if (!is_known) {
-        e.error = report(d, e.way);
+        e.error = report(d, d.reported | events_of(e.way) | EPOLLET);
         if (e.error != 0) {
             d.waiting(e.way).unlink(self);
             return false;
@@ -158,16 +168,17 @@ bool reactor::enter(entry& e, wait::waiter<parking>& self) noexcept {
     return true;
 }
 
-// From now on it is reported for this direction, and at once if it is ready. The epoll may know
-// this file already, from before the number was closed and given to it again.
-int reactor::report(descriptor& d, direction way) noexcept {
-    std::uint32_t const wanted = d.reported | events_of(way) | EPOLLET;
-    int error = d.reported != 0 ? m_events.change(d.number, wanted, &d)
-                                : m_events.add(d.number, wanted, &d);
+// With the lock held: from now on these events of it are reported, and at once if one is true. The
+// epoll may know this file already, from before the number was closed and given to it again.
+int reactor::report(descriptor& d, std::uint32_t wanted) noexcept {
+    bool const is_known = d.reported != 0;
+    int error =
+        is_known ? m_events.change(d.number, wanted, &d) : m_events.add(d.number, wanted, &d);
+    bool const is_new = !is_known || error == ENOENT;
     if (error == ENOENT) error = m_events.add(d.number, wanted, &d);
     if (error == EEXIST) error = m_events.change(d.number, wanted, &d);
     d.reported = error == 0 ? wanted : 0;
-    d.is_socket.store(is_socket(d.number), std::memory_order_relaxed); // relaxed: a hint
+    if (is_new) note_kind(d);
     return error;
 }
 
@@ -205,10 +216,7 @@ void reactor::check(descriptor& d) noexcept {
         std::uint32_t const wanted = d.reported | EPOLLET |
                                      (d.readers.empty() ? 0U : events_of(direction::in)) |
                                      (d.writers.empty() ? 0U : events_of(direction::out));
-        int error = m_events.change(d.number, wanted, &d);
-        if (error == ENOENT) error = m_events.add(d.number, wanted, &d);
-        d.reported = error == 0 ? wanted : 0;
-        if (error == 0) return;
+        if (report(d, wanted) == 0) return;
         readers = d.readers.take_all();
         writers = d.writers.take_all();
     }
@@ -220,6 +228,9 @@ void reactor::deliver(descriptor& d, std::uint32_t events) noexcept {
     wait::wait_batch<parking> readers(nullptr), writers(nullptr);
     {
         std::lock_guard const held(d.lock);
+        // Of the end no other event may come, so that no read is in vain any more. relaxed: the
+        // count that follows orders it.
+        if ((events & k_end_events) != 0) d.is_stream.store(false, std::memory_order_relaxed);
         if ((events & (k_in_events | k_both_events)) != 0) {
             d.count_event(direction::in);
             readers = d.readers.take_all();
@@ -240,9 +251,7 @@ int reactor::replace(int number, int (*call)(void*) noexcept, void* argument) no
     if (d == nullptr) return call(argument);
     d->lock.lock();
     ++d->closings;
-    d->reported = 0;
-    d->count_event(direction::in);
-    d->count_event(direction::out);
+    d->begin_anew();
     wait::wait_batch<parking> readers = d->readers.take_all();
     wait::wait_batch<parking> writers = d->writers.take_all();
     d->lock.unlock();
@@ -257,7 +266,7 @@ void reactor::expect_new(int number) noexcept {
     descriptor* const d = m_table.find(number);
     if (d == nullptr) return;
     std::lock_guard const held(d->lock);
-    d->reported = 0;
+    d->begin_anew();
     // They wait for a file that was closed by the system's call: for this one from now on.
     if (!d->readers.empty() || !d->writers.empty()) check_later(*d);
 }

@@ -50,6 +50,15 @@ public:
 
     // Before a try, whose failure may be followed by a wait.
     [[nodiscard]] event_count look(int number, direction d) const noexcept;
+    // A read of one buffer without flags, which had looked before, took less than it asked for.
+    void note_short_read(int number, event_count seen) noexcept {
+        if (descriptor* const d = m_table.find(number)) d->note_short_read(seen);
+    }
+    // Whether a read would find nothing.
+    [[nodiscard]] bool is_drained(int number, event_count seen) const noexcept {
+        descriptor* const d = seen != k_never_looked ? m_table.find(number) : nullptr;
+        return d != nullptr && d->is_drained(seen);
+    }
     // A hint: it was one when somebody last began to wait for it.
     [[nodiscard]] bool was_socket(int number) const noexcept {
         descriptor* const d = m_table.find(number);
@@ -102,7 +111,7 @@ private:
     [[nodiscard]] wait_error queue_at(descriptor& d, direction way, event_count seen,
                                       wait::limit<parking> until) noexcept;
     [[nodiscard]] bool enter(entry& e, wait::waiter<parking>& self) noexcept;
-    [[nodiscard]] int report(descriptor& d, direction way) noexcept;
+    [[nodiscard]] int report(descriptor& d, std::uint32_t wanted) noexcept;
     void check_later(descriptor& d) noexcept;
     void check_all() noexcept;
     void check(descriptor& d) noexcept;

@@ -32,6 +32,7 @@ namespace {
 std::atomic<std::uint32_t> s_transfers_hit{0}, s_epolls_hit{0};
 std::atomic<std::uint64_t> s_calls{0};
 std::array<std::atomic<long>, 4> s_met{};
+std::atomic<long> s_vain_reads{0}; // of sockets
 
 enum class fate : std::uint8_t { none, interrupted, would_block, short_count };
 
@@ -73,8 +74,11 @@ extern "C" {
 
 ssize_t recv(int socket, void* buffer, std::size_t size, int flags) {
     static auto* const real = hidden(&::recv, "recv");
-    return transfer(size, (flags & MSG_DONTWAIT) != 0,
-                    [=](std::size_t n) { return real(socket, buffer, n, flags); });
+    return transfer(size, (flags & MSG_DONTWAIT) != 0, [=](std::size_t n) {
+        ssize_t const got = real(socket, buffer, n, flags);
+        if (got < 0 && errno == EAGAIN) s_vain_reads.fetch_add(1);
+        return got;
+    });
 }
 
 ssize_t send(int socket, void const* buffer, std::size_t size, int flags) {
@@ -259,6 +263,28 @@ TEST(io_stress, bytes_arrive_where_the_epoll_has_no_memory) {
     run_connections(1, 2);
     EXPECT_EQ(open_descriptors(), before);
     EXPECT_GT(s_met[0].load(), 0);
+}
+
+// A read that takes less than it asks for has taken all there is: the next one waits at once.
+TEST(io_stress, reads_that_can_find_nothing_are_not_tried) {
+    start_reactor();
+    connection const there = make_tcp_connection(), back = make_tcp_connection();
+    constexpr int k_rounds = 2000;
+    auto echo = spawn([&] {
+        std::array<char, 100> bytes{};
+        for (ssize_t n = 0; (n = io::read(there.in, bytes.data(), bytes.size())) > 0;)
+            EXPECT_EQ(io::write(back.out, bytes.data(), static_cast<std::size_t>(n)), n);
+    });
+    s_vain_reads.store(0);
+    std::array<char, 100> bytes{};
+    for (int k = 0; k < k_rounds; ++k) {
+        EXPECT_EQ(io::write(there.out, bytes.data(), 10), 10);
+        EXPECT_EQ(io::read(back.in, bytes.data(), bytes.size()), 10);
+    }
+    EXPECT_LT(s_vain_reads.load(), k_rounds); // of two reads a round
+    EXPECT_EQ(io::close(there.out), 0);
+    echo.join(); // the end is noticed
+    for (int const end : {there.in, back.in, back.out}) EXPECT_EQ(io::close(end), 0);
 }
 
 } // namespace

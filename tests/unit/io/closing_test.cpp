@@ -304,6 +304,35 @@ TEST_P(io_closing, cancellations_and_events_race) {
     }
 }
 
+// A read that takes less than it asked for is not followed by a try in vain; but the end of the
+// stream may have come with the last bytes, or before they were read.
+TEST_P(io_closing, the_end_of_a_stream_is_noticed_however_it_comes) {
+    tcp_listener const listener;
+    sockaddr_in const to = listener.address();
+    auto server = spawn([&] {
+        for (int round = 0; round < 100; ++round) {
+            int const s = io::accept(listener.socket(), nullptr, nullptr, SOCK_CLOEXEC);
+            std::array<char, 100> bytes{};
+            ssize_t all = 0;
+            for (ssize_t n = 0; (n = io::read(s, bytes.data(), bytes.size())) > 0; all += n) {
+                if (round % 3 == 0) this_thread::sleep_for(100us); // the end comes first
+            }
+            EXPECT_EQ(all, 4);
+            EXPECT_EQ(io::close(s), 0);
+        }
+    });
+    for (int round = 0; round < 100; ++round) {
+        int const s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        EXPECT_EQ(io::connect(s, reinterpret_cast<sockaddr const*>(&to), sizeof to), 0);
+        EXPECT_EQ(io::write(s, "ab", 2), 2);
+        if (round % 2 == 0) this_thread::yield();
+        EXPECT_EQ(io::write(s, "cd", 2), 2);
+        if (round % 5 == 0) this_thread::sleep_for(100us);
+        EXPECT_EQ(io::close(s), 0);
+    }
+    server.join();
+}
+
 INSTANTIATE_TEST_SUITE_P(workers, io_closing, ::testing::Values(1, 2));
 
 } // namespace
