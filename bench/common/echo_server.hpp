@@ -22,6 +22,7 @@ template <class Calls> void serve_connection(int socket) {
 template <class Library, class Calls, class WhileHeld>
 bool serve_clients(echo_clients const& clients, int connections, WhileHeld while_held) {
     typename Library::group threads;
+    Calls::prepare(clients.listener());
     bool ok = true;
     for (int k = 0; k < connections && ok; ++k) {
         int const socket = Calls::accept(clients.listener());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each call tries without blocking, waits until the descriptor is ready, and tries again. It is not
-// known of a try that finds the descriptor ready whether it waits in the system all the same, where
-// the system has no such try: then another thread has been faster.
+// Each call tries without blocking, waits until the descriptor is ready, and tries again. Where the
+// system has no such try of a file, it is not known whether one that is ready waits in the system
+// all the same, as another thread has been faster.
 #include "io/tries.hpp"
 
 #include <tulle/cancellation.hpp>
@@ -93,14 +93,26 @@ ssize_t on_socket(int number, direction way, int flags, detail::limit const& unt
                       [=](bool) { return result_of(call(flags | MSG_DONTWAIT)); });
 }
 
+TULLE_NOINLINE bool is_nonblocking(int number) noexcept {
+    int const flags = ::fcntl(number, F_GETFL);
+    return flags < 0 || (flags & O_NONBLOCK) != 0; // negative: the next call says why
+}
+
+// The system has no try on a listening socket that blocks, and another thread or process may be
+// faster after the event: then a helper waits, not a worker.
+ssize_t try_to_accept(int socket, sockaddr* address, socklen_t* length, int flags,
+                      detail::limit const& until) noexcept {
+    auto const call = [=] { return result_of(::accept4(socket, address, length, flags)); };
+    if (is_nonblocking(socket)) return call();
+    return is_ready(socket, direction::in) ? on_helper(until, call) : -EAGAIN;
+}
+
 int accept_one(int socket, sockaddr* address, socklen_t* length, int flags,
                detail::limit const& until) noexcept {
-    ssize_t const made =
-        until_done(socket, direction::in, until, k_unknown_size, [=](bool may_block) {
-            return if_ready(socket, direction::in, may_block, [=] {
-                return static_cast<ssize_t>(::accept4(socket, address, length, flags));
-            });
-        });
+    auto const attempt = [=, &until](bool /*may_block*/) {
+        return try_to_accept(socket, address, length, flags, until);
+    };
+    ssize_t const made = until_done(socket, direction::in, until, k_unknown_size, attempt);
     if (made >= 0) reactor::instance().expect_new(static_cast<int>(made));
     return static_cast<int>(made);
 }
@@ -155,6 +167,7 @@ int wait_for_connection(int socket, event_count seen, detail::limit const& until
 int connect_to(int socket, sockaddr const* address, socklen_t length,
                detail::limit const& until) noexcept {
     for (pauses between;;) {
+        reactor::instance().expect_new(socket); // often it is one, made by the system's call
         event_count const seen = reactor::instance().look(socket, direction::out);
         int const begun = begin_to_connect(socket, address, length);
         if (begun == -EAGAIN) {

@@ -29,7 +29,12 @@ struct descriptor {
     // Of these events the epoll reports the file that had this number when it was asked to (EPOLLIN
     // and so on).
     std::uint32_t reported = 0;
-    bool is_to_check = false; // it is in the reactor's list
+    bool is_to_check = false;       // it is in one of the reactor's lists (check_list.hpp)
+    std::uint32_t waits = 0;        // that have begun
+    std::uint32_t waits_before = 0; // when it came into the list, or at the last round
+    // Waits in a row that events have ended: the epoll knows the file.
+    std::uint32_t proofs = 0;
+    std::uint32_t checked_at = 0; // which poll that was
     wait::wait_list<parking> readers;
     wait::wait_list<parking> writers;
 
@@ -63,6 +68,7 @@ struct descriptor {
     // With the lock held: the number is that of another file, of which no epoll knows.
     void begin_anew() noexcept {
         reported = 0;
+        proofs = 0;
         is_stream.store(false, std::memory_order_relaxed); // relaxed: a hint
         count_event(direction::in);
         count_event(direction::out);

@@ -26,6 +26,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <pthread.h>
@@ -243,6 +244,26 @@ struct worker : worker_remote, worker_core {
     worker(scheduler& its_scheduler, worker_kind its_kind, int its_index, bool asymmetric) noexcept
         : worker_remote(its_scheduler, its_kind, its_index, asymmetric),
           worker_core(its_kind, its_index) {}
+};
+
+// From its construction to end(), threads that this worker makes ready go to its queue, and nobody
+// is told of them.
+class gathering {
+public:
+    explicit gathering(worker_remote& w) noexcept
+        : m_worker(w), m_kept(std::exchange(w.keeps_resumed, false)) {
+        w.gathers_events = true;
+    }
+    gathering(gathering const&) = delete;
+    gathering& operator=(gathering const&) = delete;
+    void end() noexcept {
+        m_worker.gathers_events = false;
+        m_worker.keeps_resumed = m_kept;
+    }
+
+private:
+    worker_remote& m_worker;
+    bool m_kept;
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.
