@@ -32,6 +32,8 @@ runnable* keep_rest(worker& thief, worker_remote const& victim, runnable_list& t
     thief.pace.stole(os::monotonic_ns(), count);
     if (victim.burst.is_all(victim.decisions.value()))
         thief.burst.add(thief.decisions.value(), count);
+    if (victim.event_burst.is_all(victim.decisions.value()))
+        thief.event_burst.add(thief.decisions.value(), count);
     return first;
 }
 

@@ -246,6 +246,7 @@ sleep_end sleep_until_woken(worker& w) noexcept {
     std::uint64_t const until = std::min({trim_at, check_at, time.until()});
     sleep_end const end = sleep_until(w, until);
     w.burst.begin(w.decisions.value()); // of what comes now
+    if (end != sleep_end::left) w.event_burst.begin(w.decisions.value());
     if (end != sleep_end::timed_out) return end;
     std::uint64_t const now = os::monotonic_ns();
     if (now >= trim_at) {
@@ -284,15 +285,22 @@ bool stand_by_if_surplus(worker& w) noexcept {
     return true;
 }
 
+// A worker that has done nothing but run threads whose time had come need not search for long: they
+// have made no work that waits, and a search after each of many sleepers would keep the processors
+// busy. Nor need one that has run threads whose events had come, as it sleeps where the next ones
+// wake it. Such a worker searches one round all the same, and once more when it has announced its
+// sleep.
+std::uint64_t patience_of(worker const& w) noexcept {
+    std::uint32_t const decisions = w.decisions.value();
+    bool const rests = w.event_burst.is_all(decisions) && w.owner->awaited_events() != nullptr;
+    return w.burst.is_all(decisions) || rests ? 0 : w.owner->chosen().spin_ns;
+}
+
 // Called while the worker counts as searching; when it returns, with work, the worker neither
 // searches nor sleeps. A worker that has slept for as long as it wanted to, without being woken,
-// need not search for long: nothing has made work. Nor need one that has done nothing but run
-// threads whose time had come: they have made no work that waits, and a search after each of many
-// sleepers would keep the processors busy.
-// Such a worker searches one round all the same, and once more when it has announced its sleep.
+// need not search for long: nothing has made work.
 work search_and_sleep(worker& w) noexcept {
-    std::uint64_t const patience_ns =
-        w.burst.is_all(w.decisions.value()) ? 0 : w.owner->chosen().spin_ns;
+    std::uint64_t const patience_ns = patience_of(w);
     bool woken = false;
     for (bool has_slept = false;; has_slept = true) {
         if (!stand_by_if_surplus(w)) return work::to_stop();
