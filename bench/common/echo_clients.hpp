@@ -19,7 +19,8 @@ struct echo_load {
 
 class echo_clients {
 public:
-    static constexpr std::size_t k_message = 64; // bytes
+    static constexpr std::size_t k_message = 64;  // bytes
+    static constexpr std::size_t k_buffer = 1024; // of a server, which does not know that
 
     // Listens, and starts the process, which connects so many times, has one message answered on
     // each connection, and then waits for go(). The process must have one thread.

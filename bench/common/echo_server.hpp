@@ -9,7 +9,7 @@
 namespace tulle::bench {
 
 template <class Calls> void serve_connection(int socket) {
-    std::array<char, echo_clients::k_message> message;
+    std::array<char, echo_clients::k_buffer> message;
     ssize_t got = 0;
     while ((got = Calls::read(socket, message.data(), message.size())) > 0) {
         if (Calls::write(socket, message.data(), static_cast<std::size_t>(got)) != got) break;
@@ -22,6 +22,7 @@ template <class Calls> void serve_connection(int socket) {
 template <class Library, class Calls, class WhileHeld>
 bool serve_clients(echo_clients const& clients, int connections, WhileHeld while_held) {
     typename Library::group threads;
+    Calls::prepare(clients.listener());
     bool ok = true;
     for (int k = 0; k < connections && ok; ++k) {
         int const socket = Calls::accept(clients.listener());

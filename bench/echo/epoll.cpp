@@ -41,7 +41,7 @@ public:
 
 private:
     void serve(int socket) {
-        std::array<char, echo_clients::k_message> message;
+        std::array<char, echo_clients::k_buffer> message;
         ssize_t const got = ::read(socket, message.data(), message.size());
         if (got > 0 && ::write(socket, message.data(), static_cast<std::size_t>(got)) == got)
             return;

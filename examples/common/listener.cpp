@@ -36,7 +36,8 @@ bool is_shortage(int error) noexcept {
 
 } // namespace
 
-listener::listener(int port) : m_socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+listener::listener(int port)
+    : m_socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     check(m_socket, "socket");
     int const yes = 1;
     sockaddr_in const address = local_address(port);

@@ -80,8 +80,8 @@ TULLE_API ssize_t sendmsg(int socket, msghdr const* message, int flags,
                           wait_limit const& limit) noexcept;
 
 // A new socket, or a negative errno value. `flags`: SOCK_NONBLOCK, SOCK_CLOEXEC. On a listening
-// socket without O_NONBLOCK a connection that vanishes at the wrong moment, or that another one
-// takes, may block the worker as well.
+// socket without O_NONBLOCK, where others may take the connection first, a helper OS thread makes
+// the call; with O_NONBLOCK the worker does, which is faster.
 TULLE_API int accept(int socket, sockaddr* address, socklen_t* length, int flags = 0) noexcept;
 TULLE_API int accept(int socket, sockaddr* address, socklen_t* length, int flags,
                      wait_limit const& limit) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each call tries without blocking, waits until the descriptor is ready, and tries again. It is not
-// known of a try that finds the descriptor ready whether it waits in the system all the same, where
-// the system has no such try: then another thread has been faster.
+// Each call tries without blocking, waits until the descriptor is ready, and tries again. Where the
+// system has no such try of a file, it is not known whether one that is ready waits in the system
+// all the same, as another thread has been faster.
 #include "io/tries.hpp"
 
 #include <tulle/cancellation.hpp>
@@ -50,7 +50,8 @@ ssize_t read_rest(int number, iovec const& whole, ssize_t begun,
 }
 
 ssize_t read_parts(int number, iovec const* parts, int count, detail::limit const& until) noexcept {
-    return until_done(number, direction::in, until, [=, &until](bool may_block) {
+    std::size_t const size = count == 1 ? parts->iov_len : k_unknown_size;
+    return until_done(number, direction::in, until, size, [=, &until](bool may_block) {
         if (!may_block && is_for_socket(number, parts, count)) {
             ssize_t const tried =
                 result_of(::recv(number, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
@@ -68,7 +69,7 @@ ssize_t read_parts(int number, iovec const* parts, int count, detail::limit cons
 
 ssize_t write_parts(int number, iovec const* parts, int count,
                     detail::limit const& until) noexcept {
-    return until_done(number, direction::out, until, [=](bool may_block) {
+    return until_done(number, direction::out, until, k_unknown_size, [=](bool may_block) {
         if (!may_block && is_for_socket(number, parts, count)) {
             ssize_t const tried =
                 result_of(::send(number, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
@@ -86,19 +87,32 @@ ssize_t write_parts(int number, iovec const* parts, int count,
 // Of sockets the system can always try. MSG_DONTWAIT of the caller: it does not want to wait.
 template <class Call>
 ssize_t on_socket(int number, direction way, int flags, detail::limit const& until,
-                  Call call) noexcept {
+                  std::size_t size, Call call) noexcept {
     if ((flags & MSG_DONTWAIT) != 0) return result_of(call(flags));
-    return until_done(number, way, until,
+    return until_done(number, way, until, size,
                       [=](bool) { return result_of(call(flags | MSG_DONTWAIT)); });
+}
+
+TULLE_NOINLINE bool is_nonblocking(int number) noexcept {
+    int const flags = ::fcntl(number, F_GETFL);
+    return flags < 0 || (flags & O_NONBLOCK) != 0; // negative: the next call says why
+}
+
+// The system has no try on a listening socket that blocks, and another thread or process may be
+// faster after the event: then a helper waits, not a worker.
+ssize_t try_to_accept(int socket, sockaddr* address, socklen_t* length, int flags,
+                      detail::limit const& until) noexcept {
+    auto const call = [=] { return result_of(::accept4(socket, address, length, flags)); };
+    if (is_nonblocking(socket)) return call();
+    return is_ready(socket, direction::in) ? on_helper(until, call) : -EAGAIN;
 }
 
 int accept_one(int socket, sockaddr* address, socklen_t* length, int flags,
                detail::limit const& until) noexcept {
-    ssize_t const made = until_done(socket, direction::in, until, [=](bool may_block) {
-        return if_ready(socket, direction::in, may_block, [=] {
-            return static_cast<ssize_t>(::accept4(socket, address, length, flags));
-        });
-    });
+    auto const attempt = [=, &until](bool /*may_block*/) {
+        return try_to_accept(socket, address, length, flags, until);
+    };
+    ssize_t const made = until_done(socket, direction::in, until, k_unknown_size, attempt);
     if (made >= 0) reactor::instance().expect_new(static_cast<int>(made));
     return static_cast<int>(made);
 }
@@ -153,6 +167,7 @@ int wait_for_connection(int socket, event_count seen, detail::limit const& until
 int connect_to(int socket, sockaddr const* address, socklen_t length,
                detail::limit const& until) noexcept {
     for (pauses between;;) {
+        reactor::instance().expect_new(socket); // often it is one, made by the system's call
         event_count const seen = reactor::instance().look(socket, direction::out);
         int const begun = begin_to_connect(socket, address, length);
         if (begun == -EAGAIN) {
@@ -223,7 +238,8 @@ ssize_t recv(int socket, void* buffer, std::size_t size, int flags) noexcept {
 }
 ssize_t recv(int socket, void* buffer, std::size_t size, int flags,
              wait_limit const& limit) noexcept {
-    return on_socket(socket, direction::in, flags, limit.get(),
+    std::size_t const asked = flags == 0 ? size : k_unknown_size;
+    return on_socket(socket, direction::in, flags, limit.get(), asked,
                      [=](int with) { return ::recv(socket, buffer, size, with); });
 }
 ssize_t recvfrom(int socket, void* buffer, std::size_t size, int flags, sockaddr* address,
@@ -232,7 +248,7 @@ ssize_t recvfrom(int socket, void* buffer, std::size_t size, int flags, sockaddr
 }
 ssize_t recvfrom(int socket, void* buffer, std::size_t size, int flags, sockaddr* address,
                  socklen_t* length, wait_limit const& limit) noexcept {
-    return on_socket(socket, direction::in, flags, limit.get(), [=](int with) {
+    return on_socket(socket, direction::in, flags, limit.get(), k_unknown_size, [=](int with) {
         return ::recvfrom(socket, buffer, size, with, address, length);
     });
 }
@@ -240,7 +256,7 @@ ssize_t recvmsg(int socket, msghdr* message, int flags) noexcept {
     return recvmsg(socket, message, flags, wait_limit::of(k_forever));
 }
 ssize_t recvmsg(int socket, msghdr* message, int flags, wait_limit const& limit) noexcept {
-    return on_socket(socket, direction::in, flags, limit.get(),
+    return on_socket(socket, direction::in, flags, limit.get(), k_unknown_size,
                      [=](int with) { return ::recvmsg(socket, message, with); });
 }
 ssize_t send(int socket, void const* buffer, std::size_t size, int flags) noexcept {
@@ -248,7 +264,7 @@ ssize_t send(int socket, void const* buffer, std::size_t size, int flags) noexce
 }
 ssize_t send(int socket, void const* buffer, std::size_t size, int flags,
              wait_limit const& limit) noexcept {
-    return on_socket(socket, direction::out, flags, limit.get(),
+    return on_socket(socket, direction::out, flags, limit.get(), k_unknown_size,
                      [=](int with) { return ::send(socket, buffer, size, with); });
 }
 ssize_t sendto(int socket, void const* buffer, std::size_t size, int flags, sockaddr const* address,
@@ -271,7 +287,7 @@ ssize_t sendmsg(int socket, msghdr const* message, int flags) noexcept {
 ssize_t sendmsg(int socket, msghdr const* message, int flags, wait_limit const& limit) noexcept {
     if (message != nullptr && message->msg_name != nullptr)
         return send_to_name(socket, message, flags, limit.get());
-    return on_socket(socket, direction::out, flags, limit.get(),
+    return on_socket(socket, direction::out, flags, limit.get(), k_unknown_size,
                      [=](int with) { return ::sendmsg(socket, message, with); });
 }
 

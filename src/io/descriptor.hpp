@@ -29,20 +29,49 @@ struct descriptor {
     // Of these events the epoll reports the file that had this number when it was asked to (EPOLLIN
     // and so on).
     std::uint32_t reported = 0;
-    bool is_to_check = false; // it is in the reactor's list
+    bool is_to_check = false;       // it is in one of the reactor's lists (check_list.hpp)
+    std::uint32_t waits = 0;        // that have begun
+    std::uint32_t waits_before = 0; // when it came into the list, or at the last round
+    // Waits in a row that events have ended: the epoll knows the file.
+    std::uint32_t proofs = 0;
+    std::uint32_t checked_at = 0; // which poll that was
     wait::wait_list<parking> readers;
     wait::wait_list<parking> writers;
 
     // The lock guards what is written.
     std::atomic<event_count> in_events{0}, out_events{0};
-    std::atomic<bool> is_socket{false};  // a hint: it was one
-    descriptor* next_to_check = nullptr; // guarded by the reactor's list
+    std::atomic<bool> is_socket{false}; // a hint: it was one
+    // A hint: it was a stream of which a read takes less than it asks for only if there is no more,
+    // and of whose end nothing has been reported.
+    std::atomic<bool> is_stream{false};
+    std::atomic<event_count> drained{k_never_looked}; // of in_events, before such a read
+    descriptor* next_to_check = nullptr;              // guarded by the reactor's list
 
     [[nodiscard]] wait::wait_list<parking>& waiting(direction d) noexcept {
         return d == direction::in ? readers : writers;
     }
     [[nodiscard]] std::atomic<event_count>& events(direction d) noexcept {
         return d == direction::in ? in_events : out_events;
+    }
+    // A read that had seen this count before took less than it asked for. relaxed: if the end was
+    // reported before, the look at the count has seen that too (count_event); if it is later, that
+    // is another count.
+    void note_short_read(event_count seen) noexcept {
+        if (is_stream.load(std::memory_order_relaxed))
+            drained.store(seen, std::memory_order_relaxed);
+    }
+    // Nothing has been reported since a read took all there was: another one would be in vain.
+    // relaxed: the thread that reads has written it, or another reader whose count is the same.
+    [[nodiscard]] bool is_drained(event_count seen) const noexcept {
+        return drained.load(std::memory_order_relaxed) == seen;
+    }
+    // With the lock held: the number is that of another file, of which no epoll knows.
+    void begin_anew() noexcept {
+        reported = 0;
+        proofs = 0;
+        is_stream.store(false, std::memory_order_relaxed); // relaxed: a hint
+        count_event(direction::in);
+        count_event(direction::out);
     }
     // Whoever has read the old number does not begin to wait.
     void count_event(direction d) noexcept {

@@ -2,16 +2,16 @@
 #include "io/reactor.hpp"
 
 #include "os/clock.hpp"
-#include "os/thread.hpp"
 #include "sched/scheduler.hpp"
 #include "wait/limit_wait.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
 #include <new>
 #include <utility>
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -22,12 +22,13 @@ namespace tulle::io {
 namespace {
 
 constexpr std::uint64_t k_between_polls_ns = 20'000; // by busy workers
-constexpr std::uint32_t k_polls_per_check = 64;      // where each poll finds something
-constexpr std::size_t k_events_at_once = 64;
-constexpr int k_doze_ms = 1;
+constexpr std::uint64_t k_after_nothing_ns = 4'000;  // by workers that search
+constexpr std::uint64_t k_doze_ns = 1'000'000;
+constexpr std::uint32_t k_proofs = 4; // that the epoll knows a file, which is then checked late
 
 constexpr std::uint32_t k_in_events = EPOLLIN | EPOLLRDHUP;
 constexpr std::uint32_t k_both_events = EPOLLHUP | EPOLLERR;
+constexpr std::uint32_t k_end_events = k_both_events | EPOLLRDHUP;
 
 constexpr std::uint32_t events_of(direction way) noexcept {
     return way == direction::in ? k_in_events : std::uint32_t{EPOLLOUT};
@@ -38,10 +39,18 @@ wait::wait_reason reason_of(int number) noexcept {
             reinterpret_cast<void const*>(static_cast<std::uintptr_t>(number))};
 }
 
-bool is_socket(int number) noexcept {
-    int type = 0;
-    socklen_t size = sizeof type;
-    return ::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+// -1: it is no socket.
+int protocol_of(int number) noexcept {
+    int value = 0;
+    socklen_t size = sizeof value;
+    return ::getsockopt(number, SOL_SOCKET, SO_PROTOCOL, &value, &size) == 0 ? value : -1;
+}
+
+// Reads of other streams end where the sender changes, too. relaxed, both: hints.
+void note_kind(descriptor& d) noexcept {
+    int const protocol = protocol_of(d.number);
+    d.is_socket.store(protocol >= 0, std::memory_order_relaxed);
+    d.is_stream.store(protocol == IPPROTO_TCP, std::memory_order_relaxed);
 }
 
 // In a deterministic run nothing else happens while the caller runs, and time is not the clock's:
@@ -137,62 +146,59 @@ wait_error reactor::queue_at(descriptor& d, direction way, event_count seen,
 bool reactor::enter(entry& e, wait::waiter<parking>& self) noexcept {
     descriptor& d = e.d;
     e.closings = d.closings;
+    ++d.waits;
     // relaxed: written under the lock.
     bool const is_known = (d.reported & events_of(e.way)) != 0 && e.seen != k_never_looked;
     if (is_known && d.events(e.way).load(std::memory_order_relaxed) != e.seen) return false;
     d.waiting(e.way).push_back(self);
     if (!is_known) {
-        e.error = report(d, e.way);
+        e.error = report(d, d.reported | events_of(e.way) | EPOLLET);
         if (e.error != 0) {
             d.waiting(e.way).unlink(self);
             return false;
         }
-    } else {
-        check_later(d);
+    } else if (!d.is_to_check) {
+        check_later(d, d.waits - 1);
     }
-    parking::machine::fence_seq_cst();
-    if (!is_watched()) {
-        if (e.is_guest) watch();
-        sched::scheduler::instance().idle().tell_watcher();
-    }
+    parking::machine::fence_seq_cst(); // pairs with end_rest
+    if (is_watched()) return true;
+    auto& idle = sched::scheduler::instance().idle();
+    if (e.is_guest) static_cast<void>(idle.wake_one()); // to rest, if none of them does
+    idle.tell_watcher();
     return true;
 }
 
-// From now on it is reported for this direction, and at once if it is ready. The epoll may know
-// this file already, from before the number was closed and given to it again.
-int reactor::report(descriptor& d, direction way) noexcept {
-    std::uint32_t const wanted = d.reported | events_of(way) | EPOLLET;
-    int error = d.reported != 0 ? m_events.change(d.number, wanted, &d)
-                                : m_events.add(d.number, wanted, &d);
+// With the lock held: from now on these events of it are reported, and at once if one is true. The
+// epoll may know this file already, from before the number was closed and given to it again.
+int reactor::report(descriptor& d, std::uint32_t wanted) noexcept {
+    bool const is_known = d.reported != 0;
+    int error =
+        is_known ? m_events.change(d.number, wanted, &d) : m_events.add(d.number, wanted, &d);
+    bool const is_new = !is_known || error == ENOENT;
     if (error == ENOENT) error = m_events.add(d.number, wanted, &d);
     if (error == EEXIST) error = m_events.change(d.number, wanted, &d);
     d.reported = error == 0 ? wanted : 0;
-    d.is_socket.store(is_socket(d.number), std::memory_order_relaxed); // relaxed: a hint
+    if (is_new) {
+        d.proofs = 0;
+        note_kind(d);
+    }
     return error;
 }
 
 // With the lock held.
-void reactor::check_later(descriptor& d) noexcept {
-    if (d.is_to_check) return;
-    d.is_to_check = true;
-    d.next_to_check = m_to_check.load(std::memory_order_relaxed); // relaxed: compared below
-    // release pairs with check_all.
-    while (!m_to_check.compare_exchange_weak(d.next_to_check, &d, std::memory_order_release,
-                                             std::memory_order_relaxed)) {}
+void reactor::check_later(descriptor& d, std::uint32_t waits_before) noexcept {
+    (d.proofs < k_proofs ? m_check_soon : m_check_late).enter(d, waits_before);
 }
 
-// acquire pairs with check_later.
-void reactor::check_all() noexcept {
-    descriptor* d = m_to_check.exchange(nullptr, std::memory_order_acquire);
-    while (d != nullptr) {
-        descriptor* const next = d->next_to_check;
-        {
-            std::lock_guard const held(d->lock);
-            d->is_to_check = false; // from now on it may be listed anew
-        }
-        check(*d);
-        d = next;
-    }
+void reactor::check_due(std::uint64_t now) noexcept {
+    auto const again = [this](descriptor& d) { check_later(d, d.waits); };
+    auto const check_it = [this](descriptor& d) { check(d); };
+    m_check_soon.round_if_due(now, again, check_it);
+    m_check_late.round_if_due(now, again, check_it);
+}
+
+std::uint64_t reactor::next_round() const noexcept {
+    return std::min(m_check_soon.next_round(), m_check_late.next_round());
 }
 
 // If it cannot be reported, those that wait find out why when they try themselves.
@@ -205,10 +211,8 @@ void reactor::check(descriptor& d) noexcept {
         std::uint32_t const wanted = d.reported | EPOLLET |
                                      (d.readers.empty() ? 0U : events_of(direction::in)) |
                                      (d.writers.empty() ? 0U : events_of(direction::out));
-        int error = m_events.change(d.number, wanted, &d);
-        if (error == ENOENT) error = m_events.add(d.number, wanted, &d);
-        d.reported = error == 0 ? wanted : 0;
-        if (error == 0) return;
+        d.checked_at = m_polls.load(std::memory_order_relaxed); // relaxed: a hint
+        if (report(d, wanted) == 0) return;
         readers = d.readers.take_all();
         writers = d.writers.take_all();
     }
@@ -216,10 +220,22 @@ void reactor::check(descriptor& d) noexcept {
     writers.wake_all();
 }
 
+// With the lock held: an event has ended a wait. If that was checked just before, the event may
+// have come of it only, so the file may be new, or there may have been more than a short read took.
+void reactor::note_proof(descriptor& d) noexcept {
+    // relaxed: a hint.
+    bool const is_of_check = m_polls.load(std::memory_order_relaxed) - d.checked_at <= 1;
+    d.proofs = is_of_check ? 0 : d.proofs + 1;
+}
+
 void reactor::deliver(descriptor& d, std::uint32_t events) noexcept {
     wait::wait_batch<parking> readers(nullptr), writers(nullptr);
     {
         std::lock_guard const held(d.lock);
+        // Of the end no other event may come, so that no read is in vain any more. relaxed: the
+        // count that follows orders it.
+        if ((events & k_end_events) != 0) d.is_stream.store(false, std::memory_order_relaxed);
+        if (!d.readers.empty() || !d.writers.empty()) note_proof(d);
         if ((events & (k_in_events | k_both_events)) != 0) {
             d.count_event(direction::in);
             readers = d.readers.take_all();
@@ -233,6 +249,17 @@ void reactor::deliver(descriptor& d, std::uint32_t events) noexcept {
     writers.wake_all();
 }
 
+// True: there was one of a descriptor.
+bool reactor::deliver_all(std::span<epoll_event const> found) noexcept {
+    bool some = false;
+    for (epoll_event const& e : found) {
+        if (e.data.ptr == &m_wakes) continue; // the worker that rests takes it
+        deliver(*static_cast<descriptor*>(e.data.ptr), e.events);
+        some = true;
+    }
+    return some;
+}
+
 // Who has tried before, and has not queued yet, tries again. Who begins to wait before the system
 // has done it is found afterwards.
 int reactor::replace(int number, int (*call)(void*) noexcept, void* argument) noexcept {
@@ -240,9 +267,8 @@ int reactor::replace(int number, int (*call)(void*) noexcept, void* argument) no
     if (d == nullptr) return call(argument);
     d->lock.lock();
     ++d->closings;
-    d->reported = 0;
-    d->count_event(direction::in);
-    d->count_event(direction::out);
+    if (d->reported != 0) m_events.remove(number); // its file may be open elsewhere, too
+    d->begin_anew();
     wait::wait_batch<parking> readers = d->readers.take_all();
     wait::wait_batch<parking> writers = d->writers.take_all();
     d->lock.unlock();
@@ -256,30 +282,29 @@ int reactor::replace(int number, int (*call)(void*) noexcept, void* argument) no
 void reactor::expect_new(int number) noexcept {
     descriptor* const d = m_table.find(number);
     if (d == nullptr) return;
-    std::lock_guard const held(d->lock);
-    d->reported = 0;
-    // They wait for a file that was closed by the system's call: for this one from now on.
-    if (!d->readers.empty() || !d->writers.empty()) check_later(*d);
+    d->lock.lock();
+    d->begin_anew();
+    d->lock.unlock();
+    check(*d); // some may wait for a file that was closed by the system's call: for this one now
 }
 
 // --- polling -------------------------------------------------------------------------------------
 
 // relaxed, all hints: two that poll at the same time do no harm.
-bool reactor::take_events(std::uint64_t now) noexcept {
+void reactor::note_poll(std::uint64_t now) noexcept {
     m_polled_at.store(now, std::memory_order_relaxed);
     m_poller.store(sched::this_worker(), std::memory_order_relaxed);
-    std::uint32_t const polls = m_polls.load(std::memory_order_relaxed) + 1;
-    m_polls.store(polls, std::memory_order_relaxed);
-    std::array<epoll_event, k_events_at_once> found;
-    bool some = false;
-    for (std::size_t count = found.size(); count == found.size();) {
-        count = static_cast<std::size_t>(m_events.wait(found, 0));
-        for (std::size_t k = 0; k < count; ++k)
-            deliver(*static_cast<descriptor*>(found[k].data.ptr), found[k].events);
-        some = some || count != 0;
-    }
-    bool const is_due = !some || polls % k_polls_per_check == 0;
-    if (is_due && m_to_check.load(std::memory_order_relaxed) != nullptr) check_all();
+    m_polls.store(m_polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+bool reactor::take_events(std::uint64_t now) noexcept {
+    note_poll(now);
+    event_buffer found;
+    auto const count = static_cast<std::size_t>(m_events.wait(found, 0));
+    bool const some = deliver_all({found.data(), count});
+    // relaxed: a hint.
+    if (!some) m_poll_again_at.store(now + k_after_nothing_ns, std::memory_order_relaxed);
+    check_due(now);
     return some;
 }
 
@@ -293,7 +318,8 @@ bool reactor::is_polled_by_others(std::uint64_t now, void const* caller) const n
 // no events while that one comes back to them all the time.
 bool reactor::poll() noexcept {
     std::uint64_t const now = os::monotonic_ns();
-    return !is_polled_by_others(now, sched::this_worker()) && take_events(now);
+    return now >= m_poll_again_at.load(std::memory_order_relaxed) &&
+           !is_polled_by_others(now, sched::this_worker()) && take_events(now);
 }
 
 bool reactor::poll_sometimes() noexcept {
@@ -302,56 +328,73 @@ bool reactor::poll_sometimes() noexcept {
            take_events(now);
 }
 
-// --- its OS thread -------------------------------------------------------------------------------
+// --- the worker that rests -----------------------------------------------------------------------
 
-// acq_rel: whoever arms it comes after the OS thread that has seen it armed before.
-void reactor::watch() noexcept {
-    // relaxed, both: hints.
-    if (m_poller.load(std::memory_order_relaxed) == sched::this_worker())
-        m_poller.store(nullptr, std::memory_order_relaxed);
-    if (!is_awaited() || m_watched.load(std::memory_order_relaxed) ||
-        m_watched.exchange(true, std::memory_order_acq_rel))
-        return;
-    if (m_outer.change(m_events.number(), EPOLLIN | EPOLLONESHOT, &m_events) != 0)
-        m_watched.store(false, std::memory_order_release);
+// While another one polls it would only take the events from that one; but that may begin to
+// compute at any time. If it goes to sleep, it takes the place of one that dozes.
+std::uint64_t reactor::begin_rest(void const* worker) noexcept {
+    auto const self = reinterpret_cast<std::uintptr_t>(worker);
+    std::uint64_t const now = os::monotonic_ns();
+    bool const dozes = is_polled_by_others(now, worker);
+    std::uintptr_t before = m_rester.load(std::memory_order_relaxed); // relaxed: compared below
+    bool const is_free = before == k_nobody || (before & k_dozes) != 0;
+    bool const is_own = (before & ~k_dozes) == self;
+    if (!is_free || (dozes && before != k_nobody && !is_own)) return os::k_no_deadline;
+    // acq_rel: pairs with end_rest of the one before, who has used the buffer.
+    if (!m_rester.compare_exchange_strong(before, self | (dozes ? k_dozes : 0),
+                                          std::memory_order_acq_rel, std::memory_order_relaxed))
+        return os::k_no_deadline;
+    m_sees_rounds.store(true, std::memory_order_relaxed);           // relaxed: a hint
+    if (!dozes) m_poller.store(nullptr, std::memory_order_relaxed); // relaxed: a hint
+    return dozes ? now + k_doze_ns : 0;
 }
 
-void* reactor::run(void* self) {
-    auto& r = *static_cast<reactor*>(self);
-    os::set_name("tulle-io");
-    r.m_tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: see owns_os_thread
-    r.serve();
-    return nullptr;
-}
-
-void reactor::serve() noexcept {
+bool reactor::rest(std::uint64_t until) noexcept {
     for (;;) {
-        std::array<epoll_event, 2> found;
-        // relaxed: only this thread writes it.
-        int const limit_ms = m_dozes.load(std::memory_order_relaxed) ? k_doze_ms : -1;
-        int const count = m_outer.wait(found, limit_ms);
-        for (int k = 0; k < count; ++k) {
-            if (found[static_cast<std::size_t>(k)].data.ptr == &m_stop) return;
-        }
-        if (count != 0) m_watched.store(false, std::memory_order_release); // pairs with watch
-        serve_event();
+        std::uint64_t const round = next_round();
+        m_sees_rounds.store(round != os::k_no_deadline, std::memory_order_relaxed); // a hint
+        m_found_count =
+            static_cast<std::size_t>(m_events.wait_until(m_found, std::min(until, round)));
+        auto const is_wake = [this](epoll_event const& e) { return e.data.ptr == &m_wakes; };
+        bool const is_woken =
+            std::any_of(m_found.begin(), m_found.begin() + m_found_count, is_wake);
+        if (is_woken) silence();
+        if (m_found_count > (is_woken ? 1U : 0U)) return true;
+        if (is_woken) return false;
+        std::uint64_t const now = os::monotonic_ns();
+        if (now >= round) return true;
+        if (now >= until) return false;
     }
 }
 
-// While a worker polls it need not be disturbed: it would lose its events to this thread, which
-// hands them to another worker. It may begin to compute at any time, however. Once events have been
-// taken here, workers are awake, and the next one of them that sleeps sees to it that this is
-// called again. If none is asleep, nor is soon, the watcher is there.
-void reactor::serve_event() noexcept {
+void reactor::take_found() noexcept {
     std::uint64_t const now = os::monotonic_ns();
-    bool const dozes = is_awaited() && is_polled_by_others(now, nullptr);
-    m_dozes.store(dozes, std::memory_order_relaxed); // relaxed: the fence orders it
-    parking::machine::fence_seq_cst();               // pairs with enter
-    if (dozes) return;
-    if (!take_events(now))
-        watch();
-    else if (is_awaited())
-        sched::scheduler::instance().idle().tell_watcher();
+    note_poll(now);
+    static_cast<void>(deliver_all({m_found.data(), m_found_count}));
+    check_due(now);
+}
+
+// The fence: either whoever begins to wait finds that nobody rests (enter), or it is seen here.
+void reactor::end_rest(void const* worker) noexcept {
+    auto const self = reinterpret_cast<std::uintptr_t>(worker);
+    std::uintptr_t before = m_rester.load(std::memory_order_relaxed); // relaxed: compared below
+    if ((before & ~k_dozes) != self) return;
+    // release pairs with begin_rest; relaxed: another one has taken the place.
+    if (!m_rester.compare_exchange_strong(before, k_nobody, std::memory_order_release,
+                                          std::memory_order_relaxed))
+        return;
+    parking::machine::fence_seq_cst();
+    if (is_awaited()) sched::scheduler::instance().idle().tell_watcher();
+}
+
+void reactor::wake() noexcept {
+    std::uint64_t const one = 1;
+    static_cast<void>(::write(m_wakes, &one, sizeof one)); // there is room
+}
+
+void reactor::silence() noexcept {
+    std::uint64_t count = 0;
+    static_cast<void>(::read(m_wakes, &count, sizeof count)); // it does not block
 }
 
 // --- start and stop ------------------------------------------------------------------------------
@@ -364,10 +407,7 @@ int reactor::start() noexcept {
 
 int reactor::start_locked() noexcept {
     if (m_runs.load(std::memory_order_relaxed)) return 0; // relaxed: under the lock
-    int error = open();
-    if (error == 0)
-        error = os::with_signals_blocked([this] { return os::start_thread(m_thread, &run, this); });
-    if (error != 0) {
+    if (int const error = open()) {
         close();
         return error;
     }
@@ -378,35 +418,26 @@ int reactor::start_locked() noexcept {
 
 int reactor::open() noexcept {
     if (int const error = m_events.open()) return error;
-    if (int const error = m_outer.open()) return error;
-    // It is silent until watch() changes it.
-    if (int const error = m_outer.add(m_events.number(), EPOLLONESHOT, &m_events)) return error;
-    m_stop = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return m_stop >= 0 ? m_outer.add(m_stop, EPOLLIN, &m_stop) : errno;
+    m_wakes = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return m_wakes >= 0 ? m_events.add(m_wakes, EPOLLIN, &m_wakes) : errno;
 }
 
-// The OS thread may still be about to wake a worker for a thread that has ended since.
-void reactor::stop_os_thread() noexcept {
+void reactor::stop_helpers() noexcept {
     std::lock_guard const held(m_starting);
     if (!m_runs.load(std::memory_order_relaxed)) return; // relaxed: under the lock
-    std::uint64_t const one = 1;
-    static_cast<void>(::write(m_stop, &one, sizeof one)); // there is room
-    pthread_join(m_thread, nullptr);
     m_helpers.stop();
     sched::scheduler::instance().set_event_source(nullptr);
     m_runs.store(false, std::memory_order_relaxed); // relaxed: no thread is left that could wait
 }
 
 void reactor::close() noexcept {
-    m_outer.close();
     m_events.close();
-    if (m_stop >= 0) ::close(std::exchange(m_stop, -1));
+    if (m_wakes >= 0) ::close(std::exchange(m_wakes, -1));
     // relaxed, all: nobody uses it.
-    m_watched.store(false, std::memory_order_relaxed);
-    m_dozes.store(false, std::memory_order_relaxed);
-    m_tid.store(0, std::memory_order_relaxed);
+    m_rester.store(k_nobody, std::memory_order_relaxed);
     m_poller.store(nullptr, std::memory_order_relaxed);
-    m_to_check.store(nullptr, std::memory_order_relaxed);
+    m_check_soon.forget();
+    m_check_late.forget();
     m_table.forget_all();
 }
 

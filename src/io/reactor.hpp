@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for descriptors. A thread that finds one not ready queues at it; an epoll reports it to
 // whoever polls: a worker that searches for work, a busy one now and then, the scheduler's watcher,
-// or, while workers sleep, an OS thread of the reactor.
+// or one of the workers that sleep, which waits in the epoll itself.
 //   - A descriptor stays in the epoll, which reports each event once (EPOLLET) and has it counted.
 //     A call reads the count, tries, and queues only if the count is the same (look, wait): an
 //     event that came in between is not lost, and one that comes later finds the waiter.
-//   - A number may have gone over to another file since, of which the epoll does not know. So a
-//     descriptor at which a thread has queued is checked before the poller rests, and now and then
-//     (check): the epoll is asked anew, which adds the file if need be, and reports it if it is
-//     ready. Of threads that wake each other by their output the events come before that.
-//   - The OS thread waits for the epoll itself in a second one, which is armed by a worker that
-//     goes to sleep. While other workers poll it leaves the events to them, and sees once in a
-//     millisecond whether they still do (serve).
+//   - A number may have gone over to another file since, of which the epoll does not know. So waits
+//     that last are checked (check): the epoll is asked anew, which adds the file if need be, and
+//     reports it if it is ready. They are found in rounds (check_list.hpp): soon, or late where the
+//     epoll has told of the descriptor a number of times.
+//   - The worker that rests leaves the epoll alone for a millisecond at a time while another one
+//     polls all the time: threads that wake each other stay together (begin_rest).
 // A reactor is started by the first wait. In a deterministic run the OS thread waits with its
 // thread.
 #pragma once
 
 #include "base/event_source.hpp"
+#include "io/check_list.hpp"
 #include "io/descriptor_table.hpp"
 #include "io/helpers.hpp"
 #include "os/epoll.hpp"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
-
-#include <pthread.h>
+#include <span>
 
 namespace tulle::io {
 
@@ -50,6 +51,15 @@ public:
 
     // Before a try, whose failure may be followed by a wait.
     [[nodiscard]] event_count look(int number, direction d) const noexcept;
+    // A read of one buffer without flags, which had looked before, took less than it asked for.
+    void note_short_read(int number, event_count seen) noexcept {
+        if (descriptor* const d = m_table.find(number)) d->note_short_read(seen);
+    }
+    // Whether a read would find nothing.
+    [[nodiscard]] bool is_drained(int number, event_count seen) const noexcept {
+        descriptor* const d = seen != k_never_looked ? m_table.find(number) : nullptr;
+        return d != nullptr && d->is_drained(seen);
+    }
     // A hint: it was one when somebody last began to wait for it.
     [[nodiscard]] bool was_socket(int number) const noexcept {
         descriptor* const d = m_table.find(number);
@@ -70,9 +80,9 @@ public:
     // The system has made a descriptor of this number.
     void expect_new(int number) noexcept;
 
-    // The run time stops, and nobody waits any more: first the OS thread, which uses the workers,
-    // and when they, which poll, are gone, the descriptors.
-    void stop_os_thread() noexcept;
+    // The run time stops, and nobody waits any more: first the helpers, which use the workers, and
+    // when they, which poll, are gone, the descriptors.
+    void stop_helpers() noexcept;
     void close() noexcept;
     // In a forked child, which shares nothing of it with its parent.
     void forget() noexcept;
@@ -82,16 +92,18 @@ public:
         return m_waiting.load(std::memory_order_relaxed) != 0;
     }
     [[nodiscard]] bool is_watched() const noexcept override {
-        return (m_watched.load(std::memory_order_relaxed) ||
-                m_dozes.load(std::memory_order_relaxed)) &&
-               m_to_check.load(std::memory_order_relaxed) == nullptr;
+        return m_rester.load(std::memory_order_relaxed) != k_nobody &&
+               (m_sees_rounds.load(std::memory_order_relaxed) || next_round() == os::k_no_deadline);
     }
     bool poll() noexcept override;
     bool poll_sometimes() noexcept override;
-    void watch() noexcept override;
+    [[nodiscard]] std::uint64_t begin_rest(void const* worker) noexcept override;
+    [[nodiscard]] bool rest(std::uint64_t until) noexcept override;
+    void take_found() noexcept override;
+    void end_rest(void const* worker) noexcept override;
+    void wake() noexcept override;
     [[nodiscard]] bool owns_os_thread(int tid) const noexcept override {
-        // relaxed: it does not change.
-        return tid == m_tid.load(std::memory_order_relaxed) || m_helpers.owns_os_thread(tid);
+        return m_helpers.owns_os_thread(tid);
     }
 
 private:
@@ -102,35 +114,45 @@ private:
     [[nodiscard]] wait_error queue_at(descriptor& d, direction way, event_count seen,
                                       wait::limit<parking> until) noexcept;
     [[nodiscard]] bool enter(entry& e, wait::waiter<parking>& self) noexcept;
-    [[nodiscard]] int report(descriptor& d, direction way) noexcept;
-    void check_later(descriptor& d) noexcept;
-    void check_all() noexcept;
+    [[nodiscard]] int report(descriptor& d, std::uint32_t wanted) noexcept;
+    void check_later(descriptor& d, std::uint32_t waits_before) noexcept;
+    void check_due(std::uint64_t now) noexcept;
     void check(descriptor& d) noexcept;
+    [[nodiscard]] std::uint64_t next_round() const noexcept;
+    [[nodiscard]] bool deliver_all(std::span<epoll_event const> found) noexcept;
     void deliver(descriptor& d, std::uint32_t events) noexcept;
+    void note_proof(descriptor& d) noexcept;
+    void note_poll(std::uint64_t now) noexcept;
     [[nodiscard]] bool take_events(std::uint64_t now) noexcept;
     [[nodiscard]] bool is_polled_by_others(std::uint64_t now, void const* caller) const noexcept;
-    static void* run(void* self);
-    void serve() noexcept;
-    void serve_event() noexcept;
+    void silence() noexcept;
+
+    static constexpr std::size_t k_events_at_once = 128;
+    using event_buffer = std::array<epoll_event, k_events_at_once>;
 
     descriptor_table m_table;
     helpers m_helpers;
-    os::epoll m_events; // of descriptors
-    os::epoll m_outer;  // of m_events, and of the wish to stop
-    int m_stop = -1;    // an eventfd
-    pthread_t m_thread{};
+    os::epoll m_events; // of descriptors, and of wake()
+    int m_wakes = -1;   // an eventfd, which only the worker that rests reads
     base::spin_lock m_starting;
     std::atomic<bool> m_runs{false};
-    std::atomic<bool> m_watched{false}; // m_events is armed in m_outer
-    std::atomic<bool> m_dozes{false};   // the OS thread, for a millisecond
-    std::atomic<int> m_tid{0};
     std::atomic<std::uint32_t> m_waiting{0}; // threads
+
+    // The worker that rests, and in its lowest bit whether it leaves the epoll alone for now.
+    static constexpr std::uintptr_t k_nobody = 0;
+    static constexpr std::uintptr_t k_dozes = 1;
+    std::atomic<std::uintptr_t> m_rester{k_nobody};
+    std::atomic<bool> m_sees_rounds{false}; // it wakes for the next one
+    event_buffer m_found;                   // by that worker
+    std::size_t m_found_count = 0;
+
     // Hints: when somebody has polled last, which worker that was (null: none), how often.
     std::atomic<std::uint64_t> m_polled_at{0};
     std::atomic<void const*> m_poller{nullptr};
     std::atomic<std::uint32_t> m_polls{0};
-    // A stack, of which all are taken at once.
-    std::atomic<descriptor*> m_to_check{nullptr};
+    std::atomic<std::uint64_t> m_poll_again_at{0}; // after a poll that has found nothing
+    check_list m_check_soon{1'000'000};
+    check_list m_check_late{50'000'000};
 };
 
 } // namespace tulle::io

@@ -55,17 +55,25 @@ template <class Call>
     return error != 0 ? -error : asked.result;
 }
 
+// How much a read of one buffer asks for; nothing is known of other calls.
+constexpr std::size_t k_unknown_size = 0;
+
 // Attempt: takes whether it may block, as it may on a helper once nobody can wait for the
 // descriptor.
 template <class Attempt>
 [[nodiscard]] ssize_t until_done(int number, direction way, detail::limit const& until,
-                                 Attempt attempt) noexcept {
+                                 std::size_t size, Attempt attempt) noexcept {
+    reactor& r = reactor::instance();
+    wait::limit<parking> const limit(until);
     for (;;) {
-        event_count const seen = reactor::instance().look(number, way);
-        ssize_t const result = attempt(false);
+        event_count const seen = r.look(number, way);
+        bool const is_vain =
+            size != k_unknown_size && r.is_drained(number, seen) && !limit.is_over();
+        ssize_t const result = is_vain ? -EAGAIN : attempt(false);
         if (result == -EINTR) continue;
+        if (result > 0 && static_cast<std::size_t>(result) < size) r.note_short_read(number, seen);
         if (!would_block(result)) return result;
-        int const error = reactor::instance().wait(number, way, seen, wait::limit<parking>(until));
+        int const error = r.wait(number, way, seen, limit);
         if (error == EPERM) return on_helper(until, [&] { return attempt(true); });
         if (error != 0) return -error;
     }

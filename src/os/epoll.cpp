@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <utility>
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace tulle::os {
@@ -37,8 +39,45 @@ int epoll::change(int descriptor, std::uint32_t events, void* tag) noexcept {
     return control(m_file, EPOLL_CTL_MOD, descriptor, events, tag);
 }
 
+void epoll::remove(int descriptor) noexcept {
+    static_cast<void>(control(m_file, EPOLL_CTL_DEL, descriptor, 0, nullptr));
+}
+
 int epoll::wait(std::span<epoll_event> out, int timeout_ms) noexcept {
     return std::max(::epoll_wait(m_file, out.data(), static_cast<int>(out.size()), timeout_ms), 0);
+}
+
+namespace {
+
+constexpr std::uint64_t k_ns_per_s = 1'000'000'000;
+constexpr std::uint64_t k_ns_per_ms = 1'000'000;
+
+// -1 with ENOSYS: the system has no such call.
+int wait_for_ns(int file, std::span<epoll_event> out, std::uint64_t ns) noexcept {
+#ifdef SYS_epoll_pwait2
+    struct {
+        std::int64_t seconds, nanoseconds; // on 32-bit machines, too
+    } const time{static_cast<std::int64_t>(ns / k_ns_per_s),
+                 static_cast<std::int64_t>(ns % k_ns_per_s)};
+    return static_cast<int>(::syscall(SYS_epoll_pwait2, file, out.data(),
+                                      static_cast<int>(out.size()), &time, nullptr, 0));
+#else
+    static_cast<void>(file), static_cast<void>(out), static_cast<void>(ns);
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+} // namespace
+
+int epoll::wait_until(std::span<epoll_event> out, std::uint64_t deadline_ns) noexcept {
+    if (deadline_ns == k_no_deadline) return wait(out, -1);
+    std::uint64_t const now = monotonic_ns();
+    std::uint64_t const left = deadline_ns > now ? deadline_ns - now : 0;
+    int const found = wait_for_ns(m_file, out, left);
+    if (found >= 0 || errno == EINTR) return std::max(found, 0);
+    std::uint64_t const most = std::numeric_limits<int>::max();
+    return wait(out, static_cast<int>(std::min(left / k_ns_per_ms, most)));
 }
 
 } // namespace tulle::os

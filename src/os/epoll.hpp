@@ -2,6 +2,8 @@
 // epoll(7). Any OS thread may call any operation at any time.
 #pragma once
 
+#include "os/clock.hpp"
+
 #include <cstdint>
 #include <span>
 
@@ -29,9 +31,15 @@ public:
     // file has been added under this number, and ENOENT from change() that it has not.
     [[nodiscard]] int add(int descriptor, std::uint32_t events, void* tag) noexcept;
     [[nodiscard]] int change(int descriptor, std::uint32_t events, void* tag) noexcept;
+    // It is not reported any more. When its file is closed the system forgets it by itself, but the
+    // file may be open under other numbers.
+    void remove(int descriptor) noexcept;
     // How many events have been written to `out`; a `timeout_ms` of 0 does not wait, -1 is for
     // ever. 0 also after a signal.
     [[nodiscard]] int wait(std::span<epoll_event> out, int timeout_ms) noexcept;
+    // The same until a time on the clock of monotonic_ns(). Where the system measures such waits in
+    // milliseconds, it may end one too early.
+    [[nodiscard]] int wait_until(std::span<epoll_event> out, std::uint64_t deadline_ns) noexcept;
 
 private:
     int m_file = -1;

@@ -18,6 +18,7 @@
 #include "base/debug_access.hpp"
 #include "base/intrusive_list.hpp"
 #include "base/spin_lock.hpp"
+#include "base/waker.hpp"
 
 #include <cstdint>
 
@@ -35,6 +36,7 @@ template <class Machine> class sleeper {
     plain<sleeper*> m_next{nullptr};
     plain<bool> m_listed{false};
     plain<void*> m_handoff{nullptr}; // direct handoff: work that the waker has given to this worker
+    plain<base::waker*> m_elsewhere{nullptr}; // null: it sleeps on m_signal
 };
 
 enum class sleep_result { woken, timed_out };
@@ -91,6 +93,7 @@ public:
     // either withdraws or sleeps.
     void announce(sleeper_type& self) noexcept {
         self.m_signal.store(0, std::memory_order_relaxed); // relaxed: published by the lock
+        self.m_elsewhere.store(nullptr);
         m_lock.lock();
         m_listed.push(self);
         self.m_listed.store(true);
@@ -108,6 +111,15 @@ public:
         }
         m_lock.unlock();
     }
+    // From announced to busy: the worker has found work of its own, which it need not search for.
+    // False: a waker was faster, and it searches, or take_handoff() has work for it.
+    [[nodiscard]] bool leave(sleeper_type& self) noexcept {
+        m_lock.lock();
+        bool const listed = self.m_listed.load();
+        if (listed) unlist(self);
+        m_lock.unlock();
+        return listed;
+    }
     // Called after sleep or withdraw. Not null: work of a direct handoff; the caller does not count
     // as searching.
     [[nodiscard]] void* take_handoff(sleeper_type& self) noexcept {
@@ -118,13 +130,29 @@ public:
     // Sleeps until woken or the deadline (ns, monotonic). The caller is searching afterwards,
     // unless it got a direct handoff.
     sleep_result sleep(sleeper_type& self, std::uint64_t deadline) noexcept {
-        // acquire pairs with the release in unlist: what the waker made is visible.
-        while (self.m_signal.load(std::memory_order_acquire) == 0) {
+        while (!is_woken(self)) {
             if (Machine::futex_wait(self.m_signal, 0, deadline)) continue;
             withdraw(self);
             return sleep_result::timed_out;
         }
         return sleep_result::woken;
+    }
+    // The parts of a sleep, for a worker that does not sleep on its futex all the time. It stays
+    // announced until it is woken, or withdraws.
+    [[nodiscard]] bool is_woken(sleeper_type& self) const noexcept {
+        // acquire pairs with the release in unlist: what the waker made is visible.
+        return self.m_signal.load(std::memory_order_acquire) != 0;
+    }
+    void doze(sleeper_type& self, std::uint64_t deadline) noexcept {
+        static_cast<void>(Machine::futex_wait(self.m_signal, 0, deadline));
+    }
+    // From now on wakers call `elsewhere` (null: on its futex again). False: it has been woken.
+    [[nodiscard]] bool sleeps_elsewhere(sleeper_type& self, base::waker* elsewhere) noexcept {
+        m_lock.lock();
+        bool const listed = self.m_listed.load();
+        if (listed) self.m_elsewhere.store(elsewhere);
+        m_lock.unlock();
+        return listed;
     }
 
     // Work was made that only some workers may take, and none of these sleeps.
@@ -189,25 +217,27 @@ private:
     template <class Leave> bool take_newest(Leave leave) noexcept {
         m_lock.lock();
         sleeper_type* const chosen = m_listed.first();
-        if (chosen != nullptr) {
-            m_wakes.store(m_wakes.load() + 1);
-            leave(*chosen);
-            unlist(*chosen);
-        }
+        base::waker* const elsewhere = chosen != nullptr ? take_listed(*chosen, leave) : nullptr;
         m_lock.unlock();
         if (chosen == nullptr) tell_watcher();
-        return chosen != nullptr && wake_up(*chosen);
+        return chosen != nullptr && wake_up(*chosen, elsewhere);
     }
     template <class Leave> bool take(sleeper_type& chosen, Leave leave) noexcept {
         m_lock.lock();
         bool const listed = chosen.m_listed.load();
-        if (listed) {
-            m_wakes.store(m_wakes.load() + 1);
-            leave(chosen);
-            unlist(chosen);
-        }
+        base::waker* const elsewhere = listed ? take_listed(chosen, leave) : nullptr;
         m_lock.unlock();
-        return listed && wake_up(chosen);
+        return listed && wake_up(chosen, elsewhere);
+    }
+    // Called under the lock. Returns how it is to be woken: what it says itself may change once it
+    // is unlisted.
+    template <class Leave>
+    [[nodiscard]] base::waker* take_listed(sleeper_type& chosen, Leave leave) noexcept {
+        base::waker* const elsewhere = chosen.m_elsewhere.load();
+        m_wakes.store(m_wakes.load() + 1);
+        leave(chosen);
+        unlist(chosen);
+        return elsewhere;
     }
     // Called under the lock, before unlist: at no moment is a worker that will search counted as
     // neither. relaxed: a maker that sees neither count yet wakes one too many.
@@ -225,8 +255,11 @@ private:
         std::uint32_t const before = m_sleeping.fetch_sub(1, std::memory_order_relaxed);
         if ((before & ~k_watches_work) == (k_watches_sleepers | 1U)) wake_watcher();
     }
-    static bool wake_up(sleeper_type& chosen) noexcept {
-        Machine::futex_wake(chosen.m_signal, 1);
+    static bool wake_up(sleeper_type& chosen, base::waker* elsewhere) noexcept {
+        if (elsewhere != nullptr)
+            elsewhere->wake();
+        else
+            Machine::futex_wake(chosen.m_signal, 1);
         return true;
     }
 

@@ -43,8 +43,8 @@ void use_reserved_cpu(launch const& with) noexcept {
     if (with.chosen.adopt_caller) use_cpus(with.chosen.machine, true);
 }
 
-// The first wait for a descriptor starts both. Workers poll until they are gone.
-void stop_io_thread(launch const&) noexcept { io::reactor::instance().stop_os_thread(); }
+// The first wait for a descriptor, or for a helper, starts them. Workers poll until they are gone.
+void stop_io_helpers(launch const&) noexcept { io::reactor::instance().stop_helpers(); }
 void close_io(launch const&) noexcept { io::reactor::instance().close(); }
 
 int start_workers(launch const& with) { return sched::scheduler::instance().start(with.chosen); }
@@ -98,7 +98,7 @@ constexpr std::array<service, 9> k_services{{
     {"the choice of processors", &leave_reserved_cpu, &use_reserved_cpu},
     {"input and output", nullptr, &close_io},
     {"the workers", &start_workers, &stop_workers},
-    {"the thread for input and output", nullptr, &stop_io_thread},
+    {"helpers of input and output", nullptr, &stop_io_helpers},
     {"the sharing of processors", &share_cpus, &leave_cpus},
     {"explanations of stack overflows", &explain_overflows, &stop_explaining},
     {"answers to requests for reports", &answer_requests, &stop_answering},

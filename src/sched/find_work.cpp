@@ -32,6 +32,8 @@ runnable* keep_rest(worker& thief, worker_remote const& victim, runnable_list& t
     thief.pace.stole(os::monotonic_ns(), count);
     if (victim.burst.is_all(victim.decisions.value()))
         thief.burst.add(thief.decisions.value(), count);
+    if (victim.event_burst.is_all(victim.decisions.value()))
+        thief.event_burst.add(thief.decisions.value(), count);
     return first;
 }
 
@@ -137,6 +139,32 @@ bool scheduler::something_to_do(worker_remote& w) noexcept {
     return m_parked.has_stealable() || (others != nullptr && others->has_work());
 }
 
+// --- threads whose events have come --------------------------------------------------------------
+
+namespace {
+
+// The worker needs a spare for a thread that has no stack yet.
+work start_if_possible(worker& w, runnable* r) noexcept {
+    if (r == nullptr || r->kind == runnable_kind::fiber || reserve_spare(w))
+        return work::of_ready(r);
+    w.ready.push_front(*r);
+    return {};
+}
+
+} // namespace
+
+void tell_of_gathered(worker& w) noexcept {
+    if (w.ready.looks_empty()) return;
+    w.owner->notify_light();
+    w.owner->idle().tell_watcher(); // there may be some that nobody else may run
+}
+
+work start_gathered(worker& w) noexcept {
+    work const first = start_if_possible(w, w.owner->take_local(w));
+    tell_of_gathered(w);
+    return first;
+}
+
 // --- what a worker does next ---------------------------------------------------------------------
 
 // One round. Records are only taken when the worker could suspend them.
@@ -173,26 +201,13 @@ work probe_others_first(worker& w) noexcept {
 // A worker that has nothing to do takes the events that have come before it counts as one that
 // searches: to run a single thread that they have made ready it need tell nobody, neither that
 // there is work nor that it does not search any more.
-runnable* take_awaited(worker& w) noexcept {
+work take_awaited(worker& w) noexcept {
     base::event_source* const events = w.owner->awaited_events();
-    if (events == nullptr) return nullptr;
-    bool const kept = std::exchange(w.keeps_resumed, false);
-    w.gathers_events = true;
+    if (events == nullptr) return {};
+    gathering events_only(w);
     bool const some = events->poll();
-    w.gathers_events = false;
-    w.keeps_resumed = kept;
-    if (!some) return nullptr;
-    runnable* const first = w.owner->take_local(w);
-    if (!w.ready.looks_empty()) {
-        w.owner->notify_light();
-        w.owner->idle().tell_watcher(); // there may be some that nobody else may run
-    }
-    return first;
-}
-
-runnable* take_local_or_awaited(worker& w) noexcept {
-    runnable* const r = w.owner->take_local(w);
-    return r != nullptr ? r : take_awaited(w);
+    events_only.end();
+    return some ? start_gathered(w) : work();
 }
 
 } // namespace
@@ -204,10 +219,8 @@ work find_work(worker& w) noexcept {
         work const found = probe_others_first(w);
         if (found) return found;
     }
-    if (runnable* const r = take_local_or_awaited(w)) {
-        if (r->kind == runnable_kind::fiber || reserve_spare(w)) return work::of_ready(r);
-        w.ready.push_front(*r);
-    }
+    if (work const found = start_if_possible(w, s.take_local(w))) return found;
+    if (work const found = take_awaited(w)) return found;
     return wait_for_work(w);
 }
 

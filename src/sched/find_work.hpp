@@ -51,4 +51,9 @@ private:
 // One round of a search. A record is taken only when the worker could suspend it.
 [[nodiscard]] work probe_once(worker& w) noexcept;
 
+// The first of the threads that the worker's events have made ready (gathering, worker.hpp); others
+// are told of the rest. The worker does not count as searching. Nothing: it cannot start it now.
+[[nodiscard]] work start_gathered(worker& w) noexcept;
+void tell_of_gathered(worker& w) noexcept;
+
 } // namespace tulle::sched

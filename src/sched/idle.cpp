@@ -184,38 +184,95 @@ private:
     bool m_is_mine = false;
 };
 
-// Called and left while the worker counts as searching. It sleeps in between if there is really
-// nothing.
-// True: there should be something.
-bool sleep_until_woken(worker& w) noexcept {
+// How a sleep has ended. `left`: with work in the worker's own queues, and it does not count as
+// searching; else it does.
+enum class sleep_end : std::uint8_t { woken, timed_out, left };
+
+// Makes ready the threads of the events that this worker has found instead of sleeping.
+sleep_end take_found_events(worker& w, base::event_source& events) noexcept {
+    auto& idle = w.owner->idle();
+    bool const has_left = idle.leave(w.sleeper);
+    gathering events_only(w);
+    events.take_found();
+    events_only.end();
+    events.end_rest(&w);
+    if (!has_left) return sleep_end::woken;
+    if (!w.ready.looks_empty()) return sleep_end::left;
+    idle.begin_search();
+    return sleep_end::timed_out;
+}
+
+// While threads wait for events, one of the workers that sleep waits for these.
+sleep_end sleep_beside_events(worker& w, base::event_source& events, std::uint64_t until) noexcept {
+    auto& idle = w.owner->idle();
+    while (!idle.is_woken(w.sleeper)) {
+        std::uint64_t const ask_again = events.begin_rest(&w);
+        if (ask_again != 0) {
+            idle.doze(w.sleeper, std::min(until, ask_again));
+        } else {
+            bool const found = idle.sleeps_elsewhere(w.sleeper, &events) && events.rest(until);
+            if (found) return take_found_events(w, events);
+            static_cast<void>(idle.sleeps_elsewhere(w.sleeper, nullptr));
+        }
+        events.end_rest(&w);
+        if (os::monotonic_ns() < until) continue;
+        idle.withdraw(w.sleeper);
+        return sleep_end::timed_out;
+    }
+    return sleep_end::woken;
+}
+
+// The worker has announced it.
+sleep_end sleep_until(worker& w, std::uint64_t until) noexcept {
+    // Whoever began to wait before the announcement is seen; who begins later sees whether somebody
+    // watches.
+    if (base::event_source* const events = w.owner->awaited_events())
+        return sleep_beside_events(w, *events, until);
+    return w.owner->idle().sleep(w.sleeper, until) == park::sleep_result::woken
+               ? sleep_end::woken
+               : sleep_end::timed_out;
+}
+
+// Called while the worker counts as searching. It sleeps if there is really nothing. `woken`: there
+// should be something.
+sleep_end sleep_until_woken(worker& w) noexcept {
     scheduler& s = *w.owner;
-    auto& idle = s.idle();
     work_of_others others{w};
-    if (base::event_source* const events = s.awaited_events()) events->watch();
-    if (!park::prepare_sleep(idle, w.sleeper, others)) return true;
+    if (!park::prepare_sleep(s.idle(), w.sleeper, others)) return sleep_end::woken;
     std::uint64_t const trim_at =
         w.has_worked ? os::monotonic_ns() + k_idle_before_trim_ns : k_never;
     std::uint64_t const check_at = s.standstills().next_check(w);
     timekeeping const time(w);
     std::uint64_t const until = std::min({trim_at, check_at, time.until()});
-    park::sleep_result const result = idle.sleep(w.sleeper, until);
+    sleep_end const end = sleep_until(w, until);
     w.burst.begin(w.decisions.value()); // of what comes now
-    if (result == park::sleep_result::woken) return true;
+    if (end != sleep_end::left) w.event_burst.begin(w.decisions.value());
+    if (end != sleep_end::timed_out) return end;
     std::uint64_t const now = os::monotonic_ns();
     if (now >= trim_at) {
         w.has_worked = false;
         s.trim(w);
     }
     if (now >= check_at) s.standstills().check(w);
-    return false;
+    return end;
 }
 
 // What was handed to this worker while it slept. A thread needs a spare that the worker can go on
 // with when the thread waits; if there is no memory for one, the thread goes to the queue.
 work accept_handoff(worker& w) noexcept {
     work_of_others others{w};
-    return work::of_ready(
-        static_cast<runnable*>(park::accept_handoff(w.owner->idle(), w.sleeper, others)));
+    auto* const r =
+        static_cast<runnable*>(park::accept_handoff(w.owner->idle(), w.sleeper, others));
+    if (r != nullptr) tell_of_gathered(w);
+    return work::of_ready(r);
+}
+
+// The first of the threads whose events have come while the worker slept. Nothing: it cannot start
+// it now, and searches.
+work begin_with_events(worker& w) noexcept {
+    work const found = start_gathered(w);
+    if (!found) w.owner->idle().begin_search();
+    return found;
 }
 
 // Called and left while the worker counts as searching; while it stands by, the worker that
@@ -228,15 +285,22 @@ bool stand_by_if_surplus(worker& w) noexcept {
     return true;
 }
 
+// A worker that has done nothing but run threads whose time had come need not search for long: they
+// have made no work that waits, and a search after each of many sleepers would keep the processors
+// busy. Nor need one that has run threads whose events had come, as it sleeps where the next ones
+// wake it. Such a worker searches one round all the same, and once more when it has announced its
+// sleep.
+std::uint64_t patience_of(worker const& w) noexcept {
+    std::uint32_t const decisions = w.decisions.value();
+    bool const rests = w.event_burst.is_all(decisions) && w.owner->awaited_events() != nullptr;
+    return w.burst.is_all(decisions) || rests ? 0 : w.owner->chosen().spin_ns;
+}
+
 // Called while the worker counts as searching; when it returns, with work, the worker neither
 // searches nor sleeps. A worker that has slept for as long as it wanted to, without being woken,
-// need not search for long: nothing has made work. Nor need one that has done nothing but run
-// threads whose time had come: they have made no work that waits, and a search after each of many
-// sleepers would keep the processors busy.
-// Such a worker searches one round all the same, and once more when it has announced its sleep.
+// need not search for long: nothing has made work.
 work search_and_sleep(worker& w) noexcept {
-    std::uint64_t const patience_ns =
-        w.burst.is_all(w.decisions.value()) ? 0 : w.owner->chosen().spin_ns;
+    std::uint64_t const patience_ns = patience_of(w);
     bool woken = false;
     for (bool has_slept = false;; has_slept = true) {
         if (!stand_by_if_surplus(w)) return work::to_stop();
@@ -248,8 +312,10 @@ work search_and_sleep(worker& w) noexcept {
         }
         rest_without_spare(w);
         nap_if_due(w, woken);
-        woken = sleep_until_woken(w);
-        if (work const handoff = accept_handoff(w)) return handoff;
+        sleep_end const end = sleep_until_woken(w);
+        woken = end == sleep_end::woken;
+        work const found_asleep = end == sleep_end::left ? begin_with_events(w) : accept_handoff(w);
+        if (found_asleep) return found_asleep;
     }
 }
 

@@ -99,7 +99,10 @@ TULLE_COLD void resume_with_care(fiber& f, bool is_at_home) noexcept {
     if (!is_at_home) return s.post_to_mailbox(*f.home, f);
     worker* const w = this_worker();
     if (w == nullptr || w->is_guest() || f.shepherd >= 0) return s.inject(f, f.shepherd);
-    if (w->gathers_events) return w->ready.push_back(f);
+    if (w->gathers_events) {
+        ++w->gathered;
+        return w->ready.push_back(f);
+    }
     make_ready_here(*w, f);
 }
 

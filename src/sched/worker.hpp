@@ -26,6 +26,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <pthread.h>
@@ -72,9 +73,10 @@ private:
     std::atomic<std::uint32_t> m_count{0};
 };
 
-// The threads whose time had come when the worker last expired timers in a search, or that it then
-// took from a worker that had. Written by the worker only. A hint; relaxed: it saves searches.
-class timed_burst {
+// Threads that became ready together: whose time had come when the worker last expired timers in a
+// search, or whose events had come when it took them; and those that it then took from a worker of
+// which this is true. Written by the worker only. A hint; relaxed: it saves searches.
+class ready_burst {
 public:
     // `decisions`: of the worker, so far.
     void begin(std::uint32_t decisions) noexcept {
@@ -137,8 +139,10 @@ struct alignas(128) worker_remote {
     // gathers. Only its own OS thread uses this.
     bool keeps_resumed;
     bool gathers_events = false;                    // nobody is told yet; likewise
+    std::uint32_t gathered = 0;                     // threads, by its own OS thread
     progress_count decisions;                       // of the scheduler; written by the worker only
-    timed_burst burst;                              // find_work.cpp
+    ready_burst event_burst;                        // of events; find_work.cpp
+    ready_burst burst;                              // of timers; find_work.cpp
     ready_queue ready;                              // its ready threads
     shown_deque<os::machine, record_deque> visible; // the deque of its current fiber
     // These count threads with a record of their own; written by the worker only.
@@ -243,6 +247,29 @@ struct worker : worker_remote, worker_core {
     worker(scheduler& its_scheduler, worker_kind its_kind, int its_index, bool asymmetric) noexcept
         : worker_remote(its_scheduler, its_kind, its_index, asymmetric),
           worker_core(its_kind, its_index) {}
+};
+
+// From its construction to end(), threads that this worker makes ready go to its queue, and nobody
+// is told of them.
+class gathering {
+public:
+    explicit gathering(worker_remote& w) noexcept
+        : m_worker(w), m_kept(std::exchange(w.keeps_resumed, false)) {
+        w.gathers_events = true;
+        w.gathered = 0;
+    }
+    gathering(gathering const&) = delete;
+    gathering& operator=(gathering const&) = delete;
+    void end() noexcept {
+        m_worker.gathers_events = false;
+        m_worker.keeps_resumed = m_kept;
+        if (m_worker.gathered != 0)
+            m_worker.event_burst.add(m_worker.decisions.value(), m_worker.gathered);
+    }
+
+private:
+    worker_remote& m_worker;
+    bool m_kept;
 };
 
 // The calling OS thread's worker, or null. Read afresh after anything that may switch stacks.

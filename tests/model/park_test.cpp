@@ -63,6 +63,26 @@ struct shape {
     bool hand_over = false; // the maker gives the work to a sleeper by hand where there is one
     // A worker cannot start the first thing that it is given, and puts it among the other tasks.
     bool refuses = false;
+    bool elsewhere = false; // one of those that sleep does not do so on its futex
+};
+
+// Where one worker at a time may sleep, as in an epoll. Whoever wakes it may come too late.
+template <class Machine> class other_bed final : public base::waker {
+public:
+    void wake() noexcept override {
+        m_rung.store(1, release); // pairs with rest
+        Machine::futex_wake(m_rung, 1);
+    }
+    [[nodiscard]] bool take() { return !m_is_taken.exchange(true, acquire); }
+    void rest() {
+        // acquire: what the waker wrote before is seen.
+        while (m_rung.exchange(0, acquire) == 0) Machine::futex_wait(m_rung, 0);
+    }
+    void leave() { m_is_taken.store(false, release); }
+
+private:
+    model::atomic<bool> m_is_taken{false};
+    model::atomic<std::uint32_t> m_rung{0};
 };
 
 template <class Machine> class office {
@@ -140,7 +160,9 @@ private:
     bool rest(park::sleeper<Machine>& self) {
         if (park::prepare_sleep(m_idle, self, *this)) {
             m_sleeps.fetch_add(1, relaxed);
-            if (m_idle.sleep(self, m_shape.deadline) == sleep_result::timed_out)
+            if (m_shape.elsewhere)
+                sleep_elsewhere(self);
+            else if (m_idle.sleep(self, m_shape.deadline) == sleep_result::timed_out)
                 m_timeouts.fetch_add(1, relaxed);
         }
         auto* const handoff =
@@ -151,7 +173,20 @@ private:
         return true;
     }
 
+    void sleep_elsewhere(park::sleeper<Machine>& self) {
+        while (!m_idle.is_woken(self)) {
+            if (!m_bed.take()) {
+                m_idle.doze(self, m_shape.deadline);
+                continue;
+            }
+            if (m_idle.sleeps_elsewhere(self, &m_bed)) m_bed.rest();
+            static_cast<void>(m_idle.sleeps_elsewhere(self, nullptr));
+            m_bed.leave();
+        }
+    }
+
     shape m_shape;
+    other_bed<Machine> m_bed;
     board m_board;
     board m_kept; // by the one that has refused
     model::atomic<bool> m_refused{false};
@@ -252,6 +287,18 @@ TEST(idle_set, work_handed_over_may_be_refused) {
     shape const s{.tasks = 3, .workers = 2, .deadline = 1000, .hand_over = true, .refuses = true};
     model::result const r = model::explore("idle_refused", o, body(s));
     EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(idle_set, a_worker_that_sleeps_elsewhere_is_woken_there) {
+    model::result const r = model::explore("idle_elsewhere", exhaustive(2),
+                                           body({.tasks = 2, .workers = 1, .elsewhere = true}));
+    EXPECT_TRUE(r.passed()) << r;
+    int sleeps = 0;
+    shape const s{.tasks = 3, .workers = 2, .hand_over = true, .elsewhere = true};
+    model::result const many =
+        model::explore("idle_elsewhere_many", random(40000), body(s, &sleeps));
+    EXPECT_TRUE(many.passed()) << many;
+    EXPECT_GT(sleeps, 1000);
 }
 
 struct unfenced : machine {

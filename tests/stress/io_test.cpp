@@ -4,6 +4,7 @@
 // that they would block though they would not, takes or gives one byte only, or has no memory.
 // No benchmark. TULLE_TEST_SEED repeats the choices of a run, TULLE_STRESS_SECONDS makes it longer.
 #include "open_descriptors.hpp"
+#include "sched/worker.hpp"
 #include "stress.hpp"
 
 #include <tulle/io.hpp>
@@ -32,6 +33,9 @@ namespace {
 std::atomic<std::uint32_t> s_transfers_hit{0}, s_epolls_hit{0};
 std::atomic<std::uint64_t> s_calls{0};
 std::array<std::atomic<long>, 4> s_met{};
+std::atomic<long> s_vain_reads{0}; // of sockets
+std::atomic<long> s_controls{0};   // of epolls
+std::atomic<long> s_accepts_of_workers{0}, s_accepts{0};
 
 enum class fate : std::uint8_t { none, interrupted, would_block, short_count };
 
@@ -73,8 +77,11 @@ extern "C" {
 
 ssize_t recv(int socket, void* buffer, std::size_t size, int flags) {
     static auto* const real = hidden(&::recv, "recv");
-    return transfer(size, (flags & MSG_DONTWAIT) != 0,
-                    [=](std::size_t n) { return real(socket, buffer, n, flags); });
+    return transfer(size, (flags & MSG_DONTWAIT) != 0, [=](std::size_t n) {
+        ssize_t const got = real(socket, buffer, n, flags);
+        if (got < 0 && errno == EAGAIN) s_vain_reads.fetch_add(1);
+        return got;
+    });
 }
 
 ssize_t send(int socket, void const* buffer, std::size_t size, int flags) {
@@ -101,8 +108,17 @@ ssize_t pwritev2(int file, iovec const* parts, int count, off_t offset, int flag
     });
 }
 
+int accept4(int listener, sockaddr* address, socklen_t* length, int flags) {
+    static auto* const real = hidden(&::accept4, "accept4");
+    s_accepts.fetch_add(1);
+    if (tulle::sched::this_worker() != nullptr && (fcntl(listener, F_GETFL) & O_NONBLOCK) == 0)
+        s_accepts_of_workers.fetch_add(1);
+    return real(listener, address, length, flags);
+}
+
 int epoll_ctl(int file, int operation, int number, epoll_event* event) noexcept {
     static auto* const real = hidden(&::epoll_ctl, "epoll_ctl");
+    s_controls.fetch_add(1);
     if (s_epolls_hit.load() == 0 || next_number() % 8 >= s_epolls_hit.load())
         return real(file, operation, number, event);
     s_met[0].fetch_add(1);
@@ -259,6 +275,68 @@ TEST(io_stress, bytes_arrive_where_the_epoll_has_no_memory) {
     run_connections(1, 2);
     EXPECT_EQ(open_descriptors(), before);
     EXPECT_GT(s_met[0].load(), 0);
+}
+
+// A read that takes less than it asks for has taken all there is: the next one waits at once. And
+// the epoll is not asked anew for each message.
+TEST(io_stress, a_message_takes_few_calls) {
+    start_reactor();
+    connection const there = make_tcp_connection(), back = make_tcp_connection();
+    constexpr int k_rounds = 2000;
+    auto echo = spawn([&] {
+        std::array<char, 100> bytes{};
+        for (ssize_t n = 0; (n = io::read(there.in, bytes.data(), bytes.size())) > 0;)
+            EXPECT_EQ(io::write(back.out, bytes.data(), static_cast<std::size_t>(n)), n);
+    });
+    s_vain_reads.store(0);
+    s_controls.store(0);
+    std::array<char, 100> bytes{};
+    for (int k = 0; k < k_rounds; ++k) {
+        EXPECT_EQ(io::write(there.out, bytes.data(), 10), 10);
+        EXPECT_EQ(io::read(back.in, bytes.data(), bytes.size()), 10);
+    }
+    EXPECT_LT(s_vain_reads.load(), k_rounds); // of two reads a round
+    EXPECT_LT(s_controls.load(), k_rounds);
+    EXPECT_EQ(io::close(there.out), 0);
+    echo.join(); // the end is noticed
+    for (int const end : {there.in, back.in, back.out}) EXPECT_EQ(io::close(end), 0);
+}
+
+// Another process that has the listening socket may be faster: nothing tells of it before the call.
+TEST(io_stress, no_worker_makes_a_call_that_may_block) {
+    s_accepts.store(0);
+    s_accepts_of_workers.store(0);
+    connection const c = make_tcp_connection();
+    EXPECT_GT(s_accepts.load(), 0);
+    EXPECT_EQ(s_accepts_of_workers.load(), 0);
+    EXPECT_EQ(io::close(c.in), 0);
+    EXPECT_EQ(io::close(c.out), 0);
+}
+
+// The file lives on under another number, but the epoll does not tell of it under this one.
+TEST(io_stress, a_file_that_is_closed_does_not_wake_who_waits_for_the_next_one) {
+    start_reactor();
+    connection const old = make_local_pair();
+    char byte = 0;
+    EXPECT_EQ(io::read(old.in, &byte, 1, wait_limit(std::chrono::milliseconds(1))), -ETIMEDOUT);
+    int const kept = ::dup(old.in);
+    EXPECT_EQ(io::close(old.in), 0);
+    connection const next = make_local_pair();
+    ASSERT_EQ(next.in, old.in);
+    auto reader = spawn([&] {
+        char c = 0;
+        return io::recv(next.in, &c, 1, 0) == 1 ? c : '!';
+    });
+    for (int k = 0; k < 20; ++k) this_thread::sleep_for(std::chrono::milliseconds(1));
+    s_vain_reads.store(0);
+    for (int k = 0; k < 100; ++k) {
+        EXPECT_EQ(io::write(old.out, "o", 1), 1);
+        this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_LT(s_vain_reads.load(), 10);
+    EXPECT_EQ(io::write(next.out, "n", 1), 1);
+    EXPECT_EQ(reader.join(), 'n');
+    for (int const end : {kept, old.out, next.in, next.out}) EXPECT_EQ(io::close(end), 0);
 }
 
 } // namespace

@@ -14,6 +14,7 @@ struct system_calls {
     static ssize_t write(int file, void const* from, std::size_t size) {
         return ::write(file, from, size);
     }
+    static void prepare(int /*listener*/) {}
     static int accept(int socket) { return ::accept4(socket, nullptr, nullptr, SOCK_CLOEXEC); }
     static void close(int file) { ::close(file); }
 };

@@ -93,8 +93,8 @@ TEST(idle, a_worker_that_only_runs_threads_whose_time_has_come_does_not_search) 
     finalize();
 }
 
-TEST(timed_burst, ends_with_any_other_decision) {
-    sched::timed_burst burst;
+TEST(ready_burst, ends_with_any_other_decision) {
+    sched::ready_burst burst;
     EXPECT_FALSE(burst.is_all(1)); // nothing has fired yet
     burst.add(100, 2);
     EXPECT_TRUE(burst.is_all(100));
@@ -105,8 +105,8 @@ TEST(timed_burst, ends_with_any_other_decision) {
     EXPECT_FALSE(burst.is_all(2));
 }
 
-TEST(timed_burst, grows_until_it_ends) {
-    sched::timed_burst burst;
+TEST(ready_burst, grows_until_it_ends) {
+    sched::ready_burst burst;
     burst.begin(100);
     EXPECT_TRUE(burst.is_all(100));
     burst.add(100, 2);
