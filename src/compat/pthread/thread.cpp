@@ -117,11 +117,14 @@ void give_resolver(thread& t) noexcept {
     *reinterpret_cast<void**>(pointer) = t.resolver;
 }
 
-// In the frame that unwinding ends at: it has nothing to be destroyed.
+void call_start(void* of) {
+    auto& t = *static_cast<thread*>(of);
+    t.result = t.start(t.argument);
+}
+
+// Jumped to when the stack has been unwound: it has nothing to be destroyed.
 TULLE_NOINLINE void run_start(thread& t) {
-    int const here = 0;
-    t.bottom = &here;
-    if (_setjmp(t.at_end) == 0) t.result = t.start(t.argument);
+    if (_setjmp(t.at_end) == 0) tulle_outermost_call(&call_start, &t);
 }
 
 void call_destructors(thread& t) noexcept {

@@ -20,6 +20,9 @@
 
 #include <pthread.h>
 
+// Calls the function in a frame at which the stack ends for unwinders (arch/.../outermost_call.S).
+extern "C" void tulle_outermost_call(void (*function)(void*), void* argument);
+
 namespace tulle::posix {
 
 using parking = sched::parking;
@@ -84,7 +87,6 @@ struct thread {
     bool at_any_point = false; // the type that it has set
     bool is_ending = false;
     cleanup_frame* cleanups = nullptr;
-    void const* bottom = nullptr; // in the frame that its unwinding ends at
     jmp_buf at_end;
 };
 

@@ -608,6 +608,8 @@ static struct {
     {"at_computing", at_computing},
     {"standard_action", standard_action},
     {"signals_of_children", signals_of_children},
+    {"uncaught", uncaught},
+    {"unwound", unwound},
     {"forks", forks},
     {"descriptions", descriptions},
     {"stacks", stacks},

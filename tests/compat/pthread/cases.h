@@ -7,6 +7,10 @@
 
 #define SHOW(expression) printf("%s: %d\n", #expression, (int)(expression))
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // What the thread returns.
 void* in_thread(void* (*f)(void*), void* argument);
 // A thread that does next to nothing.
@@ -21,3 +25,11 @@ void for_one_thread(void);
 void at_computing(void);
 void standard_action(void);
 void signals_of_children(void);
+
+// --- cxx_cases.cpp
+void uncaught(void);
+void unwound(void);
+
+#ifdef __cplusplus
+}
+#endif
