@@ -97,7 +97,9 @@ int tell_kernel(int signal, signal_action const& wanted) noexcept {
         wanted.is_standard() && (s_guarded.load(std::memory_order_relaxed) & set_of(signal)) != 0;
     if (is_started() && (wanted.has_handler() || is_guarded)) {
         k.sa_sigaction = &on_signal;
-        k.sa_flags = (is_guarded ? SA_RESTART : k.sa_flags) | SA_SIGINFO;
+        // The kernel is not to forget the handler when a signal has only been handed out.
+        k.sa_flags =
+            (is_guarded ? SA_RESTART : k.sa_flags & ~static_cast<int>(SA_RESETHAND)) | SA_SIGINFO;
     }
     return TULLE_LIBC(sigaction)(signal, &k, nullptr);
 }
@@ -188,28 +190,36 @@ bool stands_on_worker() noexcept {
     return w != nullptr && !w->is_guest();
 }
 
-// Sent by wake_from_kernel to an OS thread that no longer waits.
-bool is_own_wake_up(siginfo_t const& about) noexcept {
-    return about.si_code == SI_TKILL && about.si_pid == getpid();
+void on_signal_of_os_thread(int signal, siginfo_t* about, void* context) {
+    signal_action const a = action_of(signal);
+    if (a.is_standard()) return act_as_standard(signal);
+    if (!a.has_handler()) return;
+    call(a, signal, about, context);
+    if ((a.flags & SA_RESTART) == 0 && is_started() && is_main()) note_handler_on_main();
+}
+
+// Whether the thread on the worker has run its handler.
+bool handle_here(int signal, siginfo_t* about, ucontext_t* context) {
+    thread* const t = self();
+    signal_action const a = action_of(signal);
+    // relaxed: the thread's own.
+    if (t == nullptr || !a.has_handler() || !is_in_program(arch::pc_of(*context)) ||
+        (t->blocked.load(std::memory_order_relaxed) & set_of(signal)) != 0)
+        return false;
+    if (is_wake_up(*about) && !take_signal(*t, signal)) return false;
+    call_on(*t, a, signal, about, context);
+    return true;
 }
 
 void on_signal(int signal, siginfo_t* about, void* context) {
     kept_errno const kept;
-    signal_action const a = action_of(signal);
-    if (!is_started() || !stands_on_worker()) {
-        if (a.is_standard()) return act_as_standard(signal);
-        if (a.has_handler()) call(a, signal, about, context);
-        return;
-    }
-    if (is_own_wake_up(*about)) return;
-    thread* const t = self();
-    // relaxed: the thread's own.
-    bool const is_wanted = t != nullptr && a.has_handler() &&
-                           (t->blocked.load(std::memory_order_relaxed) & set_of(signal)) == 0;
-    if (is_wanted && is_in_program(arch::pc_of(*static_cast<ucontext_t const*>(context))))
-        call_on(*t, a, signal, about, context);
-    else
-        hand_out(signal);
+    auto* const interrupted = static_cast<ucontext_t*>(context);
+    bool const is_server = is_started() && hands_out();
+    if (!is_started() || (!stands_on_worker() && !is_server))
+        return on_signal_of_os_thread(signal, about, context);
+    if (!is_wake_up(*about) && leave_to_process(signal, interrupted->uc_sigmask)) return;
+    bool const is_done = !is_server && handle_here(signal, about, interrupted);
+    if (!is_done && !is_wake_up(*about)) hand_out(signal);
 }
 
 } // namespace

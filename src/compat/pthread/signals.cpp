@@ -31,9 +31,10 @@ namespace {
 void set_mask(thread& t, signal_set now) noexcept {
     signal_set const was = t.blocked.exchange(now, std::memory_order_relaxed);
     guard(now & ~was);
+    give_back(t, now);
     if ((was & ~now) == 0) return;
-    sigset_t const wanted = as_sigset(~now);
-    TULLE_LIBC(pthread_sigmask)(SIG_UNBLOCK, &wanted, nullptr);
+    want(was & ~now);
+    open_mask_of_worker(t, true);
 }
 
 int change_mask(thread& t, int how, sigset_t const* set, sigset_t* before) {
@@ -117,7 +118,7 @@ int wait_in_kernel(thread& t, sigset_t const& set, siginfo_t& about,
     t.waits_on.store(0, std::memory_order_relaxed); // relaxed: one wake-up more does no harm
     t.waits_for.store(0, std::memory_order_relaxed);
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &before, nullptr);
-    if (result > 0 && about.si_code == SI_TKILL && about.si_pid == getpid()) return 0;
+    if (result > 0 && is_wake_up(about)) return 0;
     errno = error;
     return result;
 }

@@ -6,7 +6,7 @@
 //   - So it does on a worker whose thread wants the signal, if it has interrupted code of the
 //     program. The run time and the C library may hold locks that the handler needs.
 //   - Otherwise an OS thread (signal_hand_out.cpp) hands the signal to a thread that wants it, or
-//     keeps it until one does.
+//     leaves it to the kernel until one does.
 // A thread runs the handlers of what it has been handed at its next call that may wait, and its
 // wait ends for them (run_handlers).
 #pragma once
@@ -49,16 +49,36 @@ void guard(signal_set blocked) noexcept;
 
 // --- who gets them (signal_hand_out.cpp) -----------------------------------------------------
 
-// Those that no thread has wanted yet.
 [[nodiscard]] bool take_signal(thread& t, int signal) noexcept;
 [[nodiscard]] signal_set signals_for(thread const& t) noexcept;
 // Any context, also that of a handler.
 void hand_out(int signal) noexcept;
+// Called by a handler: whether the calling OS thread is the one that does it; whether the signal is
+// of one's own, to wake an OS thread; and whether nobody wants the signal, which has been left to
+// the process then. Afterwards the OS thread is to block it.
+[[nodiscard]] bool hands_out() noexcept;
+[[nodiscard]] bool is_wake_up(siginfo_t const& about) noexcept;
+[[nodiscard]] bool leave_to_process(int signal, sigset_t& blocked_afterwards) noexcept;
+// Some thread does not block these any longer.
+void want(signal_set some) noexcept;
+// The caller `t` blocks these by now, or ends: others may want those that it has been lent.
+void give_back(thread& t, signal_set some) noexcept;
+// Lets the worker of `t`, the caller, get what it wants; if not `always`, where it may have blocked
+// that.
+void open_mask_of_worker(thread& t, bool always) noexcept;
+// Called by the OS thread of each worker, before it runs threads: what others have blocked is not
+// for it.
+void begin_worker() noexcept;
 // The OS thread that does it. Nothing happens if there is none to be had: signals wait.
 void start_to_hand_out() noexcept;
 // Of main, whose mask the kernel has.
 void note_mask_of_main(signal_set blocked) noexcept;
 [[nodiscard]] bool is_main() noexcept;
+// A handler that ends calls has run on main. Any context, also that of the handler.
+void note_handler_on_main() noexcept;
+// Of a wait by main, which ends with ECANCELED then; and whether it was for that.
+[[nodiscard]] limit interruptible_main(std::uint64_t deadline) noexcept;
+[[nodiscard]] bool main_was_interrupted() noexcept;
 
 // Ends the wait of `t`, which has been cancelled or has a signal.
 void call_attention(thread& t) noexcept;

@@ -8,6 +8,7 @@
 #include "compat/pthread/signals.hpp"
 #include "os/clock.hpp"
 #include "runtime/runtime.hpp"
+#include "sched/scheduler.hpp"
 #include "sched/timed.hpp"
 
 #include <tulle/runtime.hpp>
@@ -44,6 +45,7 @@ __attribute__((constructor(101))) void prepare_calls() { find_all_in_libc(); }
 void after_fork_in_child() noexcept {
     forget_futex_waiters();
     thread const* const t = self();
+    thread_blocks::forget_others(t);
     s_alive.store(t == nullptr ? 0 : 1, std::memory_order_relaxed); // relaxed: one thread
     if (s_state.load(std::memory_order_relaxed) == run_time_state::started)
         s_state.store(run_time_state::not_started, std::memory_order_relaxed);
@@ -77,6 +79,7 @@ run_time_state start_run_time() noexcept try {
         choose_options();
         s_is_prepared = true;
     }
+    sched::scheduler::instance().set_worker_start(&begin_worker);
     runtime::start_result const started = runtime::the().start(false);
     if (started.error != 0 && started.error != EALREADY) {
         base::warn("libtulle-preload: threads stay those of the C library: the run time cannot "
@@ -119,6 +122,7 @@ void give_resolver(thread& t) noexcept {
 
 void call_start(void* of) {
     auto& t = *static_cast<thread*>(of);
+    if (t.attention.is_requested()) static_cast<void>(run_handlers(t));
     t.result = t.start(t.argument);
 }
 
@@ -149,8 +153,11 @@ void run_thread(thread& t) {
     begin_variables();
     give_resolver(t);
     errno = 0;
+    open_mask_of_worker(t, false);
     run_start(t);
     call_destructors(t);
+    thread_blocks::close(t);
+    give_back(t, ~signal_set{0});
     sched::take_variables(nullptr);
     end_one();
     // acq_rel: pairs with those of join and detach.
@@ -193,6 +200,7 @@ void inherit(thread& t) noexcept {
         blocked = set_of(of_os_thread);
     }
     t.blocked.store(blocked, std::memory_order_relaxed); // relaxed: it has not started
+    want(~blocked);
 }
 
 int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void* argument) {

@@ -54,6 +54,7 @@ struct thread {
     void* const block; // where its thread pointer points
     bool has_variables = false;
     std::atomic<bool> is_used{true}; // false: it is gone, and its pthread_t means nothing
+    std::atomic<bool> is_open{true}; // false: it ends; under the lock of the blocks
     thread* next_free = nullptr;     // under the lock of the blocks
 
     std::atomic<std::uint32_t> life{0};
@@ -68,8 +69,10 @@ struct thread {
     int policy = 0, priority = 0; // as answered
 
     // --- signals (signals.cpp) -------------------------------------------------------------------
-    std::atomic<signal_set> blocked{0}; // written by the thread itself
-    std::atomic<signal_set> pending{0}; // of those that are for this thread
+    std::atomic<signal_set> blocked{~signal_set{0}}; // written by the thread itself
+    std::atomic<signal_set> pending{0};              // that are for this thread
+    std::atomic<signal_set> lent{0};                 // that are for the process
+    std::atomic<int> unblocked_on{0}; // the worker's OS thread on which it has set its mask last
     // While it waits for signals in the kernel: for which, on which OS thread.
     std::atomic<signal_set> waits_for{0};
     std::atomic<int> waits_on{0};

@@ -209,12 +209,29 @@ void thread_blocks::give(thread& t) noexcept {
     s_free = &t;
 }
 
-// relaxed: a thread that ends meanwhile is not found by some.
+// relaxed, both: under the lock.
+void thread_blocks::close(thread& t) noexcept {
+    std::lock_guard const held(s_lock);
+    t.is_open.store(false, std::memory_order_relaxed);
+}
+
+// relaxed, both: there is one thread. Whoever held the lock left the lists whole at each moment.
+void thread_blocks::forget_others(thread const* left) noexcept {
+    ::new (static_cast<void*>(&s_lock)) base::spin_lock;
+    for (std::size_t k = 0; k != s_made; ++k) {
+        auto& t = *reinterpret_cast<thread*>(block_at(k) + s_layout.behind);
+        if (&t == left || t.block == nullptr) continue;
+        t.is_open.store(false, std::memory_order_relaxed);
+        t.is_used.store(false, std::memory_order_relaxed);
+    }
+}
+
+// relaxed: written under the lock.
 thread* thread_blocks::find(bool (*is_it)(thread&, signal_set), signal_set set) noexcept {
     std::lock_guard const held(s_lock);
     for (std::size_t k = 0; k != s_made; ++k) {
         auto& t = *reinterpret_cast<thread*>(block_at(k) + s_layout.behind);
-        bool const is_there = t.block != nullptr && t.is_used.load(std::memory_order_relaxed);
+        bool const is_there = t.block != nullptr && t.is_open.load(std::memory_order_relaxed);
         if (is_there && is_it(t, set)) return &t;
     }
     return nullptr;

@@ -25,6 +25,9 @@ void for_one_thread(void);
 void at_computing(void);
 void standard_action(void);
 void signals_of_children(void);
+void left_to_process(void);
+void lent(void);
+void interrupted_main(void);
 
 // --- cxx_cases.cpp
 void uncaught(void);

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -319,4 +321,170 @@ static void* makes_children(void* argument) {
 void signals_of_children(void) {
     handle_by(handle, SIGUSR2, 0);
     in_thread(makes_children, NULL);
+}
+
+// A signal for the process that all block stays with it until somebody wants it, whoever that is.
+static void await_pending(int number) {
+    sigset_t pending;
+    do {
+        sched_yield();
+        sigpending(&pending);
+    } while (sigismember(&pending, number) == 0);
+}
+
+static void* unblocks(void* argument) {
+    block(SIGUSR1, SIG_UNBLOCK);
+    while (atomic_load(&s_handled) == 0) usleep(1000);
+    return argument;
+}
+
+static void* computes_for_it(void* argument) {
+    block(SIGUSR1, SIG_UNBLOCK);
+    while (atomic_load(&s_handled) == 0) {}
+    return argument;
+}
+
+static void* awaits_it(void* set) {
+    int number = 0;
+    SHOW(sigwait(set, &number));
+    SHOW(number == SIGUSR1);
+    return set;
+}
+
+static void handle_somewhere(int number) {
+    (void)number;
+    atomic_fetch_add(&s_handled, 1);
+}
+
+static void get_it(int way, sigset_t const* set) {
+    sigset_t none;
+    sigemptyset(&none);
+    struct signalfd_siginfo about;
+    struct timespec const long_time = {20, 0};
+    int number = 0;
+    switch (way) {
+        case 0:
+            await_pending(SIGUSR1);
+            block(SIGUSR1, SIG_UNBLOCK);
+            while (atomic_load(&s_handled) == 0) sched_yield();
+            break;
+        case 1:
+            SHOW(sigwait(set, &number));
+            SHOW(number == SIGUSR1);
+            break;
+        case 2:
+            SHOW(sigsuspend(&none));
+            SHOW(errno == EINTR);
+            break;
+        case 3: SHOW(sigtimedwait(set, NULL, &long_time) == SIGUSR1); break;
+        case 4:
+            number = signalfd(-1, set, 0);
+            SHOW(read(number, &about, sizeof about) == (ssize_t)sizeof about);
+            SHOW(about.ssi_signo == SIGUSR1);
+            close(number);
+            break;
+        case 5: in_thread(unblocks, NULL); break;
+        case 6: in_thread(awaits_it, (void*)set); break;
+        case 7: in_thread(computes_for_it, NULL); break;
+        default: SHOW(ppoll(NULL, 0, &long_time, &none)); break;
+    }
+}
+
+void left_to_process(void) {
+    handle_by(handle_somewhere, SIGUSR1, 0);
+    in_thread(add_own, (void*)1); // the workers are there before the mask is set
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    for (int round = 0; round != 2; ++round) {
+        for (int way = 0; way != 9; ++way) {
+            atomic_store(&s_handled, 0);
+            pthread_sigmask(SIG_BLOCK, &set, NULL);
+            kill(getpid(), SIGUSR1);
+            get_it(way, &set);
+            SHOW(atomic_load(&s_handled));
+        }
+    }
+}
+
+// A thread ends, or blocks the signal again, while it is to get one; another one gets it then.
+static void* wants_for_a_moment(void* ends) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    if (ends == NULL) pthread_sigmask(SIG_BLOCK, &set, NULL);
+    return NULL;
+}
+
+static void* wants_so_many(void* number) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    while (atomic_load(&s_handled) < (intptr_t)number) usleep(100);
+    return NULL;
+}
+
+void lent(void) {
+    handle_by(handle_somewhere, SIGUSR1, SA_RESTART);
+    block(SIGUSR1, SIG_BLOCK);
+    for (intptr_t k = 1; k <= 300; ++k) {
+        pthread_t t;
+        pthread_create(&t, NULL, wants_for_a_moment, k % 2 == 0 ? &t : NULL);
+        kill(getpid(), SIGUSR1);
+        pthread_join(t, NULL);
+        in_thread(wants_so_many, (void*)k);
+    }
+    SHOW(atomic_load(&s_handled));
+}
+
+// Main waits for a semaphore when a handler runs there.
+static pthread_t s_first;
+static atomic_int s_is_over;
+static void* disturbs_first(void* argument) {
+    while (atomic_load(&s_is_over) == 0) {
+        pthread_kill(s_first, SIGUSR1);
+        usleep(1000);
+    }
+    return argument;
+}
+
+static void* posts_after_signal(void* s) {
+    pthread_kill(s_first, SIGUSR1);
+    while (atomic_load(&s_handled) == 0) usleep(1000);
+    sem_post(s);
+    return NULL;
+}
+
+void interrupted_main(void) {
+    sem_t s;
+    pthread_t t;
+    sem_init(&s, 0, 0);
+    s_first = pthread_self();
+    // No thread has been made yet.
+    handle_by(handle_somewhere, SIGALRM, 0);
+    struct itimerval const often = {{0, 10000}, {0, 10000}}, never = {{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    SHOW(sem_wait(&s) == -1 && errno == EINTR);
+    setitimer(ITIMER_REAL, &never, NULL);
+
+    handle_by(handle_somewhere, SIGUSR1, 0);
+    struct timespec late;
+    clock_gettime(CLOCK_REALTIME, &late);
+    late.tv_sec += 20;
+    for (int timed = 0; timed != 2; ++timed) {
+        atomic_store(&s_is_over, 0);
+        pthread_create(&t, NULL, disturbs_first, NULL);
+        SHOW((timed ? sem_timedwait(&s, &late) : sem_wait(&s)) == -1 && errno == EINTR);
+        atomic_store(&s_is_over, 1);
+        pthread_join(t, NULL);
+    }
+    handle_by(handle_somewhere, SIGUSR1, SA_RESTART);
+    for (int k = 0; k != 20; ++k) {
+        atomic_store(&s_handled, 0);
+        pthread_create(&t, NULL, posts_after_signal, &s);
+        SHOW(sem_wait(&s));
+        pthread_join(t, NULL);
+    }
 }
