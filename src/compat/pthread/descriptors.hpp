@@ -11,6 +11,21 @@ namespace tulle::posix {
 
 using io::direction;
 
+// Closes a descriptor that nobody else knows; negative: there is none.
+class closed_at_end {
+public:
+    explicit closed_at_end(int number) noexcept : m_number(number) {}
+    closed_at_end(closed_at_end const&) = delete;
+    closed_at_end& operator=(closed_at_end const&) = delete;
+    ~closed_at_end() {
+        kept_errno const kept;
+        if (m_number >= 0) TULLE_LIBC(close)(m_number);
+    }
+
+private:
+    int m_number;
+};
+
 // 0: the descriptor may be ready: try again. Else an errno: the caller is to make the call that may
 // block if it is EPERM, EAGAIN stands for a time that SO_RCVTIMEO or SO_SNDTIMEO has set, and EINTR
 // for a handler that ends the call. A cancellation does not return.

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 #include <link.h>
 #include <sys/syscall.h>
@@ -20,36 +21,42 @@ namespace tulle::posix {
 
 namespace {
 
-// Written under s_lock, with signals blocked; read by handlers, too. Whoever reads an odd version,
-// or another one afterwards, reads again (a seqlock; relaxed in it: the fences order it).
+// Written under s_lock, with signals blocked; read by handlers, too. The version says which of two
+// places has the action; the other one is written. Whoever finds another version afterwards reads
+// again. A process that is forked meanwhile has the action of before. relaxed in it: the fences
+// order it.
 class action_cell {
 public:
     [[nodiscard]] signal_action load() const noexcept {
         for (;;) {
             std::uint32_t const before = m_version.load(std::memory_order_acquire);
-            signal_action const found{m_handler.load(std::memory_order_relaxed),
-                                      m_flags.load(std::memory_order_relaxed),
-                                      m_mask.load(std::memory_order_relaxed)};
+            place const& p = m_places[before % 2];
+            signal_action const found{p.handler.load(std::memory_order_relaxed),
+                                      p.flags.load(std::memory_order_relaxed),
+                                      p.mask.load(std::memory_order_relaxed)};
             std::atomic_thread_fence(std::memory_order_acquire); // pairs with store
-            if (before % 2 == 0 && before == m_version.load(std::memory_order_relaxed))
-                return found;
+            if (before == m_version.load(std::memory_order_relaxed)) return found;
         }
     }
     void store(signal_action const& a) noexcept {
-        std::uint32_t const before = m_version.load(std::memory_order_relaxed);
-        m_version.store(before + 1, std::memory_order_relaxed);
+        std::uint32_t const next = m_version.load(std::memory_order_relaxed) + 1;
         std::atomic_thread_fence(std::memory_order_release); // pairs with load
-        m_handler.store(a.handler, std::memory_order_relaxed);
-        m_flags.store(a.flags, std::memory_order_relaxed);
-        m_mask.store(a.mask, std::memory_order_relaxed);
-        m_version.store(before + 2, std::memory_order_release); // pairs with load
+        place& p = m_places[next % 2];
+        p.handler.store(a.handler, std::memory_order_relaxed);
+        p.flags.store(a.flags, std::memory_order_relaxed);
+        p.mask.store(a.mask, std::memory_order_relaxed);
+        m_version.store(next, std::memory_order_release); // pairs with load
     }
 
 private:
+    struct place {
+        std::atomic<std::uintptr_t> handler{0};
+        std::atomic<int> flags{0};
+        std::atomic<signal_set> mask{0};
+    };
+
     std::atomic<std::uint32_t> m_version{0};
-    std::atomic<std::uintptr_t> m_handler{0};
-    std::atomic<int> m_flags{0};
-    std::atomic<signal_set> m_mask{0};
+    std::array<place, 2> m_places{};
 };
 
 base::spin_lock s_lock;
@@ -104,8 +111,10 @@ int tell_kernel(int signal, signal_action const& wanted) noexcept {
     return TULLE_LIBC(sigaction)(signal, &k, nullptr);
 }
 
+} // namespace
+
 int change_action(int signal, struct sigaction const* wanted, struct sigaction* before) noexcept {
-    if (!is_signal(signal) || !is_for_threads(signal))
+    if (!is_signal(signal) || !is_for_threads(signal) || vfork_children::has_caller())
         return TULLE_LIBC(sigaction)(signal, wanted, before);
     struct sigaction found {};
     if (TULLE_LIBC(sigaction)(signal, nullptr, &found) != 0) return -1; // not the program's
@@ -122,6 +131,8 @@ int change_action(int signal, struct sigaction const* wanted, struct sigaction* 
     if (result == 0 && is_started() && next.has_handler()) start_to_hand_out();
     return result;
 }
+
+namespace {
 
 // --- handlers ------------------------------------------------------------------------------------
 
@@ -214,9 +225,10 @@ bool handle_here(int signal, siginfo_t* about, ucontext_t* context) {
 void on_signal(int signal, siginfo_t* about, void* context) {
     kept_errno const kept;
     auto* const interrupted = static_cast<ucontext_t*>(context);
-    bool const is_server = is_started() && hands_out();
-    if (!is_started() || (!stands_on_worker() && !is_server))
+    if (!is_started() || vfork_children::has_caller())
         return on_signal_of_os_thread(signal, about, context);
+    bool const is_server = hands_out();
+    if (!stands_on_worker() && !is_server) return on_signal_of_os_thread(signal, about, context);
     if (!is_wake_up(*about) && leave_to_process(signal, interrupted->uc_sigmask)) return;
     bool const is_done = !is_server && handle_here(signal, about, interrupted);
     if (!is_done && !is_wake_up(*about)) hand_out(signal);
@@ -276,6 +288,8 @@ void guard(signal_set blocked) noexcept {
         });
     start_to_hand_out();
 }
+
+void forget_changes_of_actions() noexcept { ::new (static_cast<void*>(&s_lock)) base::spin_lock; }
 
 // Handlers that the program has set before now are called by way of on_signal.
 void begin_signals() noexcept {

@@ -47,6 +47,41 @@ void act_as_standard(int signal) noexcept;
 // not to take it at once from now on.
 void guard(signal_set blocked) noexcept;
 
+// The program's sigaction.
+int change_action(int signal, struct sigaction const* wanted, struct sigaction* before) noexcept;
+
+// --- masks (signals.cpp) ---------------------------------------------------------------------
+
+// Another mask of the caller `t`, or none if it is null, for as long as a call waits. What it has
+// for that mask ends the next wait.
+class other_mask {
+public:
+    other_mask(thread& t, sigset_t const* mask) noexcept;
+    other_mask(other_mask const&) = delete;
+    other_mask& operator=(other_mask const&) = delete;
+    ~other_mask();
+
+private:
+    thread& m_thread;
+    signal_set m_before;
+};
+
+// The mask of the caller's OS thread is that of the caller `t` (null: an OS thread), for a call by
+// which a program is started: it inherits the mask.
+class inherited_mask {
+public:
+    explicit inherited_mask(thread* t) noexcept;
+    inherited_mask(inherited_mask const&) = delete;
+    inherited_mask& operator=(inherited_mask const&) = delete;
+    ~inherited_mask();
+
+private:
+    thread* m_thread;
+    sigset_t m_before;
+};
+
+void set_mask(thread& t, signal_set now) noexcept;
+
 // --- who gets them (signal_hand_out.cpp) -----------------------------------------------------
 
 [[nodiscard]] bool take_signal(thread& t, int signal) noexcept;
@@ -85,7 +120,8 @@ void call_attention(thread& t) noexcept;
 
 // The run time has started.
 void begin_signals() noexcept;
-// In a forked child, whose only thread is the caller.
+// In a forked child, whose only thread is the caller: others may have been in these.
 void forget_signals() noexcept;
+void forget_changes_of_actions() noexcept;
 
 } // namespace tulle::posix

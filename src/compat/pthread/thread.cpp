@@ -47,8 +47,11 @@ void after_fork_in_child() noexcept {
     thread const* const t = self();
     thread_blocks::forget_others(t);
     s_alive.store(t == nullptr ? 0 : 1, std::memory_order_relaxed); // relaxed: one thread
-    if (s_state.load(std::memory_order_relaxed) == run_time_state::started)
+    if (s_state.load(std::memory_order_relaxed) != run_time_state::not_here)
         s_state.store(run_time_state::not_started, std::memory_order_relaxed);
+    forget_calls_once();
+    forget_commands();
+    forget_changes_of_actions();
     forget_signals();
     if (t == nullptr) return;
     sigset_t const blocked = as_sigset(t->blocked.load(std::memory_order_relaxed)); // relaxed: own

@@ -7,6 +7,7 @@
 #include "arch/thread_pointer.hpp"
 #include "compat/pthread/signal_set.hpp"
 #include "compat/pthread/thread_block.hpp"
+#include "compat/pthread/vfork.hpp"
 #include "sched/cancellation.hpp"
 #include "sched/parking.hpp"
 #include "wait/limit_timer.hpp"
@@ -93,9 +94,10 @@ struct thread {
     jmp_buf at_end;
 };
 
-// The thread that the caller is; null: an OS thread.
+// The thread that the caller is; null: an OS thread, or a child of vfork.
 [[nodiscard]] TULLE_INLINE thread* self() noexcept {
-    return thread_blocks::owner(arch::thread_pointer());
+    thread* const t = thread_blocks::owner(arch::thread_pointer());
+    return t != nullptr && vfork_children::has_caller() ? nullptr : t;
 }
 // Whose pthread_t it is; null: it is the C library's own.
 [[nodiscard]] inline thread* thread_of(pthread_t id) noexcept {
@@ -142,6 +144,10 @@ void test_cancel(thread* t);
 int lock_mutex(pthread_mutex_t* m) noexcept;
 int unlock_mutex(pthread_mutex_t* m) noexcept;
 int yield_to_others() noexcept;
+
+// In a forked child: others were in the middle of pthread_once, or of system.
+void forget_calls_once() noexcept;
+void forget_commands() noexcept;
 
 // Destroys the values that the caller has for keys.
 void destroy_values() noexcept;

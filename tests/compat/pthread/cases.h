@@ -29,6 +29,14 @@ void left_to_process(void);
 void lent(void);
 void interrupted_main(void);
 
+// --- process_cases.c
+void masks_of_programs(void);
+void vforks(void);
+void forks_among_others(void);
+void once_over_fork(void);
+void waits_for_children(void);
+void cancelled_waits(void);
+
 // --- cxx_cases.cpp
 void uncaught(void);
 void unwound(void);

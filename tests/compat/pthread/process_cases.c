@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of processes: children of fork and vfork, programs that threads start and wait for.
+#define _GNU_SOURCE
+#include "cases.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+static void block_one(int number) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static int end_of(pid_t child) {
+    int status = -1;
+    if (waitpid(child, &status, 0) != child) return -1;
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// --- masks of programs ---------------------------------------------------------------------------
+
+static char* const s_grep[] = {"grep", "-E", "SigBlk|SigIgn", "/proc/self/status", NULL};
+#define GREP "grep", "-E", "SigBlk|SigIgn", "/proc/self/status", NULL
+
+static void become_grep(int way) {
+    switch (way) {
+        case 0: execv("/bin/grep", s_grep); break;
+        case 1: execve("/bin/grep", s_grep, environ); break;
+        case 2: execvp("grep", s_grep); break;
+        case 3: execvpe("grep", s_grep, environ); break;
+        case 4: execl("/bin/grep", GREP); break;
+        case 5: execlp("grep", GREP); break;
+        default: execle("/bin/grep", GREP, environ); break;
+    }
+    _exit(99);
+}
+
+static pid_t grep_in_fork(int way) {
+    pid_t const child = fork();
+    if (child == 0) become_grep(way);
+    return child;
+}
+static pid_t grep_in_vfork(int way) {
+    pid_t const child = vfork();
+    if (child == 0) become_grep(way);
+    return child;
+}
+
+static void* starts_programs(void* argument) {
+    block_one(SIGUSR1);
+    pid_t child = 0;
+    for (int way = 0; way != 7; ++way) {
+        SHOW(end_of(grep_in_fork(way)));
+        SHOW(end_of(grep_in_vfork(way)));
+    }
+    int error = posix_spawn(&child, "/bin/grep", NULL, NULL, s_grep, environ);
+    SHOW(end_of(child));
+    SHOW(error);
+    posix_spawnattr_t how;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setsigmask(&how, &set);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
+    error = posix_spawnp(&child, "grep", NULL, &how, s_grep, environ);
+    SHOW(end_of(child));
+    SHOW(error);
+    SHOW(system("grep -E 'SigBlk|SigIgn' /proc/self/status"));
+    char line[100] = "";
+    FILE* const from = popen("grep SigBlk /proc/self/status", "r");
+    if (fgets(line, sizeof line, from) != NULL) fputs(line, stdout);
+    SHOW(pclose(from));
+    SHOW(execl("/nowhere", "nowhere", NULL) == -1 && errno == ENOENT);
+    return argument;
+}
+
+static void* blocks_others(void* argument) {
+    block_one(SIGTERM);
+    block_one(SIGUSR2);
+    return argument;
+}
+
+void masks_of_programs(void) {
+    signal(SIGHUP, SIG_IGN);
+    in_thread(blocks_others, NULL);
+    in_thread(starts_programs, NULL);
+}
+
+// --- vfork ---------------------------------------------------------------------------------------
+
+static int s_ends[2];
+static volatile int s_seen;
+
+static void* reads_one(void* argument) {
+    char byte = 0;
+    *(_Atomic int*)argument = 1;
+    return (void*)(intptr_t)(read(s_ends[0], &byte, 1) == 1 ? byte : errno);
+}
+
+// What its child does with descriptors, signals and masks is not done in the parent.
+static void* vforks_once(void* argument) {
+    sigset_t all, now;
+    struct sigaction action;
+    sigfillset(&all);
+    s_seen = 0;
+    pid_t const child = vfork();
+    if (child == 0) {
+        close(s_ends[0]);
+        dup2(s_ends[1], 0);
+        signal(SIGUSR1, SIG_IGN);
+        sigprocmask(SIG_SETMASK, &all, NULL);
+        s_seen = 5;
+        execl("/nowhere", "nowhere", NULL);
+        _exit(7);
+    }
+    SHOW(s_seen);
+    SHOW(end_of(child));
+    SHOW(sigaction(SIGUSR1, NULL, &action));
+    SHOW(action.sa_handler == SIG_DFL);
+    SHOW(pthread_sigmask(SIG_BLOCK, NULL, &now));
+    SHOW(sigismember(&now, SIGUSR2));
+    return argument;
+}
+
+void vforks(void) {
+    pthread_t t;
+    void* result = NULL;
+    for (int by_main = 0; by_main != 2; ++by_main) {
+        _Atomic int begun = 0;
+        if (pipe(s_ends) != 0) abort();
+        pthread_create(&t, NULL, reads_one, &begun);
+        while (begun == 0) usleep(1000);
+        usleep(10000);
+        by_main ? vforks_once(NULL) : in_thread(vforks_once, NULL);
+        if (write(s_ends[1], "x", 1) != 1) abort();
+        pthread_join(t, &result);
+        SHOW((intptr_t)result == 'x');
+    }
+}
+
+// --- fork while others change what the child needs -----------------------------------------------
+
+static atomic_int s_is_over;
+
+static void handle_nothing(int number) { (void)number; }
+
+static void* makes_threads(void* argument) {
+    while (s_is_over == 0) in_thread(add_own, argument);
+    return NULL;
+}
+static void change_action(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handle_nothing;
+    sigaction(SIGUSR1, &action, NULL);
+}
+static void* changes_actions(void* argument) {
+    while (s_is_over == 0) change_action();
+    return argument;
+}
+
+static int live_in_child(void) {
+    struct sigaction action;
+    alarm(20); // rather than stand still for ever
+    if (sigaction(SIGUSR1, NULL, &action) != 0 || action.sa_handler != handle_nothing) return 1;
+    signal(SIGUSR2, handle_nothing);
+    if (system("exit 3") != 3 << 8) return 2;
+    return (intptr_t)in_thread(add_own, (void*)2) == 9 ? 5 : 3;
+}
+
+void forks_among_others(void) {
+    enum { k_threads = 3 };
+    pthread_t t[2 * k_threads];
+    change_action();
+    for (int k = 0; k != k_threads; ++k) {
+        pthread_create(&t[2 * k], NULL, makes_threads, NULL);
+        pthread_create(&t[2 * k + 1], NULL, changes_actions, NULL);
+    }
+    int good = 0;
+    fflush(stdout);
+    for (int k = 0; k != 40; ++k) {
+        pid_t const child = fork();
+        if (child == 0) {
+            s_is_over = 1;
+            _exit(live_in_child());
+        }
+        good += end_of(child) == 5;
+    }
+    s_is_over = 1;
+    for (int k = 0; k != 2 * k_threads; ++k) pthread_join(t[k], NULL);
+    SHOW(good);
+}
+
+// --- pthread_once that another thread has begun --------------------------------------------------
+
+static pthread_once_t s_once = PTHREAD_ONCE_INIT;
+static atomic_int s_has_begun, s_may_end;
+
+static void begin(void) {
+    s_has_begun = s_has_begun + 1;
+    while (s_may_end == 0) usleep(1000);
+}
+static void* calls_once(void* argument) {
+    pthread_once(&s_once, begin);
+    return argument;
+}
+static void* forks_then(void* argument) {
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) {
+        alarm(20);
+        s_may_end = 1;
+        calls_once(NULL);
+        in_thread(calls_once, NULL);
+        _exit(s_has_begun);
+    }
+    SHOW(end_of(child));
+    return argument;
+}
+
+void once_over_fork(void) {
+    pthread_t t;
+    pthread_create(&t, NULL, calls_once, NULL);
+    while (s_has_begun == 0) usleep(1000);
+    in_thread(forks_then, NULL);
+    forks_then(NULL);
+    s_may_end = 1;
+    pthread_join(t, NULL);
+    calls_once(NULL);
+    SHOW(s_has_begun);
+}
+
+// --- waits for children --------------------------------------------------------------------------
+
+static pid_t start(char const* text) {
+    pid_t child = 0;
+    char* const words[] = {"sh", "-c", (char*)text, NULL};
+    if (posix_spawn(&child, "/bin/sh", NULL, NULL, words, environ) != 0) abort();
+    return child;
+}
+
+static void* waits_in_all_ways(void* argument) {
+    int status = 0;
+    struct rusage usage;
+    siginfo_t about;
+    pid_t child = start("exit 1");
+    SHOW(waitpid(child, &status, 0) == child);
+    SHOW(WEXITSTATUS(status));
+    child = start("sleep 0.05; exit 2");
+    SHOW(waitpid(child, &status, WNOHANG));
+    SHOW(wait(&status) == child);
+    SHOW(WEXITSTATUS(status));
+    child = start("exit 3");
+    SHOW(wait3(&status, 0, &usage) == child);
+    SHOW(WEXITSTATUS(status));
+    child = start("exit 4");
+    SHOW(wait4(child, &status, 0, &usage) == child);
+    SHOW(WEXITSTATUS(status));
+    child = start("sleep 0.05; exit 5");
+    SHOW(waitid(P_PID, (id_t)child, &about, WEXITED | WNOWAIT));
+    SHOW(about.si_pid == child && about.si_status == 5);
+    SHOW(waitid(P_ALL, 0, &about, WEXITED));
+    SHOW(about.si_pid == child && about.si_status == 5);
+    child = start("kill -STOP $$; exit 6");
+    SHOW(waitpid(child, &status, WUNTRACED) == child);
+    SHOW(WIFSTOPPED(status));
+    kill(child, SIGCONT);
+    SHOW(end_of(child));
+    SHOW(wait(&status) == -1 && errno == ECHILD);
+    SHOW(waitid(P_ALL, 0, &about, WEXITED) == -1 && errno == ECHILD);
+    SHOW(system("exit 7") == 7 << 8);
+    SHOW(system("kill -KILL $$") == SIGKILL);
+    SHOW(system(NULL) != 0);
+    return argument;
+}
+
+void waits_for_children(void) { in_thread(waits_in_all_ways, NULL); }
+
+static atomic_int s_waits;
+static void* waits_for_long(void* way) {
+    int status = 0;
+    siginfo_t about;
+    pid_t const child = (intptr_t)way != 3 ? start("exec sleep 100") : 0;
+    *(_Atomic pid_t*)&s_seen = child;
+    s_waits = 1;
+    switch ((intptr_t)way) {
+        case 0: waitpid(child, &status, 0); break;
+        case 1: wait(&status); break;
+        case 2: waitid(P_ALL, 0, &about, WEXITED); break;
+        default: status = system("exec sleep 100"); break;
+    }
+    return NULL;
+}
+
+void cancelled_waits(void) {
+    struct sigaction action;
+    for (intptr_t way = 0; way != 4; ++way) {
+        pthread_t t;
+        void* result = NULL;
+        s_waits = 0;
+        pthread_create(&t, NULL, waits_for_long, (void*)way);
+        while (s_waits == 0) usleep(1000);
+        usleep(20000);
+        int const error = pthread_cancel(t);
+        pthread_join(t, &result);
+        SHOW(error);
+        SHOW(result == PTHREAD_CANCELED);
+        if (s_seen > 0) {
+            kill(s_seen, SIGKILL);
+            SHOW(end_of(s_seen));
+        }
+        SHOW(wait(NULL) == -1 && errno == ECHILD);
+        SHOW(sigaction(SIGINT, NULL, &action));
+        SHOW(action.sa_handler == SIG_DFL);
+    }
+}
