@@ -7,6 +7,7 @@
 
 #include <atomic>
 
+#include <csetjmp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

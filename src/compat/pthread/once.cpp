@@ -29,8 +29,8 @@ private:
     bool m_is_done = false;
 };
 
-// As the C library does, the upper bits note in which process it was begun: a forked child, in which
-// nobody goes on with it, begins anew.
+// As the C library does, the upper bits note in which process it was begun: a forked child, in
+// which nobody goes on with it, begins anew.
 constexpr std::uint32_t k_one_process = 4;
 constinit std::uint32_t s_process = 0; // changed in a child that has one thread
 

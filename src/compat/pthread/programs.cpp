@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that threads start, and waits for them. A program begins with the mask of the thread that
-// starts it, not with that of its worker.
+// Programs that threads start, and waits for them. A program begins with the mask of the thread
+// that starts it, not with that of its worker.
 #include "base/spin_lock.hpp"
 #include "compat/pthread/descriptors.hpp"
 #include "compat/pthread/signals.hpp"

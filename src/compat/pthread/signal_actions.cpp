@@ -12,6 +12,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include <link.h>
 #include <sys/syscall.h>
@@ -104,9 +105,10 @@ int tell_kernel(int signal, signal_action const& wanted) noexcept {
         wanted.is_standard() && (s_guarded.load(std::memory_order_relaxed) & set_of(signal)) != 0;
     if (is_started() && (wanted.has_handler() || is_guarded)) {
         k.sa_sigaction = &on_signal;
-        // The kernel is not to forget the handler when a signal has only been handed out.
-        k.sa_flags =
-            (is_guarded ? SA_RESTART : k.sa_flags & ~static_cast<int>(SA_RESETHAND)) | SA_SIGINFO;
+        // The kernel is not to forget the handler when a signal has only been handed out, and not
+        // to call it on a stack of the worker's, which a handler that waits would leave.
+        constexpr int k_ours = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;
+        k.sa_flags = (is_guarded ? SA_RESTART : k.sa_flags & ~k_ours) | SA_SIGINFO;
     }
     return TULLE_LIBC(sigaction)(signal, &k, nullptr);
 }
@@ -136,6 +138,8 @@ namespace {
 
 // --- handlers ------------------------------------------------------------------------------------
 
+constexpr std::size_t k_least_stack = 2048; // MINSIGSTKSZ of the kernel
+
 using plain_handler = void (*)(int);
 using informed_handler = void (*)(int, siginfo_t*, void*);
 
@@ -144,13 +148,44 @@ void forget_handler(int signal) noexcept {
     static_cast<void>(change_action(signal, &standard, nullptr));
 }
 
+struct handler_call {
+    signal_action const& a;
+    int signal;
+    siginfo_t* about;
+    void* context;
+
+    void make() const {
+        kept_errno const kept;
+        if ((a.flags & SA_RESETHAND) != 0) forget_handler(signal);
+        if ((a.flags & SA_SIGINFO) != 0)
+            reinterpret_cast<informed_handler>(a.handler)(signal, about, context);
+        else
+            reinterpret_cast<plain_handler>(a.handler)(signal);
+    }
+};
+
+bool stands_on(stack_t const& s) noexcept {
+    auto const here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    return (s.ss_flags & SS_DISABLE) == 0 &&
+           here - reinterpret_cast<std::uintptr_t>(s.ss_sp) < s.ss_size;
+}
+
+// That of the caller, which is `t` or, if that is null, an OS thread.
+stack_t alternate_stack(thread const* t) noexcept {
+    if (t != nullptr) return t->alternate;
+    stack_t of_os_thread{nullptr, SS_DISABLE, 0};
+    TULLE_LIBC(sigaltstack)(nullptr, &of_os_thread);
+    return of_os_thread;
+}
+
 void call(signal_action const& a, int signal, siginfo_t* about, void* context) {
-    kept_errno const kept;
-    if ((a.flags & SA_RESETHAND) != 0) forget_handler(signal);
-    if ((a.flags & SA_SIGINFO) != 0)
-        reinterpret_cast<informed_handler>(a.handler)(signal, about, context);
-    else
-        reinterpret_cast<plain_handler>(a.handler)(signal);
+    handler_call c{a, signal, about, context};
+    if ((a.flags & SA_ONSTACK) == 0) return c.make();
+    stack_t const s = alternate_stack(self());
+    if ((s.ss_flags & SS_DISABLE) != 0 || stands_on(s)) return c.make();
+    tulle_call_on_stack(
+        static_cast<std::byte*>(s.ss_sp) + s.ss_size,
+        [](void* it) { static_cast<handler_call*>(it)->make(); }, &c);
 }
 
 // relaxed: the thread's own.
@@ -218,7 +253,9 @@ bool handle_here(int signal, siginfo_t* about, ucontext_t* context) {
         (t->blocked.load(std::memory_order_relaxed) & set_of(signal)) != 0)
         return false;
     if (is_wake_up(*about) && !take_signal(*t, signal)) return false;
+    bool const before = std::exchange(t->is_interrupted, true);
     call_on(*t, a, signal, about, context);
+    t->is_interrupted = before;
     return true;
 }
 
@@ -315,6 +352,23 @@ using namespace tulle::posix;
 TULLE_INTERPOSE int sigaction(int signal, struct sigaction const* wanted,
                               struct sigaction* before) noexcept {
     return change_action(signal, wanted, before);
+}
+
+TULLE_INTERPOSE int sigaltstack(stack_t const* wanted, stack_t* before) noexcept {
+    thread* const t = self();
+    if (t == nullptr) return TULLE_LIBC(sigaltstack)(wanted, before);
+    stack_t was = t->alternate;
+    if (stands_on(was)) was.ss_flags |= SS_ONSTACK;
+    if (wanted != nullptr) {
+        bool const is_none = (wanted->ss_flags & SS_DISABLE) != 0;
+        if (stands_on(was)) return fail(EPERM);
+        if ((wanted->ss_flags & ~(SS_DISABLE | SS_ONSTACK)) != 0) return fail(EINVAL);
+        if (!is_none && wanted->ss_size < k_least_stack) return fail(ENOMEM);
+        t->alternate =
+            is_none ? stack_t{nullptr, SS_DISABLE, 0} : stack_t{wanted->ss_sp, 0, wanted->ss_size};
+    }
+    if (before != nullptr) *before = was;
+    return 0;
 }
 
 // As in BSD: calls begin anew.

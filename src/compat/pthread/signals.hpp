@@ -15,6 +15,9 @@
 
 #include <csignal>
 
+// Calls the function on another stack, downwards from `top` (arch/.../jumps.S).
+extern "C" void tulle_call_on_stack(void* top, void (*function)(void*), void* argument);
+
 namespace tulle::posix {
 
 // The program's action, whatever the kernel's is.

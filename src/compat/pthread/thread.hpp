@@ -73,6 +73,8 @@ struct thread {
     std::atomic<signal_set> blocked{~signal_set{0}}; // written by the thread itself
     std::atomic<signal_set> pending{0};              // that are for this thread
     std::atomic<signal_set> lent{0};                 // that are for the process
+    bool is_interrupted = false;                     // its handler has been called by the kernel
+    stack_t alternate{nullptr, SS_DISABLE, 0};       // sigaltstack
     std::atomic<int> unblocked_on{0}; // the worker's OS thread on which it has set its mask last
     // While it waits for signals in the kernel: for which, on which OS thread.
     std::atomic<signal_set> waits_for{0};

@@ -28,6 +28,9 @@ void signals_of_children(void);
 void left_to_process(void);
 void lent(void);
 void interrupted_main(void);
+void masked_polls(void);
+void jumps_of_handlers(void);
+void stacks_of_handlers(void);
 
 // --- process_cases.c
 void masks_of_programs(void);
