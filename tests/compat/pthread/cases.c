@@ -623,6 +623,7 @@ static struct {
     {"once_over_fork", once_over_fork},
     {"waits_for_children", waits_for_children},
     {"cancelled_waits", cancelled_waits},
+    {"shared_mutexes", shared_mutexes},
     {"descriptions", descriptions},
     {"stacks", stacks},
     {"busy", busy},

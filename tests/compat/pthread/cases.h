@@ -39,6 +39,7 @@ void forks_among_others(void);
 void once_over_fork(void);
 void waits_for_children(void);
 void cancelled_waits(void);
+void shared_mutexes(void);
 
 // --- cxx_cases.cpp
 void uncaught(void);

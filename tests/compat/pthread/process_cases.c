@@ -4,14 +4,17 @@
 #include "cases.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char** environ;
@@ -325,5 +328,86 @@ void cancelled_waits(void) {
         SHOW(wait(NULL) == -1 && errno == ECHILD);
         SHOW(sigaction(SIGINT, NULL, &action));
         SHOW(action.sa_handler == SIG_DFL);
+    }
+}
+
+// --- mutexes that processes share ----------------------------------------------------------------
+
+static struct timespec soon(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += 20000000;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
+struct shared {
+    pthread_mutex_t mutex;
+    atomic_int step; // who is to go on
+};
+
+static void await_step(struct shared* s, int step) {
+    while (s->step != step) usleep(1000);
+}
+
+static void* holds(void* argument) {
+    struct shared* const s = argument;
+    SHOW(pthread_mutex_lock(&s->mutex));
+    SHOW(pthread_mutex_lock(&s->mutex));
+    for (int k = 0; k != 20; ++k) sched_yield();
+    s->step = 1;
+    await_step(s, 2);
+    SHOW(pthread_mutex_unlock(&s->mutex));
+    s->step = 3;
+    await_step(s, 4);
+    SHOW(pthread_mutex_unlock(&s->mutex));
+    return argument;
+}
+
+static void* is_kept_out(void* argument) {
+    struct shared* const s = argument;
+    struct timespec const until = soon();
+    int wrong = 0;
+    await_step(s, 1);
+    wrong += pthread_mutex_trylock(&s->mutex) != EBUSY;
+    wrong += pthread_mutex_unlock(&s->mutex) != EPERM;
+    s->step = 2;
+    await_step(s, 3);
+    wrong += pthread_mutex_timedlock(&s->mutex, &until) != ETIMEDOUT;
+    s->step = 4;
+    wrong += pthread_mutex_lock(&s->mutex) != 0;
+    wrong += pthread_mutex_lock(&s->mutex) != 0;
+    wrong += pthread_mutex_unlock(&s->mutex) != 0;
+    wrong += pthread_mutex_unlock(&s->mutex) != 0;
+    return (void*)(intptr_t)wrong;
+}
+
+void shared_mutexes(void) {
+    pthread_mutexattr_t how;
+    pthread_mutexattr_init(&how);
+    pthread_mutexattr_settype(&how, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutexattr_setpshared(&how, PTHREAD_PROCESS_SHARED);
+    for (int round = 0; round != 3; ++round) {
+        struct shared* const s =
+            mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        pthread_mutex_init(&s->mutex, &how);
+        fflush(stdout);
+        pid_t const child = fork();
+        if (child == 0) {
+            alarm(30);
+            _exit((int)(intptr_t)in_thread(is_kept_out, s));
+        }
+        in_thread(holds, s);
+        SHOW(end_of(child));
+        SHOW(pthread_mutex_destroy(&s->mutex));
+        pthread_t t;
+        void* kept = NULL;
+        s->step = 0;
+        pthread_mutex_init(&s->mutex, &how);
+        pthread_create(&t, NULL, is_kept_out, s);
+        in_thread(holds, s);
+        pthread_join(t, &kept);
+        SHOW((intptr_t)kept);
     }
 }
