@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/robust_mutex.hpp"
 #include "compat/pthread/signals.hpp"
 #include "os/clock.hpp"
 #include "runtime/runtime.hpp"
@@ -51,6 +52,7 @@ void after_fork_in_child() noexcept {
         s_state.store(run_time_state::not_started, std::memory_order_relaxed);
     forget_calls_once();
     forget_commands();
+    forget_robust_mutexes();
     forget_changes_of_actions();
     forget_signals();
     if (t == nullptr) return;
@@ -159,6 +161,7 @@ void run_thread(thread& t) {
     open_mask_of_worker(t, false);
     run_start(t);
     call_destructors(t);
+    leave_robust_mutexes();
     thread_blocks::close(t);
     give_back(t, ~signal_set{0});
     sched::take_variables(nullptr);

@@ -624,6 +624,7 @@ static struct {
     {"waits_for_children", waits_for_children},
     {"cancelled_waits", cancelled_waits},
     {"shared_mutexes", shared_mutexes},
+    {"robust_mutexes", robust_mutexes},
     {"descriptions", descriptions},
     {"stacks", stacks},
     {"busy", busy},

@@ -40,6 +40,7 @@ void once_over_fork(void);
 void waits_for_children(void);
 void cancelled_waits(void);
 void shared_mutexes(void);
+void robust_mutexes(void);
 
 // --- cxx_cases.cpp
 void uncaught(void);

@@ -411,3 +411,163 @@ void shared_mutexes(void) {
         SHOW((intptr_t)kept);
     }
 }
+
+// --- robust mutexes ------------------------------------------------------------------------------
+
+static pthread_cond_t s_never = PTHREAD_COND_INITIALIZER;
+
+static void* ends_with(void* m) {
+    SHOW(pthread_mutex_lock(m));
+    return m;
+}
+static void* exits_with(void* m) {
+    SHOW(pthread_mutex_trylock(m));
+    pthread_exit(m);
+}
+static void* is_cancelled_with(void* m) {
+    SHOW(pthread_mutex_lock(m));
+    pthread_cancel(pthread_self());
+    pthread_cond_wait(&s_never, m);
+    return m;
+}
+
+static void* recovers(void* m) {
+    struct timespec const until = soon();
+    SHOW(pthread_mutex_timedlock(m, &until) == EOWNERDEAD);
+    SHOW(pthread_mutex_consistent(m));
+    SHOW(pthread_mutex_consistent(m) == EINVAL);
+    SHOW(pthread_mutex_unlock(m));
+    SHOW(pthread_mutex_lock(m));
+    SHOW(pthread_mutex_unlock(m));
+    return m;
+}
+
+static void* is_refused(void* m) {
+    struct timespec const until = soon();
+    SHOW(pthread_mutex_trylock(m) == EBUSY);
+    SHOW(pthread_mutex_unlock(m) == EPERM);
+    SHOW(pthread_mutex_timedlock(m, &until) == ETIMEDOUT);
+    return m;
+}
+
+static void* locks_twice(void* m) {
+    SHOW(pthread_mutex_lock(m));
+    SHOW(pthread_mutex_trylock(m));
+    int const again = pthread_mutex_trylock(m);
+    in_thread(is_refused, m);
+    SHOW(pthread_mutex_unlock(m));
+    if (again == 0) SHOW(pthread_mutex_unlock(m));
+    return m;
+}
+
+static void* gives_up(void* m) {
+    SHOW(pthread_mutex_lock(m) == EOWNERDEAD);
+    SHOW(pthread_mutex_unlock(m));
+    SHOW(pthread_mutex_lock(m) == ENOTRECOVERABLE);
+    SHOW(pthread_mutex_trylock(m) == ENOTRECOVERABLE);
+    return m;
+}
+
+static void* waits_for_it(void* m) {
+    s_waits = 1;
+    int const error = pthread_mutex_lock(m);
+    SHOW(error == EOWNERDEAD);
+    SHOW(pthread_mutex_consistent(m));
+    SHOW(pthread_mutex_unlock(m));
+    return m;
+}
+static void* ends_while_waited_for(void* m) {
+    SHOW(pthread_mutex_lock(m));
+    s_has_begun = 1;
+    while (s_waits == 0) usleep(1000);
+    usleep(20000);
+    return m;
+}
+
+static void* counts_under(void* m) {
+    for (int k = 0; k != 2000; ++k) {
+        if (pthread_mutex_lock(m) != 0) abort();
+        int const seen = s_seen;
+        if (k % 100 == 0) sched_yield();
+        s_seen = seen + 1;
+        if (pthread_mutex_unlock(m) != 0) abort();
+    }
+    return m;
+}
+
+static void try_robust(pthread_mutex_t* m) {
+    pthread_t t, waiter;
+    in_thread(ends_with, m);
+    in_thread(recovers, m);
+    in_thread(exits_with, m);
+    recovers(m);
+    in_thread(is_cancelled_with, m);
+    in_thread(recovers, m);
+    SHOW(pthread_mutex_lock(m)); // main
+    in_thread(is_refused, m);
+    SHOW(pthread_mutex_unlock(m));
+    in_thread(locks_twice, m);
+    s_waits = s_has_begun = 0;
+    pthread_create(&t, NULL, ends_while_waited_for, m);
+    while (s_has_begun == 0) usleep(1000);
+    pthread_create(&waiter, NULL, waits_for_it, m);
+    pthread_join(t, NULL);
+    pthread_join(waiter, NULL);
+    pthread_t all[4];
+    s_seen = 0;
+    for (int k = 0; k != 4; ++k) pthread_create(&all[k], NULL, counts_under, m);
+    counts_under(m);
+    for (int k = 0; k != 4; ++k) pthread_join(all[k], NULL);
+    SHOW(s_seen);
+}
+
+static void* dies_with(void* m) {
+    if (pthread_mutex_lock(m) != 0) _exit(1);
+    kill(getpid(), SIGKILL);
+    return m;
+}
+
+void robust_mutexes(void) {
+    pthread_mutexattr_t how;
+    int protocol = -1;
+    pthread_mutexattr_init(&how);
+    SHOW(pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST));
+    pthread_mutex_t* const m =
+        mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int const kinds[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE};
+    for (int shared = 0; shared != 2; ++shared) {
+        pthread_mutexattr_setpshared(&how,
+                                     shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
+        for (int k = 0; k != 2; ++k) {
+            pthread_mutexattr_settype(&how, kinds[k]);
+            SHOW(pthread_mutex_init(m, &how));
+            if (kinds[k] == PTHREAD_MUTEX_RECURSIVE) try_robust(m);
+            in_thread(ends_with, m);
+            in_thread(gives_up, m);
+            SHOW(pthread_mutex_destroy(m));
+        }
+    }
+    SHOW(pthread_mutex_init(m, &how));
+    fflush(stdout);
+    for (int by_main = 0; by_main != 2; ++by_main) {
+        pid_t const child = fork();
+        if (child == 0) in_thread(dies_with, m);
+        SHOW(end_of(child) == -SIGKILL);
+        by_main ? recovers(m) : in_thread(recovers, m);
+    }
+    SHOW(pthread_mutexattr_setprotocol(&how, PTHREAD_PRIO_INHERIT));
+    SHOW(pthread_mutexattr_getprotocol(&how, &protocol));
+    SHOW(protocol == PTHREAD_PRIO_INHERIT);
+    pthread_mutexattr_t inherits;
+    pthread_mutex_t plain;
+    pthread_mutexattr_init(&inherits);
+    SHOW(pthread_mutexattr_setprotocol(&inherits, PTHREAD_PRIO_INHERIT));
+    SHOW(pthread_mutex_init(&plain, &inherits));
+    s_seen = 0;
+    pthread_t all[4];
+    for (int k = 0; k != 4; ++k) pthread_create(&all[k], NULL, counts_under, &plain);
+    counts_under(&plain);
+    for (int k = 0; k != 4; ++k) pthread_join(all[k], NULL);
+    SHOW(s_seen);
+    SHOW(pthread_mutex_destroy(&plain));
+}
