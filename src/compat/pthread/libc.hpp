@@ -13,12 +13,14 @@
 #include <cstdlib>
 #include <ctime>
 
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <spawn.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>

@@ -4,8 +4,6 @@
 #include "base/spin_lock.hpp"
 #include "compat/pthread/descriptors.hpp"
 #include "compat/pthread/signals.hpp"
-#include "os/clock.hpp"
-#include "wait/limit_wait.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,25 +18,6 @@ namespace {
 using namespace tulle::posix;
 
 // --- waits for child processes -------------------------------------------------------------------
-
-// Waits for something that nobody tells of: longer and longer.
-class growing_pause {
-public:
-    // ECANCELED: the thread is to look why.
-    int wait(thread& t) noexcept {
-        kept_errno const kept;
-        std::uint64_t const next = tulle::os::monotonic_ns() + m_next_ns;
-        m_next_ns = std::min(2 * m_next_ns, k_longest_ns);
-        auto const how = tulle::wait::wait_for_limit<parking>(
-            {tulle::wait::wait_kind::sleep, nullptr}, interruptible(&t, next));
-        return how == tulle::wait::outcome::cancelled ? ECANCELED : 0;
-    }
-
-private:
-    static constexpr std::uint64_t k_first_ns = 20'000, k_longest_ns = 5'000'000;
-
-    std::uint64_t m_next_ns = k_first_ns;
-};
 
 // A descriptor that is readable when the process has ended; negative: there is none.
 int descriptor_of(pid_t process) noexcept {

@@ -29,6 +29,7 @@ void left_to_process(void);
 void lent(void);
 void interrupted_main(void);
 void masked_polls(void);
+void mask_at_start(void);
 void jumps_of_handlers(void);
 void stacks_of_handlers(void);
 
@@ -41,6 +42,7 @@ void waits_for_children(void);
 void cancelled_waits(void);
 void shared_mutexes(void);
 void robust_mutexes(void);
+void blocking_calls(void);
 
 // --- cxx_cases.cpp
 void uncaught(void);

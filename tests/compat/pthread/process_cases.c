@@ -4,6 +4,7 @@
 #include "cases.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -11,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -570,4 +572,91 @@ void robust_mutexes(void) {
     for (int k = 0; k != 4; ++k) pthread_join(all[k], NULL);
     SHOW(s_seen);
     SHOW(pthread_mutex_destroy(&plain));
+}
+
+// --- calls that block, while others are to go on -------------------------------------------------
+
+static char s_path[] = "/tmp/pthread-cases-XXXXXX";
+
+static int open_again(void) { return fileno(fopen(s_path, "r+")); }
+
+static void* locks_file(void* argument) {
+    int const number = open_again();
+    s_waits = s_waits + 1;
+    SHOW(flock(number, LOCK_EX));
+    SHOW(flock(number, LOCK_UN));
+    return argument;
+}
+
+static void* holds_file(void* argument) {
+    enum { k_waiters = 20 };
+    int const number = open_again();
+    pthread_t t[k_waiters];
+    SHOW(flock(number, LOCK_EX));
+    s_waits = 0;
+    for (int k = 0; k != k_waiters; ++k) pthread_create(&t[k], NULL, locks_file, NULL);
+    while (s_waits != k_waiters) usleep(1000);
+    usleep(10000);
+    SHOW(flock(open_again(), LOCK_EX | LOCK_NB) == -1 && errno == EWOULDBLOCK);
+    SHOW(fsync(number));
+    SHOW(flock(number, LOCK_UN));
+    for (int k = 0; k != k_waiters; ++k) pthread_join(t[k], NULL);
+    return argument;
+}
+
+static void* waits_for_reader(void* argument) {
+    int const child = start("read line <&3; exit 4");
+    s_waits = 1;
+    SHOW(end_of(child));
+    return argument;
+}
+
+static void* writes_line(void* argument) {
+    pthread_t t;
+    s_waits = 0;
+    if (pipe(s_ends) != 0 || dup2(s_ends[0], 3) < 0) abort();
+    pthread_create(&t, NULL, waits_for_reader, NULL);
+    while (s_waits == 0) usleep(1000);
+    usleep(10000);
+    if (write(s_ends[1], "x\n", 2) != 2) abort();
+    pthread_join(t, NULL);
+    return argument;
+}
+
+static void* uses_file(void* argument) {
+    int const number = open_again();
+    char text[32] = "";
+    SHOW(pwrite(number, "hello, world", 12, 100));
+    SHOW(pwrite(number, "HELLO", 5, 100));
+    SHOW(pread(number, text, sizeof text - 1, 100));
+    puts(text);
+    SHOW(pread(number, text, 4, 0));
+    SHOW(text[0]);
+    SHOW(pread(number, text, 4, 200));
+    SHOW(pread(number, text, 4, -1) == -1 && errno == EINVAL);
+    SHOW(pread(-1, text, 4, 0) == -1 && errno == EBADF);
+    SHOW(pwrite(s_ends[1], text, 4, 0) == -1 && errno == ESPIPE);
+    errno = 77;
+    SHOW(fsync(number));
+    SHOW(fdatasync(number));
+    SHOW(errno);
+    SHOW(fsync(-1) == -1 && errno == EBADF);
+    SHOW(fsync(s_ends[1]) == -1 && errno == EINVAL);
+    SHOW(flock(-1, LOCK_SH) == -1 && errno == EBADF);
+    struct addrinfo const hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM};
+    struct addrinfo* found = NULL;
+    SHOW(getaddrinfo("127.0.0.1", "80", &hints, &found));
+    SHOW(found->ai_family == AF_INET && found->ai_next == NULL);
+    freeaddrinfo(found);
+    SHOW(getaddrinfo("no address", "80", &hints, &found) == EAI_NONAME);
+    return argument;
+}
+
+void blocking_calls(void) {
+    int const number = mkstemp(s_path);
+    if (number < 0) abort();
+    in_thread(holds_file, NULL);
+    in_thread(writes_line, NULL);
+    in_thread(uses_file, NULL);
+    unlink(s_path);
 }

@@ -679,3 +679,23 @@ void stacks_of_handlers(void) {
     SHOW(atomic_load(&s_on_stack));
     SHOW(atomic_load(&s_off_stack));
 }
+
+// Main blocks a signal when the first thread is made, and that is not for threads that come later.
+static void* pauses(void* argument) {
+    atomic_store(&s_ready, 1);
+    while (atomic_load(&s_handled) == 0) usleep(1000);
+    return argument;
+}
+
+void mask_at_start(void) {
+    pthread_t t;
+    handle_by(handle_somewhere, SIGUSR1, 0);
+    block(SIGUSR1, SIG_BLOCK);
+    in_thread(add_own, (void*)1);
+    block(SIGUSR1, SIG_UNBLOCK);
+    pthread_create(&t, NULL, pauses, NULL);
+    block(SIGUSR1, SIG_BLOCK);
+    kill(getpid(), SIGUSR1);
+    pthread_join(t, NULL);
+    SHOW(atomic_load(&s_handled));
+}
