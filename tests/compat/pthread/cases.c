@@ -408,6 +408,14 @@ static void rwlocks(void) {
     SHOW(pthread_rwlock_wrlock(&l));
     SHOW(pthread_rwlock_wrlock(&l) == EDEADLK);
     SHOW(pthread_rwlock_tryrdlock(&l) == EBUSY);
+    struct timespec const past = {0, 0}, wrong = {0, -1};
+    SHOW(pthread_rwlock_timedrdlock(&l, &past) == EDEADLK);
+    SHOW(pthread_rwlock_timedwrlock(&l, &past) == EDEADLK);
+    SHOW(pthread_rwlock_unlock(&l));
+    SHOW(pthread_rwlock_timedrdlock(&l, &wrong) == EINVAL);
+    SHOW(pthread_rwlock_timedwrlock(&l, &wrong) == EINVAL);
+    SHOW(pthread_rwlock_clockrdlock(&l, 99, &past) == EINVAL);
+    SHOW(pthread_rwlock_timedwrlock(&l, &past));
     SHOW(pthread_rwlock_unlock(&l));
     SHOW(pthread_rwlock_destroy(&l));
 }
