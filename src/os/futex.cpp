@@ -38,9 +38,8 @@ wait_result wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
     int const reason = result == 0 ? 0 : errno;
     errno = kept;
     switch (reason) {
-        case 0:
-        case EINTR: // a signal handler ran: a spurious return, as any caller must expect
-            return wait_result::woken;
+        case 0: return wait_result::woken;
+        case EINTR: return wait_result::interrupted;
         case EAGAIN: return wait_result::value_changed;
         case ETIMEDOUT: return wait_result::timed_out;
         default:

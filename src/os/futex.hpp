@@ -14,6 +14,7 @@ namespace tulle::os {
 
 enum class wait_result {
     woken,        // a futex_wake on the word, or a spurious return: read the word again
+    interrupted,  // a signal handler ran: a spurious return, as any caller must expect
     timed_out,    // the deadline passed
     value_changed // the word did not hold `expected`; nothing was waited for
 };

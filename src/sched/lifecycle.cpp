@@ -80,6 +80,7 @@ void* worker_main(void* self) {
     os::shorten_slice(k_slice_ns);
     set_this_worker(&w);
     w.handlers.install();
+    if (w.owner->m_begin_worker != nullptr) w.owner->m_begin_worker();
     switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
     set_this_worker(nullptr);
     w.handlers.remove();
@@ -170,7 +171,8 @@ int scheduler::start_os_thread(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
     // relaxed: the number of active workers changes, or is as it was.
     w.stands_by.store(false, std::memory_order_relaxed);
-    if (int const error = os::start_thread(w.os_thread, &worker_main, &w)) {
+    auto const start = [&w] { return os::start_thread(w.os_thread, &worker_main, &w); };
+    if (int const error = m_begin_worker != nullptr ? os::with_signals_blocked(start) : start()) {
         w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
         return error;
     }

@@ -180,6 +180,9 @@ public:
     void set_event_source(base::event_source* source) noexcept {
         m_events.store(source, std::memory_order_release);
     }
+    // Called by each worker's OS thread before it runs threads, from the next start on. It chooses
+    // the signals that the OS thread gets, which has blocked all of them till then.
+    void set_worker_start(void (*begin)() noexcept) noexcept { m_begin_worker = begin; }
     // acquire pairs with set_event_source.
     [[nodiscard]] base::event_source* events() const noexcept {
         return m_events.load(std::memory_order_acquire);
@@ -279,6 +282,7 @@ private:
     settings m_settings;
     std::atomic<base::idle_poller*> m_idle_poller{nullptr};
     std::atomic<base::event_source*> m_events{nullptr};
+    void (*m_begin_worker)() noexcept = nullptr; // set before the start
     bool m_asymmetric = true;
     std::atomic<bool> m_running{false};
     std::atomic<bool> m_stopping{false};

@@ -314,7 +314,7 @@ namespace {
 // Makes a call after which the number stands for another file, or for none, and ends waits for the
 // old one, of which the kernel would not tell. errno is the call's.
 template <class Call> int replace(int number, Call call) noexcept {
-    if (!is_started()) return call();
+    if (!is_started() || vfork_children::has_caller()) return call();
     int error = 0;
     auto made = [&]() noexcept {
         int const result = call();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_exit, cancellation and cleanup handlers: the stack is unwound as for an exception that
-// nobody catches, which runs destructors; handlers of pthread_cleanup_push in C lie in their frames
+// pthread_exit, cancellation and cleanup handlers: the stack is unwound up to its end, which runs
+// destructors; handlers of pthread_cleanup_push in C lie in their frames
 // and are jumped to when the unwinding has passed these. A cancellation arrives at the thread's
 // next wait, or at another cancellation point.
 #include "base/error.hpp"
@@ -8,8 +8,8 @@
 #include "compat/pthread/signals.hpp"
 #include "compat/pthread/thread.hpp"
 
-#include <cstring>
-#include <exception>
+#include <cstdlib>
+#include <new>
 
 #include <unwind.h>
 
@@ -17,7 +17,12 @@ namespace tulle::posix {
 
 namespace {
 
-void discard(_Unwind_Reason_Code, _Unwind_Exception* e) { delete e; }
+// A handler for all exceptions has caught the unwinding and does not throw it on.
+void refuse_to_stop(_Unwind_Reason_Code, _Unwind_Exception*) {
+    static constexpr char k_message[] = "FATAL: exception not rethrown\n";
+    static_cast<void>(!TULLE_LIBC(write)(STDERR_FILENO, k_message, sizeof k_message - 1));
+    std::abort();
+}
 
 // Called for each frame before it is left. Its call frame's address is above what lies in the
 // frames that are left already.
@@ -30,11 +35,11 @@ _Unwind_Reason_Code stop_at_frame(int, _Unwind_Action actions, _Unwind_Exception
     cleanup_frame* const c = t.cleanups;
     if (c != nullptr && static_cast<void const*>(c) < left) {
         t.cleanups = c->outer;
-        _Unwind_DeleteException(e);
+        delete e;
         longjmp(reinterpret_cast<__jmp_buf_tag*>(c), 1);
     }
-    if (t.bottom < left) {
-        _Unwind_DeleteException(e);
+    if (is_last) {
+        delete e;
         longjmp(t.at_end, 1);
     }
     return _URC_NO_REASON;
@@ -43,7 +48,7 @@ _Unwind_Reason_Code stop_at_frame(int, _Unwind_Action actions, _Unwind_Exception
 [[noreturn]] void unwind(thread& t) {
     auto* const e = new (std::nothrow) _Unwind_Exception{};
     if (e == nullptr) base::fatal("no memory to end a thread");
-    e->exception_cleanup = &discard;
+    e->exception_cleanup = &refuse_to_stop;
     _Unwind_ForcedUnwind(e, &stop_at_frame, &t);
     base::fatal("a thread that ends cannot be unwound: a function on its stack has no unwind "
                 "tables");

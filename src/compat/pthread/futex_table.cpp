@@ -90,6 +90,7 @@ int wait_in_kernel(futex_word& word, std::uint32_t expected, std::uint64_t deadl
     switch (how) {
         case os::wait_result::timed_out: return ETIMEDOUT;
         case os::wait_result::value_changed: return EAGAIN;
+        case os::wait_result::interrupted: return EINTR;
         default: return 0;
     }
 }

@@ -26,7 +26,7 @@ inline constexpr std::uint32_t k_any_bits = ~std::uint32_t{0};
 }
 
 // 0: woken, perhaps for nothing. EAGAIN: the word is not `expected`. ETIMEDOUT, ECANCELED: the
-// limit. Before threads are made the OS thread waits in the kernel.
+// limit. Before threads are made the OS thread waits in the kernel; EINTR: a handler has run.
 [[nodiscard]] int futex_wait(futex_word& word, std::uint32_t expected, limit until,
                              std::uint32_t bits = k_any_bits) noexcept;
 // Wakes the first `most` of those whose bits have one in common with `bits`; how many.

@@ -7,16 +7,25 @@
 
 #include <atomic>
 
+#include <csetjmp>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
+
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <spawn.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // A function of the program's C library that this library has one of its own for.

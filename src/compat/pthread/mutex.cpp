@@ -2,24 +2,30 @@
 // Mutexes as the C library lays them out, so that initializers, pthread_mutex_init and
 // pthread_mutex_destroy are its own. __lock: 0 free, 1 held, 2 held and perhaps waited for.
 // Mutexes that processes share are the C library's: who waits for one waits in the kernel, and the
-// watcher lets another worker run. Robust ones and those that hand on priorities know their owner
-// by the number of an OS thread, which a thread here does not have: they are refused.
+// watcher lets another worker run. Robust ones are in robust_mutex.cpp. That a mutex hands on
+// priorities is accepted and forgotten, as workers run all threads alike.
 #include "base/cpu_pause.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/robust_mutex.hpp"
 
 namespace {
 
 using namespace tulle::posix;
 
 constexpr int k_kind_bits = 3;
+constexpr int k_inherits_priority = 32;
 // Robust, priority inheritance and protection, process-shared.
-constexpr int k_foreign_bits = 16 | 32 | 64 | 128;
+constexpr int k_foreign_bits = 16 | k_inherits_priority | 64 | 128;
 constexpr int k_spins = 40;
 
 int kind_of(pthread_mutex_t const* m) noexcept { return m->__data.__kind & k_kind_bits; }
 bool is_foreign(pthread_mutex_t const* m) noexcept {
     return (m->__data.__kind & k_foreign_bits) != 0;
+}
+// Of foreign ones. Those of an OS thread are the C library's.
+bool is_robust_of_thread(pthread_mutex_t const* m) noexcept {
+    return is_robust(m) && self() != nullptr;
 }
 
 // acquire pairs with the release in unlock.
@@ -91,6 +97,23 @@ int try_lock(pthread_mutex_t* m) noexcept {
     return 0;
 }
 
+int lock_foreign(pthread_mutex_t* m) noexcept {
+    return is_robust_of_thread(m) ? lock_robust(m, tulle::wait::k_never)
+                                  : TULLE_LIBC(pthread_mutex_lock)(m);
+}
+int try_foreign(pthread_mutex_t* m) noexcept {
+    return is_robust_of_thread(m) ? lock_robust(m, 0) : TULLE_LIBC(pthread_mutex_trylock)(m);
+}
+int lock_foreign_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) noexcept {
+    if (!is_robust_of_thread(m)) return TULLE_LIBC(pthread_mutex_clocklock)(m, clock, until);
+    if (!is_clock(clock)) return EINVAL;
+    int const error = lock_robust(m, 0);
+    if (error != EBUSY) return error;
+    if (!is_time(*until)) return EINVAL;
+    int const late = lock_robust(m, deadline_at(clock, *until));
+    return late == EBUSY ? ETIMEDOUT : late; // the time is over
+}
+
 // POSIX has a wrong time refused only if the call would wait.
 int lock_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) noexcept {
     if (!is_clock(clock)) return EINVAL;
@@ -117,39 +140,41 @@ int unlock(pthread_mutex_t* m) noexcept {
 } // namespace
 
 int tulle::posix::lock_mutex(pthread_mutex_t* m) noexcept {
-    return TULLE_UNLIKELY(is_foreign(m)) ? TULLE_LIBC(pthread_mutex_lock)(m)
-                                         : lock_until(m, wait::k_never);
+    return TULLE_UNLIKELY(is_foreign(m)) ? lock_foreign(m) : lock_until(m, wait::k_never);
 }
 
 int tulle::posix::unlock_mutex(pthread_mutex_t* m) noexcept {
-    return TULLE_UNLIKELY(is_foreign(m)) ? TULLE_LIBC(pthread_mutex_unlock)(m) : unlock(m);
+    if (TULLE_LIKELY(!is_foreign(m))) return unlock(m);
+    return is_robust_of_thread(m) ? unlock_robust(m) : TULLE_LIBC(pthread_mutex_unlock)(m);
 }
 
 TULLE_INTERPOSE int pthread_mutex_lock(pthread_mutex_t* m) noexcept { return lock_mutex(m); }
 
 TULLE_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
-    return TULLE_UNLIKELY(is_foreign(m)) ? TULLE_LIBC(pthread_mutex_trylock)(m) : try_lock(m);
+    return TULLE_UNLIKELY(is_foreign(m)) ? try_foreign(m) : try_lock(m);
 }
 
 TULLE_INTERPOSE int pthread_mutex_timedlock(pthread_mutex_t* m, timespec const* until) noexcept {
-    return is_foreign(m) ? TULLE_LIBC(pthread_mutex_timedlock)(m, until)
+    return is_foreign(m) ? lock_foreign_by(m, CLOCK_REALTIME, until)
                          : lock_by(m, CLOCK_REALTIME, until);
 }
 
 TULLE_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock,
                                             timespec const* until) noexcept {
-    return is_foreign(m) ? TULLE_LIBC(pthread_mutex_clocklock)(m, clock, until)
-                         : lock_by(m, clock, until);
+    return is_foreign(m) ? lock_foreign_by(m, clock, until) : lock_by(m, clock, until);
 }
 
 TULLE_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* m) noexcept { return unlock_mutex(m); }
 
 TULLE_INTERPOSE int pthread_mutexattr_setprotocol(pthread_mutexattr_t* how, int protocol) noexcept {
-    bool const is_known = protocol == PTHREAD_PRIO_INHERIT || protocol == PTHREAD_PRIO_PROTECT;
-    return is_known ? ENOTSUP : TULLE_LIBC(pthread_mutexattr_setprotocol)(how, protocol);
+    return protocol == PTHREAD_PRIO_PROTECT
+               ? ENOTSUP
+               : TULLE_LIBC(pthread_mutexattr_setprotocol)(how, protocol);
 }
 
-TULLE_INTERPOSE int pthread_mutexattr_setrobust(pthread_mutexattr_t* how, int robust) noexcept {
-    return robust == PTHREAD_MUTEX_ROBUST ? ENOTSUP
-                                          : TULLE_LIBC(pthread_mutexattr_setrobust)(how, robust);
+TULLE_INTERPOSE int pthread_mutex_init(pthread_mutex_t* m,
+                                       pthread_mutexattr_t const* how) noexcept {
+    int const error = TULLE_LIBC(pthread_mutex_init)(m, how);
+    if (error == 0) m->__data.__kind &= ~k_inherits_priority;
+    return error;
 }

@@ -29,21 +29,25 @@ private:
     bool m_is_done = false;
 };
 
-// The C library's own pthread_once notes in the upper bits in which process it was begun.
+// As the C library does, the upper bits note in which process it was begun: a forked child, in
+// which nobody goes on with it, begins anew.
+constexpr std::uint32_t k_one_process = 4;
+constinit std::uint32_t s_process = 0; // changed in a child that has one thread
+
 void call_once(futex_word& once, void (*function)()) {
+    std::uint32_t const ours = s_process | k_in_progress;
     for (;;) {
         std::uint32_t seen = once.load(std::memory_order_acquire); // pairs with call_in_progress
         if ((seen & k_done) != 0) return;
-        if (seen == 0 &&
-            once.compare_exchange_strong(seen, k_in_progress, std::memory_order_acquire,
-                                         std::memory_order_acquire)) {
+        if (seen == ours) {
+            static_cast<void>(futex_wait(once, seen, limit(tulle::wait::k_never)));
+        } else if (once.compare_exchange_strong(seen, ours, std::memory_order_acquire,
+                                                std::memory_order_relaxed)) { // relaxed: read again
             call_in_progress call(once);
             function();
             call.finish();
             return;
         }
-        if (seen != 0 && (seen & k_done) == 0)
-            static_cast<void>(futex_wait(once, seen, limit(tulle::wait::k_never)));
     }
 }
 
@@ -93,6 +97,8 @@ int wait_at(barrier& b) noexcept {
 }
 
 } // namespace
+
+void tulle::posix::forget_calls_once() noexcept { s_process += k_one_process; }
 
 TULLE_INTERPOSE int pthread_once(pthread_once_t* once, void (*function)()) {
     call_once(word_of(*once), function);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// poll, select and epoll_wait by threads of pthread_create: they ask without waiting, and wait in
-// the reactor for an epoll of what they ask for.
+// poll, select and epoll_wait by threads of pthread_create, and those of their kin that take a mask
+// of signals: they ask without waiting, and wait in the reactor for an epoll of what they ask for.
 #include "compat/pthread/descriptors.hpp"
+#include "compat/pthread/signals.hpp"
 #include "os/epoll.hpp"
 
 #include <climits>
@@ -13,20 +14,6 @@ namespace {
 using namespace tulle::posix;
 
 constexpr int k_cannot_wait = -2; // the kernel does it instead
-
-class closed_at_end {
-public:
-    explicit closed_at_end(int number) noexcept : m_number(number) {}
-    closed_at_end(closed_at_end const&) = delete;
-    closed_at_end& operator=(closed_at_end const&) = delete;
-    ~closed_at_end() {
-        kept_errno const kept;
-        if (m_number >= 0) TULLE_LIBC(close)(m_number);
-    }
-
-private:
-    int m_number;
-};
 
 // An epoll of what poll asks for; negative: there is a descriptor that none can have.
 int epoll_of(pollfd const* asked, nfds_t count) noexcept {
@@ -70,11 +57,21 @@ std::uint64_t deadline_after_ms(int ms) noexcept {
     return deadline_after({ms / 1000, ms % 1000 * 1'000'000L});
 }
 
+// Null: no limit.
+std::uint64_t deadline_after_time(timespec const* time) noexcept {
+    return time == nullptr ? tulle::wait::k_never : deadline_after(*time);
+}
+bool is_odd(timespec const* time) noexcept {
+    return time != nullptr && (time->tv_sec < 0 || !is_time(*time));
+}
+bool is_none(timespec const* time) noexcept {
+    return time != nullptr && time->tv_sec == 0 && time->tv_nsec == 0;
+}
+
 // Without a descriptor it is a wait for the time.
-int poll_by(thread& t, pollfd* asked, nfds_t count, int ms) {
+int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool waits) {
     int const found = TULLE_LIBC(poll)(asked, count, 0);
-    if (found != 0 || ms == 0) return found;
-    std::uint64_t const deadline = deadline_after_ms(ms);
+    if (found != 0 || !waits) return found;
     int const all = epoll_of(asked, count);
     closed_at_end const closer(all);
     if (all < 0) return k_cannot_wait;
@@ -85,8 +82,17 @@ int poll_until(pollfd* asked, nfds_t count, int ms) {
     thread* const t = self();
     if (t == nullptr) return TULLE_LIBC(poll)(asked, count, ms);
     test_cancel(t);
-    int const result = poll_by(*t, asked, count, ms);
+    int const result = poll_by(*t, asked, count, deadline_after_ms(ms), ms != 0);
     return result == k_cannot_wait ? TULLE_LIBC(poll)(asked, count, ms) : result;
+}
+
+int poll_with_mask(pollfd* asked, nfds_t count, timespec const* time, sigset_t const* mask) {
+    thread* const t = self();
+    if (t == nullptr || is_odd(time)) return TULLE_LIBC(ppoll)(asked, count, time, mask);
+    test_cancel(t);
+    other_mask const while_it_waits(*t, mask);
+    int const result = poll_by(*t, asked, count, deadline_after_time(time), !is_none(time));
+    return result == k_cannot_wait ? TULLE_LIBC(ppoll)(asked, count, time, nullptr) : result;
 }
 
 // --- select: the sets as a list of poll ---------------------------------------------------------
@@ -165,6 +171,24 @@ TULLE_INTERPOSE int poll(pollfd* asked, nfds_t count, int ms) {
     return poll_until(asked, count, ms);
 }
 
+TULLE_INTERPOSE int ppoll(pollfd* asked, nfds_t count, timespec const* time, sigset_t const* mask) {
+    return poll_with_mask(asked, count, time, mask);
+}
+
+TULLE_INTERPOSE int pselect(int count, fd_set* in, fd_set* out, fd_set* other, timespec const* time,
+                            sigset_t const* mask) {
+    thread* const t = self();
+    if (t == nullptr || count < 0 || count > FD_SETSIZE || is_odd(time))
+        return TULLE_LIBC(pselect)(count, in, out, other, time, mask);
+    test_cancel(t);
+    other_mask const while_it_waits(*t, mask);
+    question again({count, in, out, other});
+    int const result = select_until(*t, {count, in, out, other}, again, deadline_after_time(time));
+    if (result != k_cannot_wait) return result;
+    again.restore();
+    return TULLE_LIBC(pselect)(count, in, out, other, time, nullptr);
+}
+
 TULLE_INTERPOSE int select(int count, fd_set* in, fd_set* out, fd_set* other, timeval* time) {
     thread* const t = self();
     bool const is_odd = count < 0 || count > FD_SETSIZE ||
@@ -190,13 +214,49 @@ TULLE_INTERPOSE int __poll_chk(pollfd* asked, nfds_t count, int ms, size_t room)
     return poll_until(asked, count, ms);
 }
 
+TULLE_INTERPOSE int __ppoll_chk(pollfd* asked, nfds_t count, timespec const* time,
+                                sigset_t const* mask, size_t room) {
+    if (room / sizeof *asked < count) __chk_fail();
+    return poll_with_mask(asked, count, time, mask);
+}
+
+namespace {
+
+int epoll_by(thread& t, int all, epoll_event* events, int most, std::uint64_t deadline,
+             bool waits) {
+    auto const ask = [=] { return TULLE_LIBC(epoll_wait)(all, events, most, 0); };
+    int const found = ask();
+    return found != 0 || !waits ? found : wait_for_some(t, all, deadline, ask);
+}
+
+} // namespace
+
 TULLE_INTERPOSE int epoll_wait(int all, epoll_event* events, int most, int ms) {
     thread* const t = self();
     if (t == nullptr) return TULLE_LIBC(epoll_wait)(all, events, most, ms);
     test_cancel(t);
-    auto const ask = [=] { return TULLE_LIBC(epoll_wait)(all, events, most, 0); };
-    int const found = ask();
-    if (found != 0 || ms == 0) return found;
-    int const result = wait_for_some(*t, all, deadline_after_ms(ms), ask);
+    int const result = epoll_by(*t, all, events, most, deadline_after_ms(ms), ms != 0);
     return result == k_cannot_wait ? TULLE_LIBC(epoll_wait)(all, events, most, ms) : result;
+}
+
+TULLE_INTERPOSE int epoll_pwait(int all, epoll_event* events, int most, int ms,
+                                sigset_t const* mask) {
+    thread* const t = self();
+    if (t == nullptr) return TULLE_LIBC(epoll_pwait)(all, events, most, ms, mask);
+    test_cancel(t);
+    other_mask const while_it_waits(*t, mask);
+    int const result = epoll_by(*t, all, events, most, deadline_after_ms(ms), ms != 0);
+    return result == k_cannot_wait ? TULLE_LIBC(epoll_wait)(all, events, most, ms) : result;
+}
+
+TULLE_INTERPOSE int epoll_pwait2(int all, epoll_event* events, int most, timespec const* time,
+                                 sigset_t const* mask) {
+    thread* const t = self();
+    if (t == nullptr || is_odd(time))
+        return TULLE_LIBC(epoll_pwait2)(all, events, most, time, mask);
+    test_cancel(t);
+    other_mask const while_it_waits(*t, mask);
+    int const result = epoll_by(*t, all, events, most, deadline_after_time(time), !is_none(time));
+    return result == k_cannot_wait ? TULLE_LIBC(epoll_pwait2)(all, events, most, time, nullptr)
+                                   : result;
 }

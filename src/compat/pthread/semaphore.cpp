@@ -4,6 +4,7 @@
 // shared semaphore.
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/signals.hpp"
 
 namespace {
 
@@ -28,12 +29,21 @@ bool try_down(semaphore& s) noexcept {
     return false;
 }
 
+// Whether a handler has ended the wait of which `how` is said.
+bool is_interrupted(thread* caller, int how) {
+    if (how == EINTR) return true;
+    if (how != ECANCELED) return false;
+    return caller != nullptr ? attend(*caller) == interruption::ends : main_was_interrupted();
+}
+
 int down_until(semaphore& s, std::uint64_t deadline) {
     thread* const caller = self();
     test_cancel(caller);
+    bool const by_main = caller == nullptr && is_main();
     while (!try_down(s)) {
-        int const how = futex_wait(s.value, 0, interruptible(caller, deadline));
-        if (how == ECANCELED && attend(*caller) == interruption::ends) return fail(EINTR);
+        int const how = futex_wait(
+            s.value, 0, by_main ? interruptible_main(deadline) : interruptible(caller, deadline));
+        if (is_interrupted(caller, how)) return fail(EINTR);
         if (how == ETIMEDOUT) return try_down(s) ? 0 : fail(ETIMEDOUT);
     }
     return 0;

@@ -11,6 +11,8 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <new>
+#include <utility>
 
 #include <link.h>
 #include <sys/syscall.h>
@@ -20,36 +22,42 @@ namespace tulle::posix {
 
 namespace {
 
-// Written under s_lock, with signals blocked; read by handlers, too. Whoever reads an odd version,
-// or another one afterwards, reads again (a seqlock; relaxed in it: the fences order it).
+// Written under s_lock, with signals blocked; read by handlers, too. The version says which of two
+// places has the action; the other one is written. Whoever finds another version afterwards reads
+// again. A process that is forked meanwhile has the action of before. relaxed in it: the fences
+// order it.
 class action_cell {
 public:
     [[nodiscard]] signal_action load() const noexcept {
         for (;;) {
             std::uint32_t const before = m_version.load(std::memory_order_acquire);
-            signal_action const found{m_handler.load(std::memory_order_relaxed),
-                                      m_flags.load(std::memory_order_relaxed),
-                                      m_mask.load(std::memory_order_relaxed)};
+            place const& p = m_places[before % 2];
+            signal_action const found{p.handler.load(std::memory_order_relaxed),
+                                      p.flags.load(std::memory_order_relaxed),
+                                      p.mask.load(std::memory_order_relaxed)};
             std::atomic_thread_fence(std::memory_order_acquire); // pairs with store
-            if (before % 2 == 0 && before == m_version.load(std::memory_order_relaxed))
-                return found;
+            if (before == m_version.load(std::memory_order_relaxed)) return found;
         }
     }
     void store(signal_action const& a) noexcept {
-        std::uint32_t const before = m_version.load(std::memory_order_relaxed);
-        m_version.store(before + 1, std::memory_order_relaxed);
+        std::uint32_t const next = m_version.load(std::memory_order_relaxed) + 1;
         std::atomic_thread_fence(std::memory_order_release); // pairs with load
-        m_handler.store(a.handler, std::memory_order_relaxed);
-        m_flags.store(a.flags, std::memory_order_relaxed);
-        m_mask.store(a.mask, std::memory_order_relaxed);
-        m_version.store(before + 2, std::memory_order_release); // pairs with load
+        place& p = m_places[next % 2];
+        p.handler.store(a.handler, std::memory_order_relaxed);
+        p.flags.store(a.flags, std::memory_order_relaxed);
+        p.mask.store(a.mask, std::memory_order_relaxed);
+        m_version.store(next, std::memory_order_release); // pairs with load
     }
 
 private:
+    struct place {
+        std::atomic<std::uintptr_t> handler{0};
+        std::atomic<int> flags{0};
+        std::atomic<signal_set> mask{0};
+    };
+
     std::atomic<std::uint32_t> m_version{0};
-    std::atomic<std::uintptr_t> m_handler{0};
-    std::atomic<int> m_flags{0};
-    std::atomic<signal_set> m_mask{0};
+    std::array<place, 2> m_places{};
 };
 
 base::spin_lock s_lock;
@@ -97,13 +105,18 @@ int tell_kernel(int signal, signal_action const& wanted) noexcept {
         wanted.is_standard() && (s_guarded.load(std::memory_order_relaxed) & set_of(signal)) != 0;
     if (is_started() && (wanted.has_handler() || is_guarded)) {
         k.sa_sigaction = &on_signal;
-        k.sa_flags = (is_guarded ? SA_RESTART : k.sa_flags) | SA_SIGINFO;
+        // The kernel is not to forget the handler when a signal has only been handed out, and not
+        // to call it on a stack of the worker's, which a handler that waits would leave.
+        constexpr int k_ours = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;
+        k.sa_flags = (is_guarded ? SA_RESTART : k.sa_flags & ~k_ours) | SA_SIGINFO;
     }
     return TULLE_LIBC(sigaction)(signal, &k, nullptr);
 }
 
+} // namespace
+
 int change_action(int signal, struct sigaction const* wanted, struct sigaction* before) noexcept {
-    if (!is_signal(signal) || !is_for_threads(signal))
+    if (!is_signal(signal) || !is_for_threads(signal) || vfork_children::has_caller())
         return TULLE_LIBC(sigaction)(signal, wanted, before);
     struct sigaction found {};
     if (TULLE_LIBC(sigaction)(signal, nullptr, &found) != 0) return -1; // not the program's
@@ -121,7 +134,11 @@ int change_action(int signal, struct sigaction const* wanted, struct sigaction* 
     return result;
 }
 
+namespace {
+
 // --- handlers ------------------------------------------------------------------------------------
+
+constexpr std::size_t k_least_stack = 2048; // MINSIGSTKSZ of the kernel
 
 using plain_handler = void (*)(int);
 using informed_handler = void (*)(int, siginfo_t*, void*);
@@ -131,13 +148,44 @@ void forget_handler(int signal) noexcept {
     static_cast<void>(change_action(signal, &standard, nullptr));
 }
 
+struct handler_call {
+    signal_action const& a;
+    int signal;
+    siginfo_t* about;
+    void* context;
+
+    void make() const {
+        kept_errno const kept;
+        if ((a.flags & SA_RESETHAND) != 0) forget_handler(signal);
+        if ((a.flags & SA_SIGINFO) != 0)
+            reinterpret_cast<informed_handler>(a.handler)(signal, about, context);
+        else
+            reinterpret_cast<plain_handler>(a.handler)(signal);
+    }
+};
+
+bool stands_on(stack_t const& s) noexcept {
+    auto const here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    return (s.ss_flags & SS_DISABLE) == 0 &&
+           here - reinterpret_cast<std::uintptr_t>(s.ss_sp) < s.ss_size;
+}
+
+// That of the caller, which is `t` or, if that is null, an OS thread.
+stack_t alternate_stack(thread const* t) noexcept {
+    if (t != nullptr) return t->alternate;
+    stack_t of_os_thread{nullptr, SS_DISABLE, 0};
+    TULLE_LIBC(sigaltstack)(nullptr, &of_os_thread);
+    return of_os_thread;
+}
+
 void call(signal_action const& a, int signal, siginfo_t* about, void* context) {
-    kept_errno const kept;
-    if ((a.flags & SA_RESETHAND) != 0) forget_handler(signal);
-    if ((a.flags & SA_SIGINFO) != 0)
-        reinterpret_cast<informed_handler>(a.handler)(signal, about, context);
-    else
-        reinterpret_cast<plain_handler>(a.handler)(signal);
+    handler_call c{a, signal, about, context};
+    if ((a.flags & SA_ONSTACK) == 0) return c.make();
+    stack_t const s = alternate_stack(self());
+    if ((s.ss_flags & SS_DISABLE) != 0 || stands_on(s)) return c.make();
+    tulle_call_on_stack(
+        static_cast<std::byte*>(s.ss_sp) + s.ss_size,
+        [](void* it) { static_cast<handler_call*>(it)->make(); }, &c);
 }
 
 // relaxed: the thread's own.
@@ -188,28 +236,39 @@ bool stands_on_worker() noexcept {
     return w != nullptr && !w->is_guest();
 }
 
-// Sent by wake_from_kernel to an OS thread that no longer waits.
-bool is_own_wake_up(siginfo_t const& about) noexcept {
-    return about.si_code == SI_TKILL && about.si_pid == getpid();
+void on_signal_of_os_thread(int signal, siginfo_t* about, void* context) {
+    signal_action const a = action_of(signal);
+    if (a.is_standard()) return act_as_standard(signal);
+    if (!a.has_handler()) return;
+    call(a, signal, about, context);
+    if ((a.flags & SA_RESTART) == 0 && is_started() && is_main()) note_handler_on_main();
+}
+
+// Whether the thread on the worker has run its handler.
+bool handle_here(int signal, siginfo_t* about, ucontext_t* context) {
+    thread* const t = self();
+    signal_action const a = action_of(signal);
+    // relaxed: the thread's own.
+    if (t == nullptr || !a.has_handler() || !is_in_program(arch::pc_of(*context)) ||
+        (t->blocked.load(std::memory_order_relaxed) & set_of(signal)) != 0)
+        return false;
+    if (is_wake_up(*about) && !take_signal(*t, signal)) return false;
+    bool const before = std::exchange(t->is_interrupted, true);
+    call_on(*t, a, signal, about, context);
+    t->is_interrupted = before;
+    return true;
 }
 
 void on_signal(int signal, siginfo_t* about, void* context) {
     kept_errno const kept;
-    signal_action const a = action_of(signal);
-    if (!is_started() || !stands_on_worker()) {
-        if (a.is_standard()) return act_as_standard(signal);
-        if (a.has_handler()) call(a, signal, about, context);
-        return;
-    }
-    if (is_own_wake_up(*about)) return;
-    thread* const t = self();
-    // relaxed: the thread's own.
-    bool const is_wanted = t != nullptr && a.has_handler() &&
-                           (t->blocked.load(std::memory_order_relaxed) & set_of(signal)) == 0;
-    if (is_wanted && is_in_program(arch::pc_of(*static_cast<ucontext_t const*>(context))))
-        call_on(*t, a, signal, about, context);
-    else
-        hand_out(signal);
+    auto* const interrupted = static_cast<ucontext_t*>(context);
+    if (!is_started() || vfork_children::has_caller())
+        return on_signal_of_os_thread(signal, about, context);
+    bool const is_server = hands_out();
+    if (!stands_on_worker() && !is_server) return on_signal_of_os_thread(signal, about, context);
+    if (!is_wake_up(*about) && leave_to_process(signal, interrupted->uc_sigmask)) return;
+    bool const is_done = !is_server && handle_here(signal, about, interrupted);
+    if (!is_done && !is_wake_up(*about)) hand_out(signal);
 }
 
 } // namespace
@@ -267,6 +326,8 @@ void guard(signal_set blocked) noexcept {
     start_to_hand_out();
 }
 
+void forget_changes_of_actions() noexcept { ::new (static_cast<void*>(&s_lock)) base::spin_lock; }
+
 // Handlers that the program has set before now are called by way of on_signal.
 void begin_signals() noexcept {
     if (s_systems_ranges == 0) dl_iterate_phdr(&note_code, nullptr);
@@ -291,6 +352,23 @@ using namespace tulle::posix;
 TULLE_INTERPOSE int sigaction(int signal, struct sigaction const* wanted,
                               struct sigaction* before) noexcept {
     return change_action(signal, wanted, before);
+}
+
+TULLE_INTERPOSE int sigaltstack(stack_t const* wanted, stack_t* before) noexcept {
+    thread* const t = self();
+    if (t == nullptr) return TULLE_LIBC(sigaltstack)(wanted, before);
+    stack_t was = t->alternate;
+    if (stands_on(was)) was.ss_flags |= SS_ONSTACK;
+    if (wanted != nullptr) {
+        bool const is_none = (wanted->ss_flags & SS_DISABLE) != 0;
+        if (stands_on(was)) return fail(EPERM);
+        if ((wanted->ss_flags & ~(SS_DISABLE | SS_ONSTACK)) != 0) return fail(EINVAL);
+        if (!is_none && wanted->ss_size < k_least_stack) return fail(ENOMEM);
+        t->alternate =
+            is_none ? stack_t{nullptr, SS_DISABLE, 0} : stack_t{wanted->ss_sp, 0, wanted->ss_size};
+    }
+    if (before != nullptr) *before = was;
+    return 0;
 }
 
 // As in BSD: calls begin anew.

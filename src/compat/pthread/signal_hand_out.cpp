@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals that workers have got go to threads that want them: an OS thread, which nothing
-// interrupts, chooses one.
+// Signals that workers have got go to threads that want them: an OS thread, which nothing else
+// interrupts, chooses one. If none wants a signal, the kernel keeps it for the process: its number
+// is noted (s_unwanted), the signal is sent to the process again, and each worker that gets it
+// blocks it from then on. So main and others find it there as natively, and so does a thread that
+// unblocks it (want), on its worker. From then on this OS thread has it unblocked too, as a worker
+// may end.
 #include "base/error.hpp"
 #include "base/spin_lock.hpp"
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/signals.hpp"
+#include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/thread.hpp"
+#include "sched/worker.hpp"
 
 #include <cstring>
 #include <mutex>
+#include <new>
 
 #include <sys/syscall.h>
 
@@ -19,21 +26,33 @@ namespace {
 
 std::atomic<signal_set> s_arrived{0}; // and not handed out yet
 std::atomic<std::uint32_t> s_calls{0};
-std::atomic<signal_set> s_unwanted{0}; // wait for a thread that wants them
-base::spin_lock s_lock;                // guards the next one
+std::atomic<signal_set> s_unwanted{0};     // see above
+std::atomic<signal_set> s_was_unwanted{0}; // at some time
+std::atomic<int> s_server{0};              // the number of the OS thread; 0: it does not run yet
+base::spin_lock s_lock;                    // guards the next one
 bool s_runs = false;
 pthread_t const s_main = pthread_self(); // who has loaded the library
 std::atomic<signal_set> s_blocked_by_main{0};
+
+// A signal of ours, which is_wake_up knows by its value.
+void wake_os_thread(int tid, int signal) noexcept {
+    if (tid == 0) return;
+    siginfo_t about{};
+    about.si_code = SI_QUEUE;
+    about.si_pid = getpid();
+    about.si_value.sival_ptr = &s_calls;
+    TULLE_LIBC(syscall)
+    (static_cast<long>(SYS_rt_tgsigqueueinfo), getpid(), tid, signal, &about);
+}
 
 // A thread that waits for signals in the kernel gets this one there, or sees it when it looks
 // before it waits: seq_cst, both (Dekker).
 void wake_from_kernel(thread& t, int signal) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    int const on = t.waits_on.load(std::memory_order_relaxed); // relaxed: the fence
-    if (on != 0) TULLE_LIBC(syscall)(static_cast<long>(SYS_tgkill), getpid(), on, signal);
+    wake_os_thread(t.waits_on.load(std::memory_order_relaxed), signal); // relaxed: the fence
 }
 
-// relaxed, both: hints; the thread looks again.
+// relaxed: a hint; the thread looks again.
 bool waits_for(thread& t, signal_set one) noexcept {
     return (t.waits_for.load(std::memory_order_relaxed) & one) != 0;
 }
@@ -41,34 +60,125 @@ bool wants(thread& t, signal_set one) noexcept {
     return (t.blocked.load(std::memory_order_relaxed) & one) == 0;
 }
 
-void give(thread& t, int signal) noexcept {
-    t.pending.fetch_or(set_of(signal), std::memory_order_release); // pairs with take_signal
+// With the lock of the blocks held, as the thread may end.
+void lend(thread& t, signal_set one) noexcept {
+    t.lent.fetch_or(one, std::memory_order_release); // pairs with take_signal
     static_cast<void>(t.attention.request());
+    wake_os_thread(t.unblocked_on.load(std::memory_order_relaxed), first_of(one)); // a hint
+}
+
+bool lend_to_waiter(thread& t, signal_set one) noexcept {
+    if (!waits_for(t, one)) return false;
+    lend(t, one);
+    wake_from_kernel(t, first_of(one));
+    return true;
+}
+
+// Either this sees that the thread blocks the signal by now, or the thread sees the signal
+// (give_back).
+bool lend_to_one_that_wants(thread& t, signal_set one) noexcept {
+    if (!wants(t, one)) return false;
+    lend(t, one);
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with give_back
+    return wants(t, one) || (t.lent.fetch_and(~one, std::memory_order_acquire) & one) == 0;
+}
+
+// A thread that computes may have been about to leave the run time when it was lent a signal.
+bool remind(thread& t, signal_set) noexcept {
+    // relaxed, all: hints.
+    signal_set const some =
+        t.lent.load(std::memory_order_relaxed) & ~t.blocked.load(std::memory_order_relaxed);
+    if (some != 0) wake_os_thread(t.unblocked_on.load(std::memory_order_relaxed), first_of(some));
+    return some != 0 && t.unblocked_on.load(std::memory_order_relaxed) != 0;
+}
+
+// How long to wait until threads are reminded; they have a while to take what they have been lent.
+class reminders {
+public:
+    void begin() noexcept { m_next_ns = k_first_ns; }
+    [[nodiscard]] std::uint64_t next() noexcept {
+        bool const is_over = m_next_ns > k_last_ns;
+        if (is_over || thread_blocks::find(&remind, 0) == nullptr) return os::k_no_deadline;
+        m_next_ns *= 2;
+        return os::monotonic_ns() + m_next_ns / 2;
+    }
+
+private:
+    static constexpr std::uint64_t k_first_ns = 1'000'000, k_last_ns = 10'000'000'000;
+
+    std::uint64_t m_next_ns = k_first_ns;
+};
+
+bool main_wants(signal_set one) noexcept {
+    // relaxed: at some time.
+    return (s_blocked_by_main.load(std::memory_order_relaxed) & one) == 0;
+}
+
+// The standard action is one for the process, whoever it is that wants the signal.
+bool act_if_standard(int signal) noexcept {
+    if (!action_of(signal).is_standard()) return false;
+    bool const is_wanted =
+        main_wants(set_of(signal)) || thread_blocks::find(&wants, set_of(signal)) != nullptr;
+    if (is_wanted) act_as_standard(signal);
+    return is_wanted;
+}
+
+bool give_to_one_that_wants(int signal) noexcept {
+    signal_set const one = set_of(signal);
+    return thread_blocks::find(&lend_to_waiter, one) != nullptr || act_if_standard(signal) ||
+           thread_blocks::find(&lend_to_one_that_wants, one) != nullptr ||
+           (main_wants(one) && TULLE_LIBC(pthread_kill)(s_main, signal) == 0);
 }
 
 void give_to_somebody(int signal) noexcept {
-    signal_set const one = set_of(signal);
-    signal_action const a = action_of(signal);
-    if (a.is_ignored()) return;
-    if (thread* const t = thread_blocks::find(&waits_for, one)) {
-        give(*t, signal);
-        return wake_from_kernel(*t, signal);
-    }
-    // relaxed: main's, at some time.
-    bool const main_wants = (s_blocked_by_main.load(std::memory_order_relaxed) & one) == 0;
-    thread* const t = thread_blocks::find(&wants, one);
-    if (a.is_standard() && (main_wants || t != nullptr)) return act_as_standard(signal);
-    if (t != nullptr) return give(*t, signal);
-    if (main_wants && TULLE_LIBC(pthread_kill)(s_main, signal) == 0) return;
-    s_unwanted.fetch_or(one, std::memory_order_release); // pairs with take_signal
+    if (action_of(signal).is_ignored() || give_to_one_that_wants(signal)) return;
+    s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed); // relaxed: a hint
+    // seq_cst: either a thread that wants it from now on is seen, or it sees this (Dekker; want).
+    s_unwanted.fetch_or(set_of(signal), std::memory_order_seq_cst);
+    if (give_to_one_that_wants(signal))
+        s_unwanted.fetch_and(~set_of(signal), std::memory_order_relaxed); // relaxed: a hint
+    else
+        kill(getpid(), signal);
+}
+
+// What was unwanted once may have no worker that gets it.
+void open_mask() noexcept {
+    // relaxed, both: whoever changes them calls this thread afterwards.
+    signal_set const open = s_was_unwanted.load(std::memory_order_relaxed) &
+                            ~s_unwanted.load(std::memory_order_relaxed);
+    sigset_t const blocked = as_sigset(~open);
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+}
+
+void call_server() noexcept {
+    s_calls.fetch_add(1, std::memory_order_release); // pairs with serve
+    static_cast<void>(os::futex_wake(s_calls, 1));
+}
+
+// --- waits of main -------------------------------------------------------------------------------
+
+// A handler that does not restart calls has run on main.
+std::atomic<bool> s_main_was_interrupted{false};
+
+detail::cancellation& attention_of_main() noexcept {
+    alignas(detail::cancellation) static std::byte s_storage[sizeof(detail::cancellation)];
+    static auto* const the = ::new (static_cast<void*>(s_storage)) detail::cancellation(nullptr);
+    return *the;
 }
 
 void* serve(void*) {
     os::set_name("tulle-signal");
-    for (;;) {
-        std::uint32_t const seen = s_calls.load(std::memory_order_acquire); // pairs with hand_out
+    s_server.store(os::thread_id(), std::memory_order_relaxed); // relaxed: its own handlers read it
+    for (reminders again;;) {
+        std::uint32_t const seen =
+            s_calls.load(std::memory_order_acquire); // pairs with call_server
+        open_mask();
         signal_set all = s_arrived.exchange(0, std::memory_order_acquire);
-        if (all == 0) static_cast<void>(os::futex_wait(s_calls, seen));
+        // acquire pairs with note_handler_on_main
+        if (s_main_was_interrupted.load(std::memory_order_acquire))
+            static_cast<void>(attention_of_main().request());
+        if (all == 0) static_cast<void>(os::futex_wait(s_calls, seen, again.next()));
+        if (all != 0) again.begin();
         for (; all != 0; all &= all - 1) give_to_somebody(first_of(all));
     }
     return nullptr;
@@ -78,8 +188,7 @@ void* serve(void*) {
 
 void hand_out(int signal) noexcept {
     s_arrived.fetch_or(set_of(signal), std::memory_order_release); // pairs with serve
-    s_calls.fetch_add(1, std::memory_order_release);               // likewise
-    static_cast<void>(os::futex_wake(s_calls, 1));
+    call_server();
 }
 
 void start_to_hand_out() noexcept {
@@ -97,16 +206,63 @@ void start_to_hand_out() noexcept {
                    std::strerror(error));
 }
 
+bool hands_out() noexcept {
+    return os::thread_id() == s_server.load(std::memory_order_relaxed); // relaxed: see serve
+}
+
+bool is_wake_up(siginfo_t const& about) noexcept {
+    return about.si_code == SI_QUEUE && about.si_value.sival_ptr == &s_calls;
+}
+
+bool leave_to_process(int signal, sigset_t& blocked_afterwards) noexcept {
+    if ((s_unwanted.load(std::memory_order_relaxed) & set_of(signal)) == 0) return false; // a hint
+    sigaddset(&blocked_afterwards, signal);
+    sigset_t const it = as_sigset(set_of(signal));
+    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, &it, nullptr);
+    kill(getpid(), signal);
+    return true;
+}
+
+void want(signal_set some) noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with give_to_somebody
+    if ((s_unwanted.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
+    s_unwanted.fetch_and(~some, std::memory_order_seq_cst);
+    call_server();
+}
+
+// relaxed, both: the thread's own; what is unwanted is wanted by nobody, at some time.
+void open_mask_of_worker(thread& t, bool always) noexcept {
+    if (!always && s_was_unwanted.load(std::memory_order_relaxed) == 0) return;
+    sigset_t const blocked = as_sigset(s_unwanted.load(std::memory_order_relaxed) &
+                                       t.blocked.load(std::memory_order_relaxed));
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+    sched::worker const* const on = sched::this_worker();
+    if (on != nullptr)
+        t.unblocked_on.store(on->tid.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+void begin_worker() noexcept {
+    sigset_t const blocked = as_sigset(s_unwanted.load(std::memory_order_relaxed)); // relaxed: hint
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+}
+
+void give_back(thread& t, signal_set some) noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with lend_to_one_that_wants
+    if ((t.lent.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
+    signal_set const left = t.lent.fetch_and(~some, std::memory_order_acquire) & some;
+    for (signal_set all = left; all != 0; all &= all - 1) hand_out(first_of(all));
+}
+
+// relaxed, both: take_signal acquires.
 signal_set signals_for(thread const& t) noexcept {
-    // relaxed, both: take_signal acquires.
-    return t.pending.load(std::memory_order_relaxed) | s_unwanted.load(std::memory_order_relaxed);
+    return t.pending.load(std::memory_order_relaxed) | t.lent.load(std::memory_order_relaxed);
 }
 
 bool take_signal(thread& t, int signal) noexcept {
     signal_set const one = set_of(signal);
-    // acquire, both: pairs with give and give_to_somebody.
+    // acquire, both: pairs with lend and send_to.
     return (t.pending.fetch_and(~one, std::memory_order_acquire) & one) != 0 ||
-           (s_unwanted.fetch_and(~one, std::memory_order_acquire) & one) != 0;
+           (t.lent.fetch_and(~one, std::memory_order_acquire) & one) != 0;
 }
 
 void call_attention(thread& t) noexcept {
@@ -118,15 +274,33 @@ void call_attention(thread& t) noexcept {
 bool is_main() noexcept { return pthread_equal(pthread_self(), s_main) != 0; }
 
 void note_mask_of_main(signal_set blocked) noexcept {
-    s_blocked_by_main.store(blocked, std::memory_order_relaxed); // relaxed: see give_to_somebody
+    s_blocked_by_main.store(blocked, std::memory_order_relaxed); // relaxed: see main_wants
+}
+
+void note_handler_on_main() noexcept {
+    s_main_was_interrupted.store(true, std::memory_order_release); // pairs with serve
+    call_server();
+}
+
+limit interruptible_main(std::uint64_t deadline) noexcept {
+    s_main_was_interrupted.store(false, std::memory_order_relaxed); // relaxed: main's own handlers
+    attention_of_main().renew();
+    return limit(deadline, &attention_of_main());
+}
+
+bool main_was_interrupted() noexcept {
+    return s_main_was_interrupted.load(std::memory_order_relaxed); // relaxed: as above
 }
 
 void forget_signals() noexcept {
     ::new (static_cast<void*>(&s_lock)) base::spin_lock;
     s_runs = false;
-    // relaxed, both: there is one thread.
+    // relaxed, all: there is one thread.
+    s_server.store(0, std::memory_order_relaxed);
     s_arrived.store(0, std::memory_order_relaxed);
     s_unwanted.store(0, std::memory_order_relaxed);
+    s_was_unwanted.store(0, std::memory_order_relaxed);
+    if (self() != nullptr) note_mask_of_main(~signal_set{0}); // there is none
 }
 
 } // namespace tulle::posix

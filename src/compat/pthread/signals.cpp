@@ -25,16 +25,38 @@ interruption run_handlers(thread& t) {
     }
 }
 
-namespace {
-
 // relaxed, both: the thread's own.
 void set_mask(thread& t, signal_set now) noexcept {
     signal_set const was = t.blocked.exchange(now, std::memory_order_relaxed);
     guard(now & ~was);
+    give_back(t, now);
     if ((was & ~now) == 0) return;
-    sigset_t const wanted = as_sigset(~now);
-    TULLE_LIBC(pthread_sigmask)(SIG_UNBLOCK, &wanted, nullptr);
+    want(was & ~now);
+    open_mask_of_worker(t, true);
 }
+
+// relaxed, all: the thread's own.
+other_mask::other_mask(thread& t, sigset_t const* mask) noexcept
+    : m_thread(t), m_before(t.blocked.load(std::memory_order_relaxed)) {
+    if (mask == nullptr) return;
+    set_mask(t, set_of(*mask));
+    if ((signals_for(t) & ~set_of(*mask)) != 0) static_cast<void>(t.attention.request());
+}
+other_mask::~other_mask() {
+    kept_errno const kept;
+    if (m_thread.blocked.load(std::memory_order_relaxed) != m_before) set_mask(m_thread, m_before);
+}
+
+inherited_mask::inherited_mask(thread* t) noexcept : m_thread(t) {
+    if (t == nullptr) return;
+    sigset_t const own = as_sigset(t->blocked.load(std::memory_order_relaxed));
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &own, &m_before);
+}
+inherited_mask::~inherited_mask() {
+    if (m_thread != nullptr) TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &m_before, nullptr);
+}
+
+namespace {
 
 int change_mask(thread& t, int how, sigset_t const* set, sigset_t* before) {
     signal_set const was = t.blocked.load(std::memory_order_relaxed); // relaxed: the thread's own
@@ -55,7 +77,7 @@ int change_mask(thread& t, int how, sigset_t const* set, sigset_t* before) {
 // By an OS thread. An error, or 0.
 int change_own_mask(int how, sigset_t const* set, sigset_t* before) noexcept {
     int const error = TULLE_LIBC(pthread_sigmask)(how, set, before);
-    if (error != 0 || set == nullptr) return error;
+    if (error != 0 || set == nullptr || vfork_children::has_caller()) return error;
     sigset_t now;
     TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
     if (is_main()) note_mask_of_main(set_of(now));
@@ -117,7 +139,7 @@ int wait_in_kernel(thread& t, sigset_t const& set, siginfo_t& about,
     t.waits_on.store(0, std::memory_order_relaxed); // relaxed: one wake-up more does no harm
     t.waits_for.store(0, std::memory_order_relaxed);
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &before, nullptr);
-    if (result > 0 && about.si_code == SI_TKILL && about.si_pid == getpid()) return 0;
+    if (result > 0 && is_wake_up(about)) return 0;
     errno = error;
     return result;
 }

@@ -6,7 +6,7 @@
 //   - So it does on a worker whose thread wants the signal, if it has interrupted code of the
 //     program. The run time and the C library may hold locks that the handler needs.
 //   - Otherwise an OS thread (signal_hand_out.cpp) hands the signal to a thread that wants it, or
-//     keeps it until one does.
+//     leaves it to the kernel until one does.
 // A thread runs the handlers of what it has been handed at its next call that may wait, and its
 // wait ends for them (run_handlers).
 #pragma once
@@ -14,6 +14,9 @@
 #include "compat/pthread/thread.hpp"
 
 #include <csignal>
+
+// Calls the function on another stack, downwards from `top` (arch/.../jumps.S).
+extern "C" void tulle_call_on_stack(void* top, void (*function)(void*), void* argument);
 
 namespace tulle::posix {
 
@@ -47,25 +50,81 @@ void act_as_standard(int signal) noexcept;
 // not to take it at once from now on.
 void guard(signal_set blocked) noexcept;
 
+// The program's sigaction.
+int change_action(int signal, struct sigaction const* wanted, struct sigaction* before) noexcept;
+
+// --- masks (signals.cpp) ---------------------------------------------------------------------
+
+// Another mask of the caller `t`, or none if it is null, for as long as a call waits. What it has
+// for that mask ends the next wait.
+class other_mask {
+public:
+    other_mask(thread& t, sigset_t const* mask) noexcept;
+    other_mask(other_mask const&) = delete;
+    other_mask& operator=(other_mask const&) = delete;
+    ~other_mask();
+
+private:
+    thread& m_thread;
+    signal_set m_before;
+};
+
+// The mask of the caller's OS thread is that of the caller `t` (null: an OS thread), for a call by
+// which a program is started: it inherits the mask.
+class inherited_mask {
+public:
+    explicit inherited_mask(thread* t) noexcept;
+    inherited_mask(inherited_mask const&) = delete;
+    inherited_mask& operator=(inherited_mask const&) = delete;
+    ~inherited_mask();
+
+private:
+    thread* m_thread;
+    sigset_t m_before;
+};
+
+void set_mask(thread& t, signal_set now) noexcept;
+
 // --- who gets them (signal_hand_out.cpp) -----------------------------------------------------
 
-// Those that no thread has wanted yet.
 [[nodiscard]] bool take_signal(thread& t, int signal) noexcept;
 [[nodiscard]] signal_set signals_for(thread const& t) noexcept;
 // Any context, also that of a handler.
 void hand_out(int signal) noexcept;
+// Called by a handler: whether the calling OS thread is the one that does it; whether the signal is
+// of one's own, to wake an OS thread; and whether nobody wants the signal, which has been left to
+// the process then. Afterwards the OS thread is to block it.
+[[nodiscard]] bool hands_out() noexcept;
+[[nodiscard]] bool is_wake_up(siginfo_t const& about) noexcept;
+[[nodiscard]] bool leave_to_process(int signal, sigset_t& blocked_afterwards) noexcept;
+// Some thread does not block these any longer.
+void want(signal_set some) noexcept;
+// The caller `t` blocks these by now, or ends: others may want those that it has been lent.
+void give_back(thread& t, signal_set some) noexcept;
+// Lets the worker of `t`, the caller, get what it wants; if not `always`, where it may have blocked
+// that.
+void open_mask_of_worker(thread& t, bool always) noexcept;
+// Called by the OS thread of each worker, before it runs threads: what others have blocked is not
+// for it.
+void begin_worker() noexcept;
 // The OS thread that does it. Nothing happens if there is none to be had: signals wait.
 void start_to_hand_out() noexcept;
 // Of main, whose mask the kernel has.
 void note_mask_of_main(signal_set blocked) noexcept;
 [[nodiscard]] bool is_main() noexcept;
+// A handler that ends calls has run on main. Any context, also that of the handler.
+void note_handler_on_main() noexcept;
+// Of a wait by main, which ends with ECANCELED then; and whether it was for that.
+[[nodiscard]] limit interruptible_main(std::uint64_t deadline) noexcept;
+[[nodiscard]] bool main_was_interrupted() noexcept;
 
 // Ends the wait of `t`, which has been cancelled or has a signal.
 void call_attention(thread& t) noexcept;
 
 // The run time has started.
 void begin_signals() noexcept;
-// In a forked child, whose only thread is the caller.
+// In a forked child, whose only thread is the caller: others may have been in these.
 void forget_signals() noexcept;
+void forget_changes_of_actions() noexcept;
 
 } // namespace tulle::posix

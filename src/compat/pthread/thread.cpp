@@ -5,9 +5,11 @@
 #include "base/error.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/robust_mutex.hpp"
 #include "compat/pthread/signals.hpp"
 #include "os/clock.hpp"
 #include "runtime/runtime.hpp"
+#include "sched/scheduler.hpp"
 #include "sched/timed.hpp"
 
 #include <tulle/runtime.hpp>
@@ -44,9 +46,14 @@ __attribute__((constructor(101))) void prepare_calls() { find_all_in_libc(); }
 void after_fork_in_child() noexcept {
     forget_futex_waiters();
     thread const* const t = self();
+    thread_blocks::forget_others(t);
     s_alive.store(t == nullptr ? 0 : 1, std::memory_order_relaxed); // relaxed: one thread
-    if (s_state.load(std::memory_order_relaxed) == run_time_state::started)
+    if (s_state.load(std::memory_order_relaxed) != run_time_state::not_here)
         s_state.store(run_time_state::not_started, std::memory_order_relaxed);
+    forget_calls_once();
+    forget_commands();
+    forget_robust_mutexes();
+    forget_changes_of_actions();
     forget_signals();
     if (t == nullptr) return;
     sigset_t const blocked = as_sigset(t->blocked.load(std::memory_order_relaxed)); // relaxed: own
@@ -77,6 +84,7 @@ run_time_state start_run_time() noexcept try {
         choose_options();
         s_is_prepared = true;
     }
+    sched::scheduler::instance().set_worker_start(&begin_worker);
     runtime::start_result const started = runtime::the().start(false);
     if (started.error != 0 && started.error != EALREADY) {
         base::warn("libtulle-preload: threads stay those of the C library: the run time cannot "
@@ -117,11 +125,15 @@ void give_resolver(thread& t) noexcept {
     *reinterpret_cast<void**>(pointer) = t.resolver;
 }
 
-// In the frame that unwinding ends at: it has nothing to be destroyed.
+void call_start(void* of) {
+    auto& t = *static_cast<thread*>(of);
+    if (t.attention.is_requested()) static_cast<void>(run_handlers(t));
+    t.result = t.start(t.argument);
+}
+
+// Jumped to when the stack has been unwound: it has nothing to be destroyed.
 TULLE_NOINLINE void run_start(thread& t) {
-    int const here = 0;
-    t.bottom = &here;
-    if (_setjmp(t.at_end) == 0) t.result = t.start(t.argument);
+    if (_setjmp(t.at_end) == 0) tulle_outermost_call(&call_start, &t);
 }
 
 void call_destructors(thread& t) noexcept {
@@ -146,8 +158,12 @@ void run_thread(thread& t) {
     begin_variables();
     give_resolver(t);
     errno = 0;
+    open_mask_of_worker(t, false);
     run_start(t);
     call_destructors(t);
+    leave_robust_mutexes();
+    thread_blocks::close(t);
+    give_back(t, ~signal_set{0});
     sched::take_variables(nullptr);
     end_one();
     // acq_rel: pairs with those of join and detach.
@@ -190,6 +206,7 @@ void inherit(thread& t) noexcept {
         blocked = set_of(of_os_thread);
     }
     t.blocked.store(blocked, std::memory_order_relaxed); // relaxed: it has not started
+    want(~blocked);
 }
 
 int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void* argument) {

@@ -7,6 +7,7 @@
 #include "arch/thread_pointer.hpp"
 #include "compat/pthread/signal_set.hpp"
 #include "compat/pthread/thread_block.hpp"
+#include "compat/pthread/vfork.hpp"
 #include "sched/cancellation.hpp"
 #include "sched/parking.hpp"
 #include "wait/limit_timer.hpp"
@@ -19,6 +20,9 @@
 #include <cstdint>
 
 #include <pthread.h>
+
+// Calls the function in a frame at which the stack ends for unwinders (arch/.../outermost_call.S).
+extern "C" void tulle_outermost_call(void (*function)(void*), void* argument);
 
 namespace tulle::posix {
 
@@ -51,6 +55,7 @@ struct thread {
     void* const block; // where its thread pointer points
     bool has_variables = false;
     std::atomic<bool> is_used{true}; // false: it is gone, and its pthread_t means nothing
+    std::atomic<bool> is_open{true}; // false: it ends; under the lock of the blocks
     thread* next_free = nullptr;     // under the lock of the blocks
 
     std::atomic<std::uint32_t> life{0};
@@ -65,8 +70,12 @@ struct thread {
     int policy = 0, priority = 0; // as answered
 
     // --- signals (signals.cpp) -------------------------------------------------------------------
-    std::atomic<signal_set> blocked{0}; // written by the thread itself
-    std::atomic<signal_set> pending{0}; // of those that are for this thread
+    std::atomic<signal_set> blocked{~signal_set{0}}; // written by the thread itself
+    std::atomic<signal_set> pending{0};              // that are for this thread
+    std::atomic<signal_set> lent{0};                 // that are for the process
+    bool is_interrupted = false;                     // its handler has been called by the kernel
+    stack_t alternate{nullptr, SS_DISABLE, 0};       // sigaltstack
+    std::atomic<int> unblocked_on{0}; // the worker's OS thread on which it has set its mask last
     // While it waits for signals in the kernel: for which, on which OS thread.
     std::atomic<signal_set> waits_for{0};
     std::atomic<int> waits_on{0};
@@ -84,13 +93,13 @@ struct thread {
     bool at_any_point = false; // the type that it has set
     bool is_ending = false;
     cleanup_frame* cleanups = nullptr;
-    void const* bottom = nullptr; // in the frame that its unwinding ends at
     jmp_buf at_end;
 };
 
-// The thread that the caller is; null: an OS thread.
+// The thread that the caller is; null: an OS thread, or a child of vfork.
 [[nodiscard]] TULLE_INLINE thread* self() noexcept {
-    return thread_blocks::owner(arch::thread_pointer());
+    thread* const t = thread_blocks::owner(arch::thread_pointer());
+    return t != nullptr && vfork_children::has_caller() ? nullptr : t;
 }
 // Whose pthread_t it is; null: it is the C library's own.
 [[nodiscard]] inline thread* thread_of(pthread_t id) noexcept {
@@ -137,6 +146,10 @@ void test_cancel(thread* t);
 int lock_mutex(pthread_mutex_t* m) noexcept;
 int unlock_mutex(pthread_mutex_t* m) noexcept;
 int yield_to_others() noexcept;
+
+// In a forked child: others were in the middle of pthread_once, or of system.
+void forget_calls_once() noexcept;
+void forget_commands() noexcept;
 
 // Destroys the values that the caller has for keys.
 void destroy_values() noexcept;

@@ -15,6 +15,7 @@
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/rseq.h>
+#include <unistd.h>
 
 namespace tulle::posix {
 
@@ -31,7 +32,9 @@ constexpr std::size_t k_alignment = 64;
 constexpr std::size_t k_tcb = 0, k_self = 16, k_several = 24, k_guards = 40, k_guard_bytes = 16;
 // Values of keys: 32 pointers to blocks of 32 pairs, behind the first of these blocks.
 constexpr std::size_t k_key_blocks = 32, k_key_block_bytes = 512;
-constexpr std::int32_t k_first_tid = 0x20000000; // above those of the kernel
+// Numbers of threads are above those of the kernel. Processes have numbers of their own, as locks
+// that they share note them: consecutive ones begin far from each other.
+constexpr std::uint32_t k_first_tid = 0x20000000, k_tids = 0x20000000;
 
 // What is known of this C library.
 struct layout {
@@ -52,7 +55,18 @@ layout s_layout;
 base::spin_lock s_lock;
 thread* s_free = nullptr;
 std::size_t s_made = 0;
-std::atomic<std::int32_t> s_next_tid{k_first_tid};
+std::atomic<std::uint32_t> s_next_tid{0};
+
+void number_anew() noexcept {
+    constexpr std::uint32_t k_golden = 0x9e3779b1;
+    s_next_tid.store(static_cast<std::uint32_t>(getpid()) * k_golden >> 3U,
+                     std::memory_order_relaxed); // relaxed: no other thread makes one
+}
+
+std::int32_t next_tid() noexcept {
+    std::uint32_t const next = s_next_tid.fetch_add(1, std::memory_order_relaxed); // a number
+    return static_cast<std::int32_t>(k_first_tid + next % k_tids);
+}
 
 std::size_t rounded(std::size_t bytes) noexcept {
     return (bytes + k_alignment - 1) / k_alignment * k_alignment;
@@ -111,8 +125,7 @@ void fill_in(std::byte* block) noexcept {
     word_at<void*>(block, k_tcb) = word_at<void*>(block, k_self) = block;
     word_at<int>(block, k_several) = 1;
     std::memcpy(block + k_guards, native + k_guards, k_guard_bytes);
-    word_at<std::int32_t>(block, thread_blocks::tid_offset()) =
-        s_next_tid.fetch_add(1, std::memory_order_relaxed); // relaxed: a number
+    word_at<std::int32_t>(block, thread_blocks::tid_offset()) = next_tid();
     // In a list of its own: fork takes the caller out of its list in the child.
     word_at<void*>(block, s_layout.links) = word_at<void*>(block, s_layout.links + sizeof(void*)) =
         block + s_layout.links;
@@ -156,6 +169,7 @@ char const* thread_blocks::prepare() noexcept {
     s_tid = offset_of("_thread_db_pthread_tid");
     if (s_tid == 0 || !find_functions()) return "this C library does not tell how its threads look";
     dl_iterate_phdr(&find_own_variables, nullptr);
+    number_anew();
     std::size_t const bytes = k_most_threads * s_layout.stride;
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -209,12 +223,30 @@ void thread_blocks::give(thread& t) noexcept {
     s_free = &t;
 }
 
-// relaxed: a thread that ends meanwhile is not found by some.
+// relaxed, both: under the lock.
+void thread_blocks::close(thread& t) noexcept {
+    std::lock_guard const held(s_lock);
+    t.is_open.store(false, std::memory_order_relaxed);
+}
+
+// relaxed, both: there is one thread. Whoever held the lock left the lists whole at each moment.
+void thread_blocks::forget_others(thread const* left) noexcept {
+    ::new (static_cast<void*>(&s_lock)) base::spin_lock;
+    number_anew();
+    for (std::size_t k = 0; k != s_made; ++k) {
+        auto& t = *reinterpret_cast<thread*>(block_at(k) + s_layout.behind);
+        if (&t == left || t.block == nullptr) continue;
+        t.is_open.store(false, std::memory_order_relaxed);
+        t.is_used.store(false, std::memory_order_relaxed);
+    }
+}
+
+// relaxed: written under the lock.
 thread* thread_blocks::find(bool (*is_it)(thread&, signal_set), signal_set set) noexcept {
     std::lock_guard const held(s_lock);
     for (std::size_t k = 0; k != s_made; ++k) {
         auto& t = *reinterpret_cast<thread*>(block_at(k) + s_layout.behind);
-        bool const is_there = t.block != nullptr && t.is_used.load(std::memory_order_relaxed);
+        bool const is_there = t.block != nullptr && t.is_open.load(std::memory_order_relaxed);
         if (is_there && is_it(t, set)) return &t;
     }
     return nullptr;

@@ -26,8 +26,12 @@ public:
     // With a thread in it, whose pthread_t is its block's address; null: no memory.
     [[nodiscard]] static thread* take() noexcept;
     static void give(thread& t) noexcept;
-    // The first thread that `is_it` says it is, among those that are there, with the lock of the
-    // blocks held; null: none.
+    // It ends: find does not find it any more, nor does whoever has found it use it.
+    static void close(thread& t) noexcept;
+    // In a forked child: `left`, or no thread if it is null, is all that is there.
+    static void forget_others(thread const* left) noexcept;
+    // The first thread that `is_it` says it is, with the lock of the blocks held, among those that
+    // are there and do not end; null: none.
     [[nodiscard]] static thread* find(bool (*is_it)(thread&, signal_set), signal_set set) noexcept;
     // Whose block the pointer leads to; null: none of these.
     [[nodiscard]] static TULLE_INLINE thread* owner(void const* thread_pointer) noexcept {

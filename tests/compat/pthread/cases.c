@@ -314,6 +314,84 @@ static void conditions(void) {
     in_thread(timed_waits, NULL);
 }
 
+// Each call that is limited by a time ends when that is over on its clock, not before.
+enum { k_timed_calls = 12 };
+static struct {
+    pthread_mutex_t mutex;
+    pthread_rwlock_t read, written;
+    pthread_cond_t cond;
+    sem_t semaphore;
+    pthread_t thread;
+} s_timed;
+
+static int call_until(int call, struct timespec const* until) {
+    void* result = NULL;
+    int error = 0;
+    switch (call) {
+        case 0: return pthread_mutex_timedlock(&s_timed.mutex, until);
+        case 1: return pthread_mutex_clocklock(&s_timed.mutex, CLOCK_MONOTONIC, until);
+        case 2: return pthread_rwlock_timedrdlock(&s_timed.written, until);
+        case 3: return pthread_rwlock_clockrdlock(&s_timed.written, CLOCK_MONOTONIC, until);
+        case 4: return pthread_rwlock_timedwrlock(&s_timed.read, until);
+        case 5: return pthread_rwlock_clockwrlock(&s_timed.read, CLOCK_MONOTONIC, until);
+        case 6: return sem_timedwait(&s_timed.semaphore, until) == 0 ? 0 : errno;
+        case 7: return sem_clockwait(&s_timed.semaphore, CLOCK_MONOTONIC, until) == 0 ? 0 : errno;
+        case 8: return pthread_timedjoin_np(s_timed.thread, &result, until);
+        case 9: return pthread_clockjoin_np(s_timed.thread, &result, CLOCK_MONOTONIC, until);
+        default:
+            pthread_mutex_lock(&s_mutex);
+            error = call % 2 == 0
+                        ? pthread_cond_timedwait(&s_timed.cond, &s_mutex, until)
+                        : pthread_cond_clockwait(&s_timed.cond, &s_mutex, CLOCK_MONOTONIC, until);
+            pthread_mutex_unlock(&s_mutex);
+            return error;
+    }
+}
+
+static void* hold_written(void* argument) {
+    pthread_rwlock_wrlock(&s_timed.written);
+    wait_for_count(NULL);
+    pthread_rwlock_unlock(&s_timed.written);
+    return argument;
+}
+
+static void* call_all_until(void* argument) {
+    for (int call = 0; call != k_timed_calls; ++call) {
+        clockid_t const clock = call % 2 == 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+        struct timespec const until = after_ms(clock, 15), past = {1, 0};
+        struct timespec now;
+        SHOW(call_until(call, &until) == ETIMEDOUT);
+        clock_gettime(clock, &now);
+        SHOW(now.tv_sec > until.tv_sec ||
+             (now.tv_sec == until.tv_sec && now.tv_nsec >= until.tv_nsec));
+        SHOW(call_until(call, &past) == ETIMEDOUT);
+    }
+    return argument;
+}
+
+static void times(void) {
+    pthread_mutex_init(&s_timed.mutex, NULL);
+    pthread_rwlock_init(&s_timed.read, NULL);
+    pthread_rwlock_init(&s_timed.written, NULL);
+    pthread_cond_init(&s_timed.cond, NULL);
+    sem_init(&s_timed.semaphore, 0, 0);
+    pthread_create(&s_timed.thread, NULL, wait_for_count, NULL);
+    pthread_mutex_lock(&s_timed.mutex);
+    pthread_rwlock_rdlock(&s_timed.read);
+    pthread_t t;
+    pthread_create(&t, NULL, hold_written, NULL);
+    while (pthread_rwlock_tryrdlock(&s_timed.written) == 0) {
+        pthread_rwlock_unlock(&s_timed.written);
+        usleep(1000);
+    }
+    call_all_until(NULL);
+    in_thread(call_all_until, NULL);
+    set_count();
+    pthread_join(t, NULL);
+    pthread_join(s_timed.thread, NULL);
+    SHOW(pthread_rwlock_trywrlock(&s_timed.written));
+}
+
 static void* try_both(void* l) {
     printf("read %d, write %d\n", pthread_rwlock_tryrdlock(l), pthread_rwlock_trywrlock(l));
     struct timespec const soon = after_ms(CLOCK_REALTIME, 10);
@@ -330,6 +408,14 @@ static void rwlocks(void) {
     SHOW(pthread_rwlock_wrlock(&l));
     SHOW(pthread_rwlock_wrlock(&l) == EDEADLK);
     SHOW(pthread_rwlock_tryrdlock(&l) == EBUSY);
+    struct timespec const past = {0, 0}, wrong = {0, -1};
+    SHOW(pthread_rwlock_timedrdlock(&l, &past) == EDEADLK);
+    SHOW(pthread_rwlock_timedwrlock(&l, &past) == EDEADLK);
+    SHOW(pthread_rwlock_unlock(&l));
+    SHOW(pthread_rwlock_timedrdlock(&l, &wrong) == EINVAL);
+    SHOW(pthread_rwlock_timedwrlock(&l, &wrong) == EINVAL);
+    SHOW(pthread_rwlock_clockrdlock(&l, 99, &past) == EINVAL);
+    SHOW(pthread_rwlock_timedwrlock(&l, &past));
     SHOW(pthread_rwlock_unlock(&l));
     SHOW(pthread_rwlock_destroy(&l));
 }
@@ -594,6 +680,7 @@ static struct {
     {"mutexes", mutexes},
     {"exclusion", exclusion},
     {"conditions", conditions},
+    {"times", times},
     {"rwlocks", rwlocks},
     {"barriers", barriers},
     {"once", once},
@@ -608,7 +695,25 @@ static struct {
     {"at_computing", at_computing},
     {"standard_action", standard_action},
     {"signals_of_children", signals_of_children},
+    {"left_to_process", left_to_process},
+    {"lent", lent},
+    {"interrupted_main", interrupted_main},
+    {"masked_polls", masked_polls},
+    {"mask_at_start", mask_at_start},
+    {"jumps_of_handlers", jumps_of_handlers},
+    {"stacks_of_handlers", stacks_of_handlers},
+    {"uncaught", uncaught},
+    {"unwound", unwound},
     {"forks", forks},
+    {"masks_of_programs", masks_of_programs},
+    {"vforks", vforks},
+    {"forks_among_others", forks_among_others},
+    {"once_over_fork", once_over_fork},
+    {"waits_for_children", waits_for_children},
+    {"cancelled_waits", cancelled_waits},
+    {"shared_mutexes", shared_mutexes},
+    {"robust_mutexes", robust_mutexes},
+    {"blocking_calls", blocking_calls},
     {"descriptions", descriptions},
     {"stacks", stacks},
     {"busy", busy},

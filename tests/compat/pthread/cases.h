@@ -7,6 +7,10 @@
 
 #define SHOW(expression) printf("%s: %d\n", #expression, (int)(expression))
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // What the thread returns.
 void* in_thread(void* (*f)(void*), void* argument);
 // A thread that does next to nothing.
@@ -21,3 +25,29 @@ void for_one_thread(void);
 void at_computing(void);
 void standard_action(void);
 void signals_of_children(void);
+void left_to_process(void);
+void lent(void);
+void interrupted_main(void);
+void masked_polls(void);
+void mask_at_start(void);
+void jumps_of_handlers(void);
+void stacks_of_handlers(void);
+
+// --- process_cases.c
+void masks_of_programs(void);
+void vforks(void);
+void forks_among_others(void);
+void once_over_fork(void);
+void waits_for_children(void);
+void cancelled_waits(void);
+void shared_mutexes(void);
+void robust_mutexes(void);
+void blocking_calls(void);
+
+// --- cxx_cases.cpp
+void uncaught(void);
+void unwound(void);
+
+#ifdef __cplusplus
+}
+#endif

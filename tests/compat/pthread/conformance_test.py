@@ -24,15 +24,21 @@ def library():
 
 
 class Conformance(unittest.TestCase):
-    def compare(self, **variables):
-        names = run(CASES).stdout.split()
-        self.assertGreater(len(names), 20)
+    def compare(self, names=None, **variables):
+        names = names or run(CASES).stdout.split()
         for name in names:
             with self.subTest(case=name, **variables):
                 native, ours = run(CASES, name), run(*WAY, CASES, name, **variables)
                 self.assertEqual(native.returncode, 0, native)
                 self.assertNotEqual(native.stdout, "")
                 self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (native.returncode, native.stdout, native.stderr))
+
+    def test_cases_are_listed(self):
+        self.assertGreater(len(run(CASES).stdout.split()), 20)
+
+    def test_calls_block_their_thread_only(self):
+        """Not even one worker, in whose place no other may run."""
+        self.compare(["blocking_calls", "waits_for_children"], TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="0")
 
     def test_all_cases(self):
         self.compare()

@@ -8,11 +8,17 @@
 #include <poll.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/signalfd.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -319,4 +325,377 @@ static void* makes_children(void* argument) {
 void signals_of_children(void) {
     handle_by(handle, SIGUSR2, 0);
     in_thread(makes_children, NULL);
+}
+
+// A signal for the process that all block stays with it until somebody wants it, whoever that is.
+static void await_pending(int number) {
+    sigset_t pending;
+    do {
+        sched_yield();
+        sigpending(&pending);
+    } while (sigismember(&pending, number) == 0);
+}
+
+static void* unblocks(void* argument) {
+    block(SIGUSR1, SIG_UNBLOCK);
+    while (atomic_load(&s_handled) == 0) usleep(1000);
+    return argument;
+}
+
+static void* computes_for_it(void* argument) {
+    block(SIGUSR1, SIG_UNBLOCK);
+    while (atomic_load(&s_handled) == 0) {}
+    return argument;
+}
+
+static void* awaits_it(void* set) {
+    int number = 0;
+    SHOW(sigwait(set, &number));
+    SHOW(number == SIGUSR1);
+    return set;
+}
+
+static void handle_somewhere(int number) {
+    (void)number;
+    atomic_fetch_add(&s_handled, 1);
+}
+
+static void get_it(int way, sigset_t const* set) {
+    sigset_t none;
+    sigemptyset(&none);
+    struct signalfd_siginfo about;
+    struct timespec const long_time = {20, 0};
+    int number = 0;
+    switch (way) {
+        case 0:
+            await_pending(SIGUSR1);
+            block(SIGUSR1, SIG_UNBLOCK);
+            while (atomic_load(&s_handled) == 0) sched_yield();
+            break;
+        case 1:
+            SHOW(sigwait(set, &number));
+            SHOW(number == SIGUSR1);
+            break;
+        case 2:
+            SHOW(sigsuspend(&none));
+            SHOW(errno == EINTR);
+            break;
+        case 3: SHOW(sigtimedwait(set, NULL, &long_time) == SIGUSR1); break;
+        case 4:
+            number = signalfd(-1, set, 0);
+            SHOW(read(number, &about, sizeof about) == (ssize_t)sizeof about);
+            SHOW(about.ssi_signo == SIGUSR1);
+            close(number);
+            break;
+        case 5: in_thread(unblocks, NULL); break;
+        case 6: in_thread(awaits_it, (void*)set); break;
+        case 7: in_thread(computes_for_it, NULL); break;
+        default: SHOW(ppoll(NULL, 0, &long_time, &none)); break;
+    }
+}
+
+void left_to_process(void) {
+    handle_by(handle_somewhere, SIGUSR1, 0);
+    in_thread(add_own, (void*)1); // the workers are there before the mask is set
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    for (int round = 0; round != 2; ++round) {
+        for (int way = 0; way != 9; ++way) {
+            atomic_store(&s_handled, 0);
+            pthread_sigmask(SIG_BLOCK, &set, NULL);
+            kill(getpid(), SIGUSR1);
+            get_it(way, &set);
+            SHOW(atomic_load(&s_handled));
+        }
+    }
+}
+
+// A thread ends, or blocks the signal again, while it is to get one; another one gets it then.
+static void* wants_for_a_moment(void* ends) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    if (ends == NULL) pthread_sigmask(SIG_BLOCK, &set, NULL);
+    return NULL;
+}
+
+static void* wants_so_many(void* number) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    while (atomic_load(&s_handled) < (intptr_t)number) usleep(100);
+    return NULL;
+}
+
+void lent(void) {
+    handle_by(handle_somewhere, SIGUSR1, SA_RESTART);
+    block(SIGUSR1, SIG_BLOCK);
+    for (intptr_t k = 1; k <= 300; ++k) {
+        pthread_t t;
+        pthread_create(&t, NULL, wants_for_a_moment, k % 2 == 0 ? &t : NULL);
+        kill(getpid(), SIGUSR1);
+        pthread_join(t, NULL);
+        in_thread(wants_so_many, (void*)k);
+    }
+    SHOW(atomic_load(&s_handled));
+}
+
+// Main waits for a semaphore when a handler runs there.
+static pthread_t s_first;
+static atomic_int s_is_over;
+static void* disturbs_first(void* argument) {
+    while (atomic_load(&s_is_over) == 0) {
+        pthread_kill(s_first, SIGUSR1);
+        usleep(1000);
+    }
+    return argument;
+}
+
+static void* posts_after_signal(void* s) {
+    pthread_kill(s_first, SIGUSR1);
+    while (atomic_load(&s_handled) == 0) usleep(1000);
+    sem_post(s);
+    return NULL;
+}
+
+void interrupted_main(void) {
+    sem_t s;
+    pthread_t t;
+    sem_init(&s, 0, 0);
+    s_first = pthread_self();
+    // No thread has been made yet.
+    handle_by(handle_somewhere, SIGALRM, 0);
+    struct itimerval const often = {{0, 10000}, {0, 10000}}, never = {{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    SHOW(sem_wait(&s) == -1 && errno == EINTR);
+    setitimer(ITIMER_REAL, &never, NULL);
+
+    handle_by(handle_somewhere, SIGUSR1, 0);
+    struct timespec late;
+    clock_gettime(CLOCK_REALTIME, &late);
+    late.tv_sec += 20;
+    for (int timed = 0; timed != 2; ++timed) {
+        atomic_store(&s_is_over, 0);
+        pthread_create(&t, NULL, disturbs_first, NULL);
+        SHOW((timed ? sem_timedwait(&s, &late) : sem_wait(&s)) == -1 && errno == EINTR);
+        atomic_store(&s_is_over, 1);
+        pthread_join(t, NULL);
+    }
+    handle_by(handle_somewhere, SIGUSR1, SA_RESTART);
+    for (int k = 0; k != 20; ++k) {
+        atomic_store(&s_handled, 0);
+        pthread_create(&t, NULL, posts_after_signal, &s);
+        SHOW(sem_wait(&s));
+        pthread_join(t, NULL);
+    }
+}
+
+// A signal that a thread blocks is let in while it polls.
+static int poll_somehow(int way, int number, struct timespec const* time, sigset_t const* mask) {
+    struct pollfd asked = {number, POLLIN, 0};
+    fd_set set;
+    struct epoll_event event = {.events = EPOLLIN};
+    FD_ZERO(&set);
+    FD_SET(number, &set);
+    if (way == 0) return ppoll(&asked, 1, time, mask);
+    if (way == 1) return pselect(number + 1, &set, NULL, NULL, time, mask);
+    int const all = epoll_create1(0);
+    epoll_ctl(all, EPOLL_CTL_ADD, number, &event);
+    int const result = epoll_pwait(all, &event, 1, (int)(time->tv_sec * 1000), mask);
+    int const error = errno;
+    close(all);
+    errno = error;
+    return result;
+}
+
+static void* polls_with_mask(void* way) {
+    sigset_t set, none, now;
+    struct timespec const at_once = {0, 0}, late = {20, 0};
+    int ends[2];
+    sigemptyset(&none);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (pipe(ends) != 0) abort();
+    int const how = (int)(intptr_t)way;
+    SHOW(poll_somehow(how, ends[0], &at_once, NULL));
+    // It has come before.
+    SHOW(pthread_kill(pthread_self(), SIGUSR1));
+    SHOW(poll_somehow(how, ends[0], &late, &none) == -1 && errno == EINTR);
+    SHOW(atomic_load(&s_handled));
+    // It comes meanwhile.
+    atomic_store(&s_ready, 1);
+    SHOW(poll_somehow(how, ends[0], &late, &none) == -1 && errno == EINTR);
+    SHOW(atomic_load(&s_handled));
+    SHOW(pthread_sigmask(SIG_BLOCK, NULL, &now));
+    SHOW(sigismember(&now, SIGUSR1));
+    // The mask that is given keeps it out.
+    SHOW(pthread_kill(pthread_self(), SIGUSR1));
+    SHOW(poll_somehow(how, ends[0], &at_once, &set));
+    if (write(ends[1], "x", 1) != 1) abort();
+    SHOW(poll_somehow(how, ends[0], &late, &set));
+    SHOW(atomic_load(&s_handled));
+    SHOW(pthread_sigmask(SIG_UNBLOCK, &set, NULL));
+    SHOW(atomic_load(&s_handled));
+    return way;
+}
+
+void masked_polls(void) {
+    for (intptr_t way = 0; way != 3; ++way) {
+        atomic_store(&s_handled, 0);
+        handle_by(handle_somewhere, SIGUSR1, SA_RESTART);
+        interrupt(polls_with_mask, (void*)way, NULL);
+    }
+}
+
+// Handlers that do not return.
+static _Thread_local sigjmp_buf t_back;
+static void jump_back(int number) { siglongjmp(t_back, number); }
+
+static void show_mask(void) {
+    sigset_t now;
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    SHOW(sigismember(&now, SIGUSR1));
+    SHOW(sigismember(&now, SIGUSR2));
+}
+
+static void* jumps_out(void* saves) {
+    volatile int jumps = 0;
+    int const by = sigsetjmp(t_back, saves != NULL);
+    show_mask();
+    if (by != 0) ++jumps;
+    if (jumps < 3) {
+        if (saves == NULL) block(SIGUSR1, SIG_UNBLOCK);
+        raise(SIGUSR1);
+    }
+    SHOW(jumps);
+    return saves;
+}
+
+// It is jumped out of a handler that the kernel has called.
+static void* jumps_out_of_computing(void* argument) {
+    volatile int jumps = 0;
+    block(SIGUSR1, SIG_UNBLOCK);
+    if (sigsetjmp(t_back, 1) != 0) ++jumps;
+    atomic_store(&s_ready, jumps + 1);
+    while (jumps < 5) {}
+    SHOW(jumps);
+    block(SIGUSR1, SIG_BLOCK);
+    return argument;
+}
+
+void jumps_of_handlers(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = jump_back;
+    sigaddset(&action.sa_mask, SIGUSR2);
+    sigaction(SIGUSR1, &action, NULL);
+    in_thread(jumps_out, &action);
+    in_thread(jumps_out, NULL);
+    block(SIGUSR1, SIG_BLOCK);
+    pthread_t t;
+    atomic_store(&s_ready, 0);
+    pthread_create(&t, NULL, jumps_out_of_computing, NULL);
+    for (int k = 1; k <= 5; ++k) {
+        while (atomic_load(&s_ready) != k) usleep(1000);
+        kill(getpid(), SIGUSR1);
+    }
+    pthread_join(t, NULL);
+    show_mask();
+}
+
+// Stacks for handlers: each thread has its own.
+static _Thread_local char* t_stack;
+enum { k_stack_bytes = 65536 };
+static atomic_int s_on_stack, s_off_stack;
+
+static void note_stack(int number) {
+    char const here = (char)number;
+    stack_t now, other = {NULL, SS_DISABLE, 0};
+    bool const is_inside = t_stack != NULL && &here >= t_stack && &here < t_stack + k_stack_bytes;
+    if (sigaltstack(NULL, &now) != 0) abort();
+    if (is_inside != ((now.ss_flags & SS_ONSTACK) != 0)) abort();
+    if (is_inside && (sigaltstack(&other, NULL) != -1 || errno != EPERM)) abort();
+    sched_yield();
+    usleep(1000);
+    atomic_fetch_add(is_inside ? &s_on_stack : &s_off_stack, 1);
+}
+
+static void* handles_on_stack(void* wants) {
+    stack_t now, small = {&now, 0, 100}, odd = {&now, 12345, 65536};
+    SHOW(sigaltstack(NULL, &now));
+    if (!pthread_equal(pthread_self(), s_first)) SHOW(now.ss_flags == SS_DISABLE);
+    SHOW(sigaltstack(&small, NULL) == -1 && errno == ENOMEM);
+    SHOW(sigaltstack(&odd, NULL) == -1 && errno == EINVAL);
+    t_stack = NULL;
+    if (wants != NULL) {
+        t_stack = malloc(k_stack_bytes);
+        stack_t const own = {t_stack, 0, k_stack_bytes};
+        SHOW(sigaltstack(&own, NULL));
+        SHOW(sigaltstack(NULL, &now));
+        SHOW(now.ss_sp == t_stack && now.ss_size == k_stack_bytes && now.ss_flags == 0);
+    }
+    for (int k = 0; k != 10; ++k) {
+        raise(SIGUSR1);
+        sched_yield();
+    }
+    stack_t const none = {NULL, SS_DISABLE, 0};
+    SHOW(sigaltstack(&none, &now));
+    SHOW(now.ss_sp == t_stack);
+    raise(SIGUSR1);
+    free(t_stack);
+    return NULL;
+}
+
+static void* handles_quietly(void* wants) {
+    stack_t own = {NULL, SS_DISABLE, 0};
+    if (wants != NULL) own = (stack_t){t_stack = malloc(k_stack_bytes), 0, k_stack_bytes};
+    if (sigaltstack(&own, NULL) != 0) abort();
+    for (int k = 0; k != 20; ++k) {
+        raise(SIGUSR1);
+        usleep(100);
+    }
+    stack_t const none = {NULL, SS_DISABLE, 0};
+    if (sigaltstack(&none, NULL) != 0) abort();
+    free(t_stack);
+    return NULL;
+}
+
+void stacks_of_handlers(void) {
+    s_first = pthread_self();
+    handle_by(note_stack, SIGUSR1, SA_ONSTACK);
+    in_thread(handles_on_stack, &s_ready);
+    in_thread(handles_on_stack, NULL);
+    SHOW(atomic_load(&s_on_stack));
+    SHOW(atomic_load(&s_off_stack));
+    pthread_t t[8];
+    for (int k = 0; k != 8; ++k)
+        pthread_create(&t[k], NULL, handles_quietly, k % 2 == 0 ? &t : NULL);
+    for (int k = 0; k != 8; ++k) pthread_join(t[k], NULL);
+    handles_on_stack(&s_ready); // main
+    SHOW(atomic_load(&s_on_stack));
+    SHOW(atomic_load(&s_off_stack));
+}
+
+// Main blocks a signal when the first thread is made, and that is not for threads that come later.
+static void* pauses(void* argument) {
+    atomic_store(&s_ready, 1);
+    while (atomic_load(&s_handled) == 0) usleep(1000);
+    return argument;
+}
+
+void mask_at_start(void) {
+    pthread_t t;
+    handle_by(handle_somewhere, SIGUSR1, 0);
+    block(SIGUSR1, SIG_BLOCK);
+    in_thread(add_own, (void*)1);
+    block(SIGUSR1, SIG_UNBLOCK);
+    pthread_create(&t, NULL, pauses, NULL);
+    block(SIGUSR1, SIG_BLOCK);
+    kill(getpid(), SIGUSR1);
+    pthread_join(t, NULL);
+    SHOW(atomic_load(&s_handled));
 }
