@@ -10,8 +10,8 @@ namespace tulle::dsm {
 
 namespace {
 
-constexpr std::uint32_t k_kind_bits = 0xFF;
-constexpr std::uint32_t k_order_bits = 0xF;
+constexpr std::uint32_t k_kind_of_action = 0xFF;
+constexpr std::uint32_t k_order_of_action = 0xF;
 
 } // namespace
 
@@ -19,9 +19,9 @@ std::uint64_t access_coherently(std::uint64_t address, std::uint64_t operand,
                                 std::uint64_t expected, std::uint32_t action) noexcept {
     if (!is_host() || !contains(address))
         return access_atomically(address, operand, expected, action);
-    std::uint32_t const order = action >> TULLE_COHERENT_ATOMIC_ORDER_SHIFT & k_order_bits;
-    bool const is_load = (action & k_kind_bits) == TULLE_COHERENT_ATOMIC_LOAD;
-    bool const is_store = (action & k_kind_bits) == TULLE_COHERENT_ATOMIC_STORE;
+    std::uint32_t const order = action >> TULLE_COHERENT_ATOMIC_ORDER_SHIFT & k_order_of_action;
+    bool const is_load = (action & k_kind_of_action) == TULLE_COHERENT_ATOMIC_LOAD;
+    bool const is_store = (action & k_kind_of_action) == TULLE_COHERENT_ATOMIC_STORE;
     if (!is_load && order >= __ATOMIC_RELEASE) release();
     auto const master = reinterpret_cast<std::uintptr_t>(master_of(address));
     std::uint64_t const before = access_atomically(master, operand, expected, action);
