@@ -114,7 +114,8 @@ private:
 
 // Calls `f(arguments...)` at that place and waits for the result, which other threads of this
 // place's workers do not. Callable, arguments and result travel (<tulle/wire.hpp>); here they are
-// copied and called directly. Activities that it starts belong to the caller's finish.
+// copied, or moved from rvalues, and called directly, so that a shared_ptr leads to the object of
+// the caller. Activities that it starts belong to the caller's finish.
 // A capture by reference is not refused, since nothing tells it from bytes, but means nothing at
 // another place: TULLE_CHECK=1 finds such.
 // Errors: what the call throws, as itself or as remote_error; remote_error: the place runs another

@@ -54,4 +54,5 @@
 #include <tulle/wait_limit.hpp>
 #include <tulle/when.hpp>
 #include <tulle/wire.hpp>
+#include <tulle/wire_bytes.hpp>
 #include <tulle/worker_local.hpp>

@@ -40,12 +40,16 @@ std::array<known_type, 10> const& known_types() {
     return s_types;
 }
 
-std::string readable(std::type_info const& type) {
+} // namespace
+
+std::string readable_name(std::type_info const& type) {
     int error = 0;
     std::unique_ptr<char, void (*)(void*)> const text(
         abi::__cxa_demangle(type.name(), nullptr, nullptr, &error), &std::free);
     return error == 0 ? text.get() : type.name();
 }
+
+namespace {
 
 void put_remote(wire_writer& out, int place, std::string const& type, std::string const& what) {
     out.put(form::remote);
@@ -69,7 +73,7 @@ void put_standard(wire_writer& out, std::exception const& e, int here) {
         out.put(k);
         return out.put(std::string(e.what()));
     }
-    put_remote(out, here, readable(typeid(e)), e.what());
+    put_remote(out, here, readable_name(typeid(e)), e.what());
 }
 
 void put_code(wire_writer& out, std::system_error const& e, int here) {
@@ -134,7 +138,7 @@ void put_exception(wire_writer& out, std::exception_ptr const& e, int here) {
         put_standard(out, standard, here);
     } catch (...) {
         std::type_info const* const type = abi::__cxa_current_exception_type();
-        put_remote(out, here, type != nullptr ? readable(*type) : "unknown",
+        put_remote(out, here, type != nullptr ? readable_name(*type) : "unknown",
                    "an exception that is not a std::exception");
     }
 }

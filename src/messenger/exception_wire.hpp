@@ -6,6 +6,8 @@
 #include <tulle/wire.hpp>
 
 #include <exception>
+#include <string>
+#include <typeinfo>
 
 namespace tulle::messenger {
 
@@ -13,6 +15,9 @@ void put_exception(wire_writer& out, std::exception_ptr const& e,
                    int here); // throws std::bad_alloc
 // Throws std::bad_alloc, wire_error.
 [[nodiscard]] std::exception_ptr get_exception(wire_reader& in);
+
+// As it is written in the source.
+[[nodiscard]] std::string readable_name(std::type_info const& type);
 
 // An exception that fits into any message, as it says less than `e`.
 [[nodiscard]] std::exception_ptr shortened(std::exception_ptr const& e, int here);

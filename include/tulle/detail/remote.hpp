@@ -57,11 +57,11 @@ template <class F, class... A> struct remote_call {
 
     static void put(wire_writer& out, F const& f, A const&... arguments) {
         out.put(f);
-        (out.put(arguments), ...);
+        out.put_all(arguments...);
     }
     static void run(wire_reader& in, wire_writer& out) {
         F f = in.get<F>();
-        std::tuple<A...> arguments{in.get<A>()...};
+        std::tuple<A...> arguments = in.get_all<A...>();
         auto const call = [&f](A&... each) -> result {
             return detail::invoke(f, std::move(each)...);
         };
@@ -73,7 +73,7 @@ template <class F, class... A> struct remote_call {
     // Reads and destroys what was sent.
     static void skip(wire_reader& in) {
         static_cast<void>(in.get<F>());
-        [[maybe_unused]] std::tuple<A...> const arguments{in.get<A>()...};
+        [[maybe_unused]] std::tuple<A...> const arguments = in.get_all<A...>();
     }
 };
 

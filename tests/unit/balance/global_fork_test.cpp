@@ -218,6 +218,24 @@ TEST_P(global_work_test, activities_move) {
     }
 }
 
+TEST_P(global_work_test, activities_take_along_what_their_arguments_lead_to) {
+    static std::atomic<int> s_sum;
+    s_sum = 0;
+    tulle::finish([](tulle::activities& all) {
+        for (int k = 0; k < 200; ++k) {
+            auto const shared = std::make_shared<int>(k);
+            all.async_any(
+                [](std::unique_ptr<std::string> const& text, std::shared_ptr<int> const& number,
+                   std::vector<std::shared_ptr<int>> const& numbers) {
+                    if (*text == "text" && numbers.at(1) == number) s_sum += *number;
+                },
+                std::make_unique<std::string>("text"), shared,
+                std::vector<std::shared_ptr<int>>{nullptr, shared});
+        }
+    });
+    EXPECT_EQ(s_sum, 19900);
+}
+
 TEST_P(global_work_test, a_finish_begun_elsewhere_collects_what_activities_throw) {
     auto const thrown = tulle::at(tulle::place(2), [] {
         try {

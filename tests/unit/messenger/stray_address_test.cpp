@@ -24,7 +24,12 @@
 
 namespace {
 
+// No aggregate, in which the compiler would see the pointer.
 struct named_address {
+    named_address() noexcept = default;
+    named_address(long its_number, long const* address) noexcept
+        : number(its_number), where(address) {}
+
     long number = 1; // nothing lies between the two, where old addresses could
     long const* where = nullptr;
 };
