@@ -30,6 +30,7 @@ void lent(void);
 void interrupted_main(void);
 void masked_polls(void);
 void mask_at_start(void);
+void faults(void);
 void jumps_of_handlers(void);
 void stacks_of_handlers(void);
 

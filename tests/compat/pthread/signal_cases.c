@@ -699,3 +699,26 @@ void mask_at_start(void) {
     pthread_join(t, NULL);
     SHOW(atomic_load(&s_handled));
 }
+
+// Faults that a handler catches again and again.
+static void* has_faults(void* on_stack) {
+    char volatile* volatile const nowhere = (char volatile*)8;
+    volatile int caught = 0;
+    stack_t const own = {malloc(k_stack_bytes), 0, k_stack_bytes};
+    if (on_stack != NULL) SHOW(sigaltstack(&own, NULL));
+    if (sigsetjmp(t_back, 1) != 0) ++caught;
+    if (caught % 2 == 1) sched_yield();
+    if (caught < 5) *nowhere = 1;
+    SHOW(caught);
+    show_mask();
+    return on_stack;
+}
+
+void faults(void) {
+    handle_by(jump_back, SIGSEGV, SA_ONSTACK);
+    in_thread(has_faults, NULL);
+    in_thread(has_faults, &s_ready);
+    handle_by(jump_back, SIGSEGV, 0);
+    in_thread(has_faults, NULL);
+    has_faults(NULL);
+}
