@@ -701,6 +701,7 @@ static struct {
     {"masked_polls", masked_polls},
     {"mask_at_start", mask_at_start},
     {"faults", faults},
+    {"awaited_without_handlers", awaited_without_handlers},
     {"jumps_of_handlers", jumps_of_handlers},
     {"stacks_of_handlers", stacks_of_handlers},
     {"uncaught", uncaught},
