@@ -19,9 +19,10 @@ bool has_mask(__jmp_buf_tag const& saved) noexcept {
     return saved.__mask_was_saved != 0 && saved.__saved_mask.__val[k_mark] == k_marked;
 }
 
-// A handler that the kernel has called is left: its worker had blocked signals for it.
-void leave_handlers(thread& t) noexcept {
-    if (!t.is_interrupted) return;
+// Perhaps a handler that the kernel has called is left: its worker had blocked signals for it. Of
+// faults only the saved mask tells.
+void leave_handlers(thread& t, bool restores) noexcept {
+    if (!t.is_interrupted && !restores) return;
     t.is_interrupted = false;
     open_mask_of_worker(t, true);
 }
@@ -36,7 +37,7 @@ void leave_handlers(thread& t) noexcept {
     if (t == nullptr) jump_in_libc(to, value);
     bool const restores = has_mask(*to);
     if (restores) set_mask(*t, to->__saved_mask.__val[k_mask]);
-    leave_handlers(*t);
+    leave_handlers(*t, restores);
     if (!restores) jump_in_libc(to, value);
     static_cast<void>(run_handlers(*t));
     __jmp_buf_tag without_mask = *to;

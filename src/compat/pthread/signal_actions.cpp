@@ -63,6 +63,8 @@ private:
 base::spin_lock s_lock;
 std::array<action_cell, k_signals + 1> s_actions;
 signal_set s_known = 0; // the program has said what to do; under the lock
+// Set when the run time is about to start, before workers get signals.
+std::atomic<bool> s_has_begun{false};
 // Written under the lock: in place of the standard action the kernel has on_signal.
 std::atomic<signal_set> s_guarded{0};
 
@@ -103,7 +105,7 @@ int tell_kernel(int signal, signal_action const& wanted) noexcept {
     struct sigaction k = sigaction_from(wanted);
     bool const is_guarded = // relaxed: under the lock
         wanted.is_standard() && (s_guarded.load(std::memory_order_relaxed) & set_of(signal)) != 0;
-    if (is_started() && (wanted.has_handler() || is_guarded)) {
+    if (s_has_begun.load(std::memory_order_relaxed) && (wanted.has_handler() || is_guarded)) {
         k.sa_sigaction = &on_signal;
         // The kernel is not to forget the handler when a signal has only been handed out, and not
         // to call it on a stack of the worker's, which a handler that waits would leave.
@@ -262,10 +264,9 @@ bool handle_here(int signal, siginfo_t* about, ucontext_t* context) {
 void on_signal(int signal, siginfo_t* about, void* context) {
     kept_errno const kept;
     auto* const interrupted = static_cast<ucontext_t*>(context);
-    if (!is_started() || vfork_children::has_caller())
-        return on_signal_of_os_thread(signal, about, context);
     bool const is_server = hands_out();
-    if (!stands_on_worker() && !is_server) return on_signal_of_os_thread(signal, about, context);
+    if ((!stands_on_worker() && !is_server) || vfork_children::has_caller())
+        return on_signal_of_os_thread(signal, about, context);
     if (!is_wake_up(*about) && leave_to_process(signal, interrupted->uc_sigmask)) return;
     bool const is_done = !is_server && handle_here(signal, about, interrupted);
     if (!is_done && !is_wake_up(*about)) hand_out(signal);
@@ -310,8 +311,8 @@ void act_as_standard(int signal) noexcept {
 }
 
 void guard(signal_set blocked) noexcept {
-    if (!is_started()) return;
-    // relaxed: whoever has guarded the others has told the kernel, or is about to.
+    // relaxed, both: whoever sets it guards these afterwards; whoever has guarded the others has told the kernel, or is about to.
+    if (!s_has_begun.load(std::memory_order_relaxed)) return;
     signal_set const guarded = s_guarded.load(std::memory_order_relaxed);
     signal_set const wanted = blocked & ~k_kernels & ~k_ignored_by_standard & ~guarded;
     if (wanted == 0) return;
@@ -329,8 +330,10 @@ void guard(signal_set blocked) noexcept {
 void forget_changes_of_actions() noexcept { ::new (static_cast<void*>(&s_lock)) base::spin_lock; }
 
 // Handlers that the program has set before now are called by way of on_signal.
-void begin_signals() noexcept {
+void begin_signals(signal_set blocked) noexcept {
     if (s_systems_ranges == 0) dl_iterate_phdr(&note_code, nullptr);
+    s_has_begun.store(true, std::memory_order_relaxed); // relaxed: see guard
+    guard(blocked);
     bool has_some = false;
     with_lock([&] {
         for (signal_set left = s_known; left != 0; left &= left - 1) {

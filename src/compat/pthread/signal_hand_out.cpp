@@ -277,6 +277,12 @@ void note_mask_of_main(signal_set blocked) noexcept {
     s_blocked_by_main.store(blocked, std::memory_order_relaxed); // relaxed: see main_wants
 }
 
+// Where there is no main, all are noted as blocked, which no mask has.
+signal_set mask_of_main() noexcept {
+    signal_set const noted = s_blocked_by_main.load(std::memory_order_relaxed); // relaxed: as above
+    return noted == ~signal_set{0} ? 0 : noted;
+}
+
 void note_handler_on_main() noexcept {
     s_main_was_interrupted.store(true, std::memory_order_release); // pairs with serve
     call_server();

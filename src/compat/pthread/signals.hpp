@@ -111,6 +111,7 @@ void begin_worker() noexcept;
 void start_to_hand_out() noexcept;
 // Of main, whose mask the kernel has.
 void note_mask_of_main(signal_set blocked) noexcept;
+[[nodiscard]] signal_set mask_of_main() noexcept;
 [[nodiscard]] bool is_main() noexcept;
 // A handler that ends calls has run on main. Any context, also that of the handler.
 void note_handler_on_main() noexcept;
@@ -121,8 +122,9 @@ void note_handler_on_main() noexcept;
 // Ends the wait of `t`, which has been cancelled or has a signal.
 void call_attention(thread& t) noexcept;
 
-// The run time has started.
-void begin_signals() noexcept;
+// The run time is about to start, and these are blocked by OS threads: from now on on_signal is
+// called.
+void begin_signals(signal_set blocked) noexcept;
 // In a forked child, whose only thread is the caller: others may have been in these.
 void forget_signals() noexcept;
 void forget_changes_of_actions() noexcept;

@@ -71,6 +71,14 @@ bool has_tulle_itself() noexcept {
     return found != nullptr;
 }
 
+signal_set mask_of_caller() noexcept {
+    if (thread const* const t = self())
+        return t->blocked.load(std::memory_order_relaxed); // relaxed: the caller's own
+    sigset_t of_os_thread;
+    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &of_os_thread);
+    return set_of(of_os_thread);
+}
+
 run_time_state start_run_time() noexcept try {
     static bool s_is_prepared = false;
     if (!s_is_prepared) {
@@ -84,6 +92,7 @@ run_time_state start_run_time() noexcept try {
         choose_options();
         s_is_prepared = true;
     }
+    begin_signals(mask_of_caller() | mask_of_main());
     sched::scheduler::instance().set_worker_start(&begin_worker);
     runtime::start_result const started = runtime::the().start(false);
     if (started.error != 0 && started.error != EALREADY) {
@@ -109,7 +118,6 @@ bool start_once() noexcept {
                                             std::memory_order_acquire,
                                             std::memory_order_relaxed)) { // relaxed: read again
             s_state.store(start_run_time(), std::memory_order_release);
-            if (is_started()) begin_signals();
             continue;
         }
         TULLE_LIBC(sched_yield)();
@@ -197,14 +205,8 @@ int spawn_thread(thread& t) noexcept try {
 
 // A thread inherits these from the caller.
 void inherit(thread& t) noexcept {
-    signal_set blocked = 0;
-    if (thread const* const by = self()) {
-        blocked = by->blocked.load(std::memory_order_relaxed); // relaxed: the caller's own
-    } else {
-        sigset_t of_os_thread;
-        TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &of_os_thread);
-        blocked = set_of(of_os_thread);
-    }
+    signal_set const blocked = mask_of_caller();
+    guard(blocked);
     t.blocked.store(blocked, std::memory_order_relaxed); // relaxed: it has not started
     want(~blocked);
 }

@@ -700,6 +700,8 @@ static struct {
     {"interrupted_main", interrupted_main},
     {"masked_polls", masked_polls},
     {"mask_at_start", mask_at_start},
+    {"faults", faults},
+    {"awaited_without_handlers", awaited_without_handlers},
     {"jumps_of_handlers", jumps_of_handlers},
     {"stacks_of_handlers", stacks_of_handlers},
     {"uncaught", uncaught},

@@ -30,6 +30,8 @@ void lent(void);
 void interrupted_main(void);
 void masked_polls(void);
 void mask_at_start(void);
+void faults(void);
+void awaited_without_handlers(void);
 void jumps_of_handlers(void);
 void stacks_of_handlers(void);
 

@@ -699,3 +699,62 @@ void mask_at_start(void) {
     pthread_join(t, NULL);
     SHOW(atomic_load(&s_handled));
 }
+
+// Faults that a handler catches again and again.
+static void* has_faults(void* on_stack) {
+    char volatile* volatile const nowhere = (char volatile*)8;
+    volatile int caught = 0;
+    stack_t const own = {malloc(k_stack_bytes), 0, k_stack_bytes};
+    if (on_stack != NULL) SHOW(sigaltstack(&own, NULL));
+    if (sigsetjmp(t_back, 1) != 0) ++caught;
+    if (caught % 2 == 1) sched_yield();
+    if (caught < 5) *nowhere = 1;
+    SHOW(caught);
+    show_mask();
+    return on_stack;
+}
+
+void faults(void) {
+    handle_by(jump_back, SIGSEGV, SA_ONSTACK);
+    in_thread(has_faults, NULL);
+    in_thread(has_faults, &s_ready);
+    handle_by(jump_back, SIGSEGV, 0);
+    in_thread(has_faults, NULL);
+    has_faults(NULL);
+}
+
+// Signals without handlers, blocked before the first thread is made.
+static void* counts_signals(void* set) {
+    int number = 0;
+    while (sigwait(set, &number) == 0 && number != SIGTERM) atomic_fetch_add(&s_handled, 1);
+    return set;
+}
+
+static void* sends_many(void* argument) {
+    for (int k = 1; k <= 100; ++k) {
+        kill(getpid(), SIGUSR1);
+        while (atomic_load(&s_handled) != k) usleep(100);
+    }
+    kill(getpid(), SIGTERM);
+    return argument;
+}
+
+void awaited_without_handlers(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    kill(getpid(), SIGUSR1); // it is there already
+    pthread_t t;
+    int number = 0;
+    pthread_create(&t, NULL, counts_signals, &set);
+    while (atomic_load(&s_handled) == 0) usleep(1000);
+    atomic_store(&s_handled, 0);
+    in_thread(sends_many, NULL);
+    pthread_join(t, NULL);
+    kill(getpid(), SIGUSR1);
+    SHOW(sigwait(&set, &number));
+    SHOW(number == SIGUSR1);
+    SHOW(atomic_load(&s_handled));
+}
