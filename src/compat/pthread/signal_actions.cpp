@@ -311,7 +311,8 @@ void act_as_standard(int signal) noexcept {
 }
 
 void guard(signal_set blocked) noexcept {
-    // relaxed, both: whoever sets it guards these afterwards; whoever has guarded the others has told the kernel, or is about to.
+    // relaxed, both: whoever sets it guards these afterwards; whoever has guarded the others has
+    // told the kernel, or is about to.
     if (!s_has_begun.load(std::memory_order_relaxed)) return;
     signal_set const guarded = s_guarded.load(std::memory_order_relaxed);
     signal_set const wanted = blocked & ~k_kernels & ~k_ignored_by_standard & ~guarded;

@@ -583,9 +583,8 @@ static int open_again(void) { return fileno(fopen(s_path, "r+")); }
 static void* locks_file(void* argument) {
     int const number = open_again();
     s_waits = s_waits + 1;
-    SHOW(flock(number, LOCK_EX));
-    SHOW(flock(number, LOCK_UN));
-    return argument;
+    int const wrong = flock(number, LOCK_EX) != 0 || flock(number, LOCK_UN) != 0;
+    return wrong ? NULL : argument;
 }
 
 static void* holds_file(void* argument) {
@@ -594,13 +593,17 @@ static void* holds_file(void* argument) {
     pthread_t t[k_waiters];
     SHOW(flock(number, LOCK_EX));
     s_waits = 0;
-    for (int k = 0; k != k_waiters; ++k) pthread_create(&t[k], NULL, locks_file, NULL);
+    for (int k = 0; k != k_waiters; ++k) pthread_create(&t[k], NULL, locks_file, t);
     while (s_waits != k_waiters) usleep(1000);
     usleep(10000);
     SHOW(flock(open_again(), LOCK_EX | LOCK_NB) == -1 && errno == EWOULDBLOCK);
     SHOW(fsync(number));
     SHOW(flock(number, LOCK_UN));
-    for (int k = 0; k != k_waiters; ++k) pthread_join(t[k], NULL);
+    for (int k = 0; k != k_waiters; ++k) {
+        void* result = NULL;
+        pthread_join(t[k], &result);
+        SHOW(result == t);
+    }
     return argument;
 }
 
