@@ -544,7 +544,7 @@ template <class T> TULLE_NOINLINE T get_whole(wire_reader& in, graph_reader*& pl
 
 } // namespace detail
 
-template <class T> void wire_writer::put(T const& value) {
+template <class T> TULLE_INLINE void wire_writer::put(T const& value) {
     if constexpr (detail::is_flat<T>)
         wire<T>::put(*this, value);
     else if (m_graph == nullptr)
@@ -552,13 +552,13 @@ template <class T> void wire_writer::put(T const& value) {
     else
         put_part(value);
 }
-template <class T> void wire_writer::put_part(T const& value) {
+template <class T> inline void wire_writer::put_part(T const& value) {
     detail::level const inner(m_graph->depth);
     if (!inner.has_room()) detail::refuse_depth();
     detail::outside_of_queue const now(detail::keeps_pointees<T> ? nullptr : m_graph);
     wire<T>::put(*this, value);
 }
-template <class... T> void wire_writer::put_all(T const&... values) {
+template <class... T> TULLE_INLINE void wire_writer::put_all(T const&... values) {
     if constexpr (!(detail::is_flat<T> && ...)) {
         if (m_graph == nullptr) {
             detail::graph_writer graph;
@@ -568,7 +568,7 @@ template <class... T> void wire_writer::put_all(T const&... values) {
     }
     (put(values), ...);
 }
-template <class T> void wire_writer::put_in_place(T const& object) {
+template <class T> inline void wire_writer::put_in_place(T const& object) {
     if constexpr (detail::fills_in_place<T>) {
         detail::level const inner(m_graph->depth);
         if (!inner.has_room()) detail::refuse_depth();
@@ -578,20 +578,20 @@ template <class T> void wire_writer::put_in_place(T const& object) {
     }
 }
 
-template <class T> T wire_reader::get() {
+template <class T> TULLE_INLINE T wire_reader::get() {
     if constexpr (detail::is_flat<T>)
         return wire<T>::get(*this);
     else
         return m_graph == nullptr ? detail::get_whole<T>(*this, m_graph) : get_part<T>();
 }
-template <class T> T wire_reader::get_part() {
+template <class T> inline T wire_reader::get_part() {
     detail::level const inner(m_graph->depth);
     if (!inner.has_room()) refuse_depth();
     detail::outside_of_queue const now(detail::keeps_pointees<T> ? nullptr : m_graph);
     detail::forgotten_objects const dropped(detail::keeps_pointees<T> ? nullptr : m_graph);
     return wire<T>::get(*this);
 }
-template <class... T> std::tuple<T...> wire_reader::get_all() {
+template <class... T> TULLE_INLINE std::tuple<T...> wire_reader::get_all() {
     if constexpr (!(detail::is_flat<T> && ...)) {
         if (m_graph == nullptr) {
             detail::graph_reader graph;
@@ -601,7 +601,7 @@ template <class... T> std::tuple<T...> wire_reader::get_all() {
     }
     return std::tuple<T...>{get<T>()...};
 }
-template <class T> void wire_reader::get_in_place(T& object) {
+template <class T> inline void wire_reader::get_in_place(T& object) {
     if constexpr (detail::fills_in_place<T>) {
         detail::level const inner(m_graph->depth);
         if (!inner.has_room()) refuse_depth();
