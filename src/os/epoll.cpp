@@ -77,7 +77,8 @@ int epoll::wait_until(std::span<epoll_event> out, std::uint64_t deadline_ns) noe
     int const found = wait_for_ns(m_file, out, left);
     if (found >= 0 || errno == EINTR) return std::max(found, 0);
     std::uint64_t const most = std::numeric_limits<int>::max();
-    return wait(out, static_cast<int>(std::min(left / k_ns_per_ms, most)));
+    std::uint64_t const ms = left / k_ns_per_ms + (left % k_ns_per_ms != 0 ? 1 : 0);
+    return wait(out, static_cast<int>(std::min(ms, most)));
 }
 
 } // namespace tulle::os

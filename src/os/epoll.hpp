@@ -37,8 +37,8 @@ public:
     // How many events have been written to `out`; a `timeout_ms` of 0 does not wait, -1 is for
     // ever. 0 also after a signal.
     [[nodiscard]] int wait(std::span<epoll_event> out, int timeout_ms) noexcept;
-    // The same until a time on the clock of monotonic_ns(). Where the system measures such waits in
-    // milliseconds, it may end one too early.
+    // The same until a time on the clock of monotonic_ns(), or up to a millisecond later where the
+    // system measures such waits in milliseconds only.
     [[nodiscard]] int wait_until(std::span<epoll_event> out, std::uint64_t deadline_ns) noexcept;
 
 private:
