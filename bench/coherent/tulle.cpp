@@ -36,18 +36,28 @@ constexpr long k_turns = 20'000;
 
 // In memory that both have.
 struct synchronisers {
-    alignas(64) std::atomic<std::uint32_t> lock;
+    std::atomic<std::uint32_t> lock;
     alignas(64) std::atomic<std::uint32_t> arrived;
+    double took; // what place 0 has measured
 };
 
 struct memories {
-    unsigned char* bytes; // coherent, as are the parts; their home is place 0
     std::uint64_t size;
-    unsigned char* parts;
-    synchronisers* shared;
+    // Addresses, the same at both: of coherent memory, whose home is place 0 but for the parts, and
+    // of memory that both have.
+    std::uint64_t of_bytes, of_parts, of_shared;
 
-    [[nodiscard]] unsigned char* part(int place) const { return parts + place * k_part; }
-    [[nodiscard]] long* counter() const { return reinterpret_cast<long*>(bytes); }
+    [[nodiscard]] unsigned char* bytes() const { return at<unsigned char>(of_bytes); }
+    [[nodiscard]] unsigned char* part(int place) const {
+        return at<unsigned char>(of_parts) + place * k_part;
+    }
+    [[nodiscard]] long* counter() const { return at<long>(of_bytes); }
+    [[nodiscard]] synchronisers& shared() const { return *at<synchronisers>(of_shared); }
+
+private:
+    template <class T> [[nodiscard]] static T* at(std::uint64_t address) {
+        return reinterpret_cast<T*>(address); // NOLINT(performance-no-int-to-ptr)
+    }
 };
 
 void expect_done(int error) {
@@ -81,7 +91,7 @@ void fill(unsigned char* first, std::uint64_t bytes, unsigned char value) {
 }
 
 void fill_and_release(memories const& m, unsigned char value) {
-    fill(m.bytes, m.size, value);
+    fill(m.bytes(), m.size, value);
     tulle_coherent_release();
 }
 // Seconds for each unit, one out of four, of what fits into caches. -1: a value is wrong.
@@ -92,7 +102,7 @@ double miss_all(memories const& m, unsigned char expected) {
     bool right = true;
     double const time = time_of([&] {
         for (std::uint64_t k = 0; k < units; ++k)
-            right &= load(m.bytes + (k * 7919 & (units - 1)) * distance) == expected;
+            right &= load(m.bytes() + (k * 7919 & (units - 1)) * distance) == expected;
     });
     return right ? time / static_cast<double>(units) : -1;
 }
@@ -102,9 +112,9 @@ double read_all(memories const& m, unsigned char expected) {
     bool right = true;
     double const time = time_of([&] {
         for (std::uint64_t k = 0; k < m.size; k += k_run) {
-            auto const address = reinterpret_cast<std::uintptr_t>(m.bytes + k);
+            auto const address = reinterpret_cast<std::uintptr_t>(m.bytes() + k);
             tulle_coherent_load_range(address, address + k_run - 1);
-            std::memcpy(own.data(), m.bytes + k, k_run);
+            std::memcpy(own.data(), m.bytes() + k, k_run);
             right &= own.front() == expected && own.back() == expected;
         }
     });
@@ -113,14 +123,14 @@ double read_all(memories const& m, unsigned char expected) {
 
 void meet(memories const& m, std::uint32_t& round) {
     tulle_coherent_release();
-    m.shared->arrived.fetch_add(1);
-    for (round += 2; m.shared->arrived.load() < round;) continue;
+    m.shared().arrived.fetch_add(1);
+    for (round += 2; m.shared().arrived.load() < round;) continue;
     tulle_coherent_acquire();
 }
 
 // Runs `body(round)` at both places at once; each has met the other before.
 template <class Body> void at_both(memories const& m, Body body) {
-    m.shared->arrived.store(0);
+    m.shared().arrived.store(0);
     tulle::finish([&](tulle::activities& all) {
         for (int p = 0; p < 2; ++p)
             all.async_at(
@@ -139,7 +149,6 @@ template <class Body> void at_both(memories const& m, Body body) {
 struct barriers {
     std::uint64_t bytes;
     bool away;
-    double* took; // at place 0, in memory that both have
 
     void operator()(memories const& m, std::uint32_t& round) const {
         constexpr int rounds = 50;
@@ -150,33 +159,36 @@ struct barriers {
             sum += time_of([&] { meet(m, round); });
             meet(m, round); // nobody writes before the other is there
         }
-        if (tulle::here().index() == 0) *took = sum / rounds;
+        if (tulle::here().index() == 0) m.shared().took = sum / rounds;
     }
 };
 
 struct counting {
     void operator()(memories const& m, std::uint32_t& /*round*/) const {
         for (long k = 0; k < k_turns; ++k) {
-            while (m.shared->lock.exchange(1, std::memory_order_acquire) != 0)
-                while (m.shared->lock.load(std::memory_order_relaxed) != 0) continue;
+            while (m.shared().lock.exchange(1, std::memory_order_acquire) != 0)
+                while (m.shared().lock.load(std::memory_order_relaxed) != 0) continue;
             tulle_coherent_acquire();
             store(m.counter(), load(m.counter()) + 1);
             tulle_coherent_release();
-            m.shared->lock.store(0, std::memory_order_release);
+            m.shared().lock.store(0, std::memory_order_release);
         }
     }
 };
 
-memories make_memories(std::uint64_t size) {
-    memories made{nullptr, size, nullptr, nullptr};
+std::uint64_t coherent_bytes(std::uint64_t size) {
     void* found = nullptr;
-    expect_done(tulle_global_calloc(&found, 1, 2 * sizeof(synchronisers)));
-    made.shared = ::new (found) synchronisers{};
-    expect_done(tulle_coherent_begin());
     expect_done(tulle_coherent_malloc(&found, size));
-    made.bytes = static_cast<unsigned char*>(found);
-    expect_done(tulle_coherent_malloc(&found, 2 * k_part));
-    made.parts = static_cast<unsigned char*>(found);
+    return reinterpret_cast<std::uintptr_t>(found);
+}
+
+memories make_memories(std::uint64_t size) {
+    void* found = nullptr;
+    expect_done(tulle_global_calloc(&found, 1, sizeof(synchronisers)));
+    ::new (found) synchronisers{};
+    expect_done(tulle_coherent_begin());
+    memories made{size, coherent_bytes(size), coherent_bytes(2 * k_part),
+                  reinterpret_cast<std::uintptr_t>(found)};
     tulle_coherent_share();
     return made;
 }
@@ -191,9 +203,7 @@ std::vector<figure> measure(settings const& s) {
         alone{"ns counter alone"}, contended{"ns counter contended"};
     memories const m = make_memories(static_cast<std::uint64_t>(s.n));
     auto const size = static_cast<double>(m.size);
-    void* word = nullptr;
-    expect_done(tulle_global_calloc(&word, 1, sizeof(double)));
-    auto* const took = static_cast<double*>(word);
+    double const& took = m.shared().took;
     unsigned char value = 0;
     for (int run = 0; run < s.runs; ++run) {
         // Whoever writes first is the home.
@@ -208,14 +218,15 @@ std::vector<figure> measure(settings const& s) {
             [](memories o, unsigned char v) { return time_of([&] { fill_and_release(o, v); }); }, m,
             ++value);
         tulle_coherent_acquire();
-        away.add(size / time / 1e9, load(m.bytes) == value && load(m.bytes + m.size - 1) == value);
+        away.add(size / time / 1e9,
+                 load(m.bytes()) == value && load(m.bytes() + m.size - 1) == value);
 
-        at_both(m, barriers{0, false, took});
-        empty.add(*took * 1e6, true);
-        at_both(m, barriers{k_part, false, took}); // first: each is the home of its part
-        own.add(*took * 1e6, load(m.part(0)) == 49 && load(m.part(1)) == 49);
-        at_both(m, barriers{k_part, true, took});
-        others.add(*took * 1e6, load(m.part(0)) == 49 && load(m.part(1)) == 49);
+        at_both(m, barriers{0, false});
+        empty.add(took * 1e6, true);
+        at_both(m, barriers{k_part, false}); // first: each is the home of its part
+        own.add(took * 1e6, load(m.part(0)) == 49 && load(m.part(1)) == 49);
+        at_both(m, barriers{k_part, true});
+        others.add(took * 1e6, load(m.part(0)) == 49 && load(m.part(1)) == 49);
 
         store(m.counter(), 0L);
         time = time_of([&] {
