@@ -247,6 +247,10 @@ int coherent_main(int argc, char** argv) {
         std::fprintf(stderr, "coherent: %ld bytes are no power of two\n", s.n);
         return 2;
     }
+    if (s.places != 2) {
+        std::fprintf(stderr, "coherent: of %d places, but it takes 2\n", s.places);
+        return 2;
+    }
     tulle::set_option("coherent", "private");
     tulle::set_option("global_memory", std::to_string(4 * s.n));
     tulle_coherent_start(TULLE_COHERENT_ABI);

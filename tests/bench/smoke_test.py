@@ -20,7 +20,7 @@ SIZES = {"hpccg-places": 2, "nqueens": 6, "qthreads": 100}
 DEFAULT_SIZE = 1
 SHARED = ("tulle_trap", "checked")  # of several benchmarks
 PLACES = {"at": 2, "barrier": 2, "hpccg-places": 2, "remote-create": 2, "global-lock": 2, "global-fib": 2, "global-sort": 2, "onesided-sizes": 2,
-          "progress": 2}
+          "progress": 2, "coherent": 2}
 PATIENCE = 60  # seconds
 
 
