@@ -670,9 +670,13 @@ struct careless_node {
     template <class Archive> void serialize(Archive& archive) { archive(next); }
 };
 
+// What a sanitizer adds to frames, and so to what is kept free, leaves nothing of the smallest.
+constexpr std::size_t k_small_stack =
+    tulle::base::k_address_sanitizer || tulle::base::k_thread_sanitizer ? 65536 : 16384;
+
 class wire_on_small_stack : public testing::Test {
 protected:
-    wire_on_small_stack() { tulle::initialize({.workers = 1, .stack_size = 16384}); }
+    wire_on_small_stack() { tulle::initialize({.workers = 1, .stack_size = k_small_stack}); }
     ~wire_on_small_stack() override { tulle::finalize(); }
     // Not joined, as that could run it on the stack of the caller.
     template <class F> static void run(F body) {
