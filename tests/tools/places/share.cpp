@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-// The sanitizer of threads does not see how the C++ library counts the owners of an exception and of
-// its message, the last of which may be the thread that threw it.
+// The sanitizer of threads does not see how the C++ library counts the owners of an exception and
+// of its message, the last of which may be the thread that threw it.
 extern "C" char const* __tsan_default_suppressions();  // NOLINT(bugprone-reserved-identifier)
 extern "C" char const* __tsan_default_suppressions() { // NOLINT(bugprone-reserved-identifier)
     return "race:std::runtime_error::~runtime_error\nrace:std::logic_error::~logic_error\n";
