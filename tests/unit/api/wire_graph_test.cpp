@@ -2,6 +2,7 @@
 // Pointers travel with what they lead to: owned, shared and watched objects, cycles, classes with
 // virtual functions, lists of any length on small stacks; and aggregates by their members.
 #include "base/sanitize.hpp"
+#include "on_small_stack.hpp"
 
 #include <tulle/latch.hpp>
 #include <tulle/runtime.hpp>
@@ -670,24 +671,7 @@ struct careless_node {
     template <class Archive> void serialize(Archive& archive) { archive(next); }
 };
 
-// What a sanitizer adds to frames, and so to what is kept free, leaves nothing of the smallest.
-constexpr std::size_t k_small_stack =
-    tulle::base::k_address_sanitizer || tulle::base::k_thread_sanitizer ? 65536 : 16384;
-
-class wire_on_small_stack : public testing::Test {
-protected:
-    wire_on_small_stack() { tulle::initialize({.workers = 1, .stack_size = k_small_stack}); }
-    ~wire_on_small_stack() override { tulle::finalize(); }
-    // Not joined, as that could run it on the stack of the caller.
-    template <class F> static void run(F body) {
-        tulle::latch done(1);
-        tulle::spawn_detached([&] {
-            body();
-            done.count_down();
-        });
-        done.wait();
-    }
-};
+class wire_on_small_stack : public on_small_stack {};
 
 TEST_F(wire_on_small_stack, a_list_of_a_million_nodes) {
     run([] {
