@@ -48,8 +48,13 @@ endforeach()
 if(TULLE_ARCH STREQUAL "x86_64" AND TULLE_SANITIZE STREQUAL "none")
     set(tulle_without_vectors access_checks coherent_host state_table words)
     list(TRANSFORM tulle_without_vectors REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/dsm/\\1.cpp" OUTPUT_VARIABLE sources_without_vectors)
-    set_source_files_properties(${sources_without_vectors} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS
-        "-mgeneral-regs-only;$<IF:$<CXX_COMPILER_ID:GNU>,-fno-tree-loop-distribute-patterns,-fno-builtin-memset>")
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        set(options_without_vectors -mgeneral-regs-only -fno-tree-loop-distribute-patterns)
+    else() # whose general registers are too few for the headers of the C++ library
+        set(options_without_vectors -mno-sse -mno-mmx -fno-builtin-memset)
+    endif()
+    set_source_files_properties(${sources_without_vectors} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON
+        COMPILE_OPTIONS "${options_without_vectors}")
 endif()
 set_target_properties(tulle_objects PROPERTIES UNITY_BUILD "${tulle_unity_build}" UNITY_BUILD_MODE GROUP)
 # Debuggers and reports name the function that a thread waits in: it stays on the stack. Files with options of their own are compiled alone.

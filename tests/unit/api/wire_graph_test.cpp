@@ -4,9 +4,6 @@
 #include "base/sanitize.hpp"
 #include "on_small_stack.hpp"
 
-#include <tulle/latch.hpp>
-#include <tulle/runtime.hpp>
-#include <tulle/thread.hpp>
 #include <tulle/wire.hpp>
 
 #include <gtest/gtest.h>
