@@ -50,7 +50,7 @@ if(TULLE_ARCH STREQUAL "x86_64" AND TULLE_SANITIZE STREQUAL "none")
     list(TRANSFORM tulle_without_vectors REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/dsm/\\1.cpp" OUTPUT_VARIABLE sources_without_vectors)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         set(options_without_vectors -mgeneral-regs-only -fno-tree-loop-distribute-patterns)
-    else() # whose general registers are too few for the headers of the C++ library
+    else() # clang with the first of these refuses headers that name long double
         set(options_without_vectors -mno-sse -mno-mmx -fno-builtin-memset)
     endif()
     set_source_files_properties(${sources_without_vectors} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON
