@@ -69,6 +69,7 @@ void copy_twice(request& r) noexcept {
 
 void on_request(int signal, siginfo_t* info, void* interrupted) {
     int const kept = errno;
+    halt const here;
     auto const& where = *static_cast<ucontext_t const*>(interrupted);
     // acquire and release pair with each other: one request after the other. What comes meanwhile
     // is dropped.

@@ -11,6 +11,24 @@
 
 namespace tulle::diag {
 
+// While one lives, the worker that it has interrupted, if any, is not judged to be stuck in the
+// kernel.
+class halt {
+public:
+    halt() noexcept : m_worker(sched::this_worker()) { count(); }
+    ~halt() { count(); }
+    halt(halt const&) = delete;
+    halt& operator=(halt const&) = delete;
+
+private:
+    void count() noexcept {
+        // pairs with watcher::judge.
+        if (m_worker != nullptr) m_worker->halts.fetch_add(1, std::memory_order_acq_rel);
+    }
+
+    sched::worker* m_worker;
+};
+
 // The first handler calls this: it passes `signal` on, and returns when all workers stand still or
 // have had their time.
 void stop_workers(sched::scheduler& scheduler, int signal, ucontext_t const& own) noexcept;

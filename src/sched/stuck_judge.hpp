@@ -50,6 +50,10 @@ public:
         bool const has_computed = computed == 0 || computed - n.computed >= k_computed_ns;
         return n.state = has_computed ? stuck_state::computes : stuck_state::free;
     }
+    // What a round has found does not count: here is what was found before.
+    stuck_state keep(std::size_t index, stuck_state before) noexcept {
+        return m_notes[index].state = before;
+    }
     // When a worker that is not stuck may turn out to be; k_never-like if it is idle or has been
     // found stuck.
     [[nodiscard]] std::uint64_t next_change(std::size_t index) const noexcept {

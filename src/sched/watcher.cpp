@@ -131,7 +131,11 @@ stuck_state watcher::judge(worker_remote& w, std::uint64_t now) noexcept {
     stuck_state const before = m_judge.state_of(index);
     // relaxed: written when its OS thread starts.
     os_thread_of_worker of{m_tasks[index], w.tid.load(std::memory_order_relaxed), {}};
+    // acquire, both: what the system says of it lies between; they pair with diag::halt.
+    std::uint32_t const halts = w.halts.load(std::memory_order_acquire);
+    if (halts % 2 != 0) return before;
     stuck_state const state = m_judge.judge(index, sample(w), now, of);
+    if (w.halts.load(std::memory_order_acquire) != halts) return m_judge.keep(index, before);
     note(w, state, before, of.seen.call);
     return state;
 }

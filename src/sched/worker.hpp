@@ -182,6 +182,9 @@ struct alignas(128) worker_remote {
     // What a report's signal has interrupted; meaningful with stopped_in.
     arch::registers stopped_at;
     std::atomic<std::uint32_t> stopped_in{0}; // number of the request (diag/snapshot.cpp)
+    // Odd while it is in the handler of that signal, where it sits in the kernel without being
+    // stuck. Written by its own OS thread.
+    std::atomic<std::uint32_t> halts{0};
 };
 
 // What only the worker's own OS thread touches. While the worker has no OS thread, the one that

@@ -2,6 +2,7 @@
 // Nobody waits behind a worker that computes or sits in the kernel. Times are generous: they tell a
 // wait that ends by itself from one that lasts until the workers are done.
 #include "base/idle_poller.hpp"
+#include "diag/snapshot.hpp"
 #include "faked_cgroup.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
@@ -151,6 +152,23 @@ TEST_P(watcher_test, a_thread_runs_while_all_workers_are_in_the_kernel) {
         stop.release();
     }).join();
     join_busy();
+}
+
+std::uint64_t found_in_kernel() { return sched::scheduler::instance().watching().view().in_kernel; }
+
+// A report stops workers in a signal handler. Something waits, so that the watcher looks.
+TEST_P(watcher_test, a_worker_that_a_report_has_stopped_is_not_stuck) {
+    spawn([this] {
+        std::uint64_t const before = found_in_kernel();
+        occupy(
+            [] {
+                diag::halt const here;
+                std::this_thread::sleep_for(50ms);
+            },
+            1);
+        for (auto& t : busy) t.join();
+        EXPECT_EQ(found_in_kernel(), before);
+    }).join();
 }
 
 TEST_P(watcher_test, a_forked_thread_runs_while_its_parent_is_in_the_kernel) {
