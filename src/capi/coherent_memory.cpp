@@ -56,11 +56,19 @@ dsm::geometry chosen_geometry() {
             static_cast<dsm::host_number>(tulle_place_count())};
 }
 
+dsm::host_map everybody_is_near() {
+    dsm::host_map made;
+    made.here = static_cast<dsm::host_number>(tulle_here());
+    for (int h = 0; h < tulle_place_count(); ++h)
+        made.near.push_back(static_cast<dsm::host_number>(h));
+    return made;
+}
+
 // A place keeps it until the process ends, as checked code may run until then.
 void keep_copy(dsm::geometry const& chosen, int descriptor) {
     if (worker_count() != 1) throw std::system_error(EBUSY, std::generic_category());
     if (!dsm::has_state_table()) throw std::system_error(ENOEXEC, std::generic_category());
-    dsm::become_host(chosen, static_cast<dsm::host_number>(tulle_here()), descriptor);
+    dsm::become_host(chosen, everybody_is_near(), descriptor);
 }
 
 // How other places find the file.
@@ -83,7 +91,7 @@ int open_there(invitation const& from) noexcept try {
 bool is_expected(int descriptor, dsm::geometry const& chosen) noexcept {
     struct stat about {};
     return fstat(descriptor, &about) == 0 &&
-           static_cast<std::uint64_t>(about.st_size) == dsm::file_size(chosen);
+           static_cast<std::uint64_t>(about.st_size) == dsm::file_size(chosen, chosen.hosts);
 }
 
 int join(invitation const& from) {
@@ -99,7 +107,8 @@ int join(invitation const& from) {
 int begin() {
     invitation call{chosen_geometry(), getpid(), -1};
     os::shared_file const file = os::shared_file::create("tulle-coherent-memory");
-    if (!file.is_open() || !file.grow(dsm::file_size(call.chosen))) return -errno;
+    if (!file.is_open() || !file.grow(dsm::file_size(call.chosen, call.chosen.hosts)))
+        return -errno;
     call.descriptor = file.number();
     keep_copy(call.chosen, file.number());
     for (int place = 1; place < tulle_place_count(); ++place)

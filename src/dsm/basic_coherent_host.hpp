@@ -3,6 +3,7 @@
 // One thread at a time. The lengths are those of logs.
 #pragma once
 
+#include "dsm/far_service.hpp"
 #include "dsm/host_memory.hpp"
 #include "dsm/protocol.hpp"
 
@@ -18,9 +19,9 @@ template <std::size_t Notices, std::size_t Fetches> class basic_coherent_host {
 
 public:
     // As for basic_host_memory.
-    basic_coherent_host(geometry const& chosen, host_number here, int descriptor,
+    basic_coherent_host(geometry const& chosen, host_map const& hosts, int descriptor,
                         std::uint64_t own_copy_at, std::uint8_t* states)
-        : m_memory(chosen, here, descriptor, own_copy_at, states), m_protocol(m_memory) {}
+        : m_memory(chosen, hosts, descriptor, own_copy_at, states), m_protocol(m_memory) {}
 
     [[nodiscard]] memory& own() noexcept { return m_memory; }
     [[nodiscard]] bool contains(std::uint64_t address) const noexcept {
@@ -30,18 +31,17 @@ public:
     // A part that somebody has allocated may be used from now on, by others once this host lets
     // them go on.
     void add(line_range lines) noexcept {
-        m_memory.chunks().add(lines);
+        m_memory.add_chunks(lines);
         learn_of_chunks();
     }
     // While one host alone has used the memory all of it is writable. This makes all copies alike;
     // from then on others may use theirs. Again: nothing.
     void share() noexcept {
-        auto& is_shared = m_memory.head().is_shared;
         // relaxed: the program orders this host's CREATE and what others do
-        if (is_shared.load(std::memory_order_relaxed)) return;
+        if (m_memory.head().is_shared.load(std::memory_order_relaxed)) return;
         std::uint32_t seen = 0;
-        m_memory.chunks().read(seen, [this](line_range chunk) { copy_to_all(chunk); });
-        is_shared.store(true, std::memory_order_relaxed);
+        m_memory.chunks().read(seen, [this](line_range chunk) { m_memory.copy_to_all(chunk); });
+        m_memory.begin_sharing();
         learn_of_chunks();
     }
     // The bytes [first, last], as far as they are of this memory.
@@ -53,6 +53,10 @@ public:
         line_number const line = first / TULLE_COHERENT_LINE;
         m_protocol.make_usable({line, last / TULLE_COHERENT_LINE - line + 1}, wanted);
     }
+    // A request of a host of another machine; see far_service.
+    std::size_t serve(host_number from, std::byte const* request, std::byte* answer) noexcept {
+        return far_service<memory>(m_memory).serve(from, request, answer);
+    }
     void release() noexcept {
         if (is_shared()) m_protocol.release();
     }
@@ -61,19 +65,15 @@ public:
         learn_of_chunks();
         m_protocol.acquire();
     }
-    // Atomic accesses are done in the master. The place of a byte there, which a store may follow.
-    [[nodiscard]] std::byte* master_of(std::uint64_t address) noexcept {
-        line_number const line = address / TULLE_COHERENT_LINE;
+    // An atomic access, done in the master. Returns what was there before.
+    std::uint64_t access(far_access const& wanted, bool may_store) noexcept {
+        line_number const line = wanted.address / TULLE_COHERENT_LINE;
         host_number const home = m_protocol.claimed_home_of(line);
         bool const is_own = home == m_memory.here();
         if (is_own) m_protocol.make_usable({line, 1}, access_kind::store);
-        std::byte* const low = is_own ? m_memory.own_at(line) : m_memory.copy_at(home, line);
-        return low + address % TULLE_COHERENT_LINE;
-    }
-    // After such a store, at whatever home.
-    void has_changed_master(std::uint64_t address) noexcept {
-        line_number const line = address / TULLE_COHERENT_LINE;
-        if (m_protocol.claimed_home_of(line) != m_memory.here()) m_protocol.has_written_away(line);
+        std::uint64_t const before = m_memory.access(home, wanted);
+        if (may_store && !is_own) m_protocol.has_written_away(line);
+        return before;
     }
 
 private:
@@ -89,13 +89,6 @@ private:
             m_protocol.expect_changes(chunk);
         });
     }
-    void copy_to_all(line_range chunk) noexcept {
-        for (host_number h = 0; h < m_memory.hosts(); ++h)
-            if (h != m_memory.here())
-                copy_words(m_memory.copy_at(h, chunk.first), m_memory.own_at(chunk.first),
-                           chunk.count * TULLE_COHERENT_LINE);
-    }
-
     memory m_memory;
     protocol<memory> m_protocol;
     bool m_is_shared = false;

@@ -23,9 +23,7 @@ std::uint64_t access_coherently(std::uint64_t address, std::uint64_t operand,
     bool const is_load = (action & k_kind_of_action) == TULLE_COHERENT_ATOMIC_LOAD;
     bool const is_store = (action & k_kind_of_action) == TULLE_COHERENT_ATOMIC_STORE;
     if (!is_load && order >= __ATOMIC_RELEASE) release();
-    auto const master = reinterpret_cast<std::uintptr_t>(master_of(address));
-    std::uint64_t const before = access_atomically(master, operand, expected, action);
-    if (!is_load) has_changed_master(address);
+    std::uint64_t const before = access({address, operand, expected, action}, !is_load);
     if (!is_store && order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE) acquire();
     return before;
 }

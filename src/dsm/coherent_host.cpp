@@ -16,14 +16,14 @@ host* s_own = nullptr;
 
 } // namespace
 
-std::uint64_t file_size(geometry const& chosen) noexcept {
-    return basic_shared_file<k_notices, k_fetches>(chosen).size();
+std::uint64_t file_size(geometry const& chosen, std::size_t hosts) noexcept {
+    return basic_shared_file<k_notices, k_fetches>(chosen, hosts).size();
 }
 
-void become_host(geometry const& chosen, host_number here, int descriptor) {
+void become_host(geometry const& chosen, host_map const& hosts, int descriptor) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): where checks look
     auto* const states = reinterpret_cast<std::uint8_t*>(chosen.first_line());
-    s_own = new host(chosen, here, descriptor, chosen.address, states);
+    s_own = new host(chosen, hosts, descriptor, chosen.address, states);
 }
 
 bool is_host() noexcept { return s_own != nullptr; }
@@ -36,7 +36,11 @@ void acquire() noexcept { s_own->acquire(); }
 void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept {
     s_own->make_usable(first, last, wanted);
 }
-std::byte* master_of(std::uint64_t address) noexcept { return s_own->master_of(address); }
-void has_changed_master(std::uint64_t address) noexcept { s_own->has_changed_master(address); }
+std::uint64_t access(far_access const& wanted, bool may_store) noexcept {
+    return s_own->access(wanted, may_store);
+}
+std::size_t serve(host_number from, std::byte const* request, std::byte* answer) noexcept {
+    return s_own->serve(from, request, answer);
+}
 
 } // namespace tulle::dsm

@@ -6,6 +6,7 @@
 // But for is_host(), only where there is a copy; one thread at a time.
 #pragma once
 
+#include "dsm/far_memory.hpp"
 #include "dsm/line_range.hpp"
 #include "dsm/protocol.hpp"
 #include "dsm/shared_file.hpp"
@@ -15,11 +16,11 @@
 
 namespace tulle::dsm {
 
-// Of the file that hosts map.
-[[nodiscard]] std::uint64_t file_size(geometry const& chosen) noexcept;
+// Of the file that so many hosts of one machine map.
+[[nodiscard]] std::uint64_t file_size(geometry const& chosen, std::size_t hosts) noexcept;
 // Once: this process has a copy until it ends. Throws std::bad_alloc, std::system_error: the file
 // or something else cannot be mapped.
-void become_host(geometry const& chosen, host_number here, int descriptor);
+void become_host(geometry const& chosen, host_map const& hosts, int descriptor);
 [[nodiscard]] bool is_host() noexcept;
 
 // basic_coherent_host.hpp says what they do.
@@ -29,7 +30,8 @@ void share() noexcept;
 void release() noexcept;
 void acquire() noexcept;
 void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept;
-[[nodiscard]] std::byte* master_of(std::uint64_t address) noexcept;
-void has_changed_master(std::uint64_t address) noexcept;
+std::uint64_t access(far_access const& wanted, bool may_store) noexcept;
+// Any thread, one at a time.
+std::size_t serve(host_number from, std::byte const* request, std::byte* answer) noexcept;
 
 } // namespace tulle::dsm

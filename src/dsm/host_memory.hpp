@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of one host for the protocol: its copy, states and twins, and by way of a file that
-// all of them map, the copies and logs of the others. Hosts are processes of one machine here, each
-// with a copy of its own.
+// all hosts of a machine map, the copies and logs of the others there. Hosts are processes, each
+// with a copy of its own. Those of other machines are asked (far_memory.hpp).
 #pragma once
 
+#include "arch/vector_registers.hpp"
 #include "base/atomic.hpp"
+#include "dsm/atomic_access.hpp"
+#include "dsm/far_memory.hpp"
 #include "dsm/mapped_list.hpp"
 #include "dsm/shared_file.hpp"
 #include "dsm/words.hpp"
@@ -14,8 +17,10 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <system_error>
+#include <vector>
 
 namespace tulle::dsm {
 
@@ -30,24 +35,31 @@ public:
     // `descriptor`: of a file of file::size() bytes, zeros at first; it may be closed afterwards.
     // `own_copy_at`: the address of the own copy, 0: anywhere. `states`: that of the first line.
     // Throws std::bad_alloc, std::system_error: a range cannot be mapped.
-    basic_host_memory(geometry const& chosen, host_number here, int descriptor,
+    basic_host_memory(geometry const& chosen, host_map const& hosts, int descriptor,
                       std::uint64_t own_copy_at, std::uint8_t* states)
         : m_chosen(chosen),
-          m_file(chosen),
-          m_here(here),
+          m_near_of(numbers_of(hosts.near, chosen.hosts)),
+          m_file(chosen, hosts.near.size()),
+          m_here(hosts.here),
           m_states(states),
           m_control(mapped(0, m_file.copies(), descriptor, 0)),
-          m_own(mapped(own_copy_at, chosen.bytes, descriptor, m_file.copy_of(here))),
-          m_all(mapped(0, chosen.hosts * chosen.bytes, descriptor, m_file.copies())),
+          m_own(mapped(own_copy_at, chosen.bytes, descriptor, m_file.copy_of(m_near_of[m_here]))),
+          m_all(mapped(0, hosts.near.size() * chosen.bytes, descriptor, m_file.copies())),
           m_twins(mapped(0, chosen.bytes)),
           m_marks(mapped(0, chosen.lines() * sizeof(std::uint32_t))),
-          m_homes(m_file.homes_at(m_control.low())) {}
+          m_homes(m_file.homes_at(m_control.low())) {
+        if (hosts.near.size() == chosen.hosts) return;
+        m_far = std::make_unique<far_memory>(chosen, hosts);
+        m_taken_over.resize(chosen.unit_bytes() / sizeof(far_word));
+    }
 
     [[nodiscard]] geometry const& chosen() const noexcept { return m_chosen; }
     [[nodiscard]] typename file::head& head() noexcept { return file::head_at(m_control.low()); }
     [[nodiscard]] used_chunks chunks() noexcept { return m_file.chunks_at(m_control.low()); }
+    [[nodiscard]] bool is_near(host_number host) const noexcept { return m_near_of[host] != k_far; }
+    // Of a near one.
     [[nodiscard]] std::byte* copy_at(host_number host, line_number line) noexcept {
-        return m_all.low() + host * m_chosen.bytes + offset_of(line);
+        return m_all.low() + m_near_of[host] * m_chosen.bytes + offset_of(line);
     }
     [[nodiscard]] std::byte* own_at(line_number line) noexcept {
         return m_own.low() + offset_of(line);
@@ -90,8 +102,10 @@ public:
         return list<T>(m_chosen.lines() / m_chosen.lines_of_unit);
     }
 
+    [[nodiscard]] bool notes_fetches(host_number home) const noexcept { return !is_near(home); }
     // What comes between costs little more than what is waited for.
     void expect_fetch(host_number home, line_range lines) noexcept {
+        if (!is_near(home)) return;
         std::byte const* const from = copy_at(home, lines.first);
         std::byte const* const to = own_at(lines.first);
         std::size_t const bytes = std::min(bytes_of(lines), k_expected);
@@ -101,22 +115,168 @@ public:
         }
     }
     void fetch(host_number home, line_range lines) noexcept {
-        copy_words(own_at(lines.first), copy_at(home, lines.first), bytes_of(lines));
+        if (is_near(home))
+            return copy_words(own_at(lines.first), copy_at(home, lines.first), bytes_of(lines));
+        far([&] { m_far->fetch(home, lines, own_at(lines.first)); });
     }
     void keep_twin(line_range unit, std::size_t twin) noexcept {
         copy_words(twin_at(twin), own_at(unit.first), bytes_of(unit));
     }
     [[nodiscard]] bool write_back(host_number home, line_range unit, std::size_t twin) noexcept {
-        return copy_differing(copy_at(home, unit.first), own_at(unit.first), twin_at(twin),
-                              bytes_of(unit));
+        std::byte const* const now = own_at(unit.first);
+        if (is_near(home))
+            return copy_differing(copy_at(home, unit.first), now, twin_at(twin), bytes_of(unit));
+        bool any = false;
+        far([&] { any = m_far->add_differences(home, unit, now, twin_at(twin)); });
+        return any;
     }
     void take_over(host_number home, line_range unit, std::size_t twin) noexcept {
-        copy_differing_too(own_at(unit.first), copy_at(home, unit.first), twin_at(twin),
-                           bytes_of(unit));
+        std::byte const* master = nullptr;
+        if (is_near(home)) {
+            master = copy_at(home, unit.first);
+        } else {
+            auto* const here = reinterpret_cast<std::byte*>(m_taken_over.data());
+            far([&] { m_far->fetch(home, unit, here); });
+            master = here;
+        }
+        copy_differing_too(own_at(unit.first), master, twin_at(twin), bytes_of(unit));
+    }
+    // A keeper on another machine is asked for all lines without a home, as that takes long.
+    template <class F> void claim(line_range lines, F claimed) noexcept {
+        line_range const unit = unit_of(lines.first);
+        if (is_near(keeper_of(unit.first))) {
+            if (claim_for(m_here, unit) == own_mark()) claimed(unit);
+            return;
+        }
+        std::uint8_t homes[k_claimed_at_once];
+        std::size_t count = units_without_home(unit, lines.end());
+        far([&] { count = m_far->claim(keeper_of(unit.first), unit.first, count, homes); });
+        for (std::size_t k = 0; k < count; ++k) {
+            line_range const each{unit.first + k * unit.count, unit.count};
+            // relaxed, all of a home: it stands for itself
+            home_of(each.first).store(homes[k], std::memory_order_relaxed);
+            if (homes[k] == own_mark()) claimed(each);
+        }
+    }
+    void tell(line_range lines) noexcept {
+        notices_of(m_here).append(lines);
+        if (m_far == nullptr) return;
+        for (line_number at = lines.first; at < lines.end();) {
+            line_range const same = of_one_home(at, lines.end());
+            auto const home = home_of(at).load(std::memory_order_relaxed);
+            far([&] { m_far->add_notice(same, home); });
+            at = same.end();
+        }
+    }
+    void publish() noexcept {
+        if (m_far != nullptr) far([&] { m_far->settle(); });
+        notices_of(m_here).publish();
+        if (m_far != nullptr) far([&] { m_far->send_notices(); });
+    }
+
+    // --- what all hosts are to know
+    void add_chunks(line_range lines) noexcept {
+        chunks().add(lines);
+        if (m_far != nullptr) far([&] { m_far->add_chunks(lines); });
+    }
+    // Makes all other copies of these lines equal to the own one.
+    void copy_to_all(line_range lines) noexcept {
+        for (host_number h = 0; h < hosts(); ++h)
+            if (h != m_here && is_near(h))
+                copy_words(copy_at(h, lines.first), own_at(lines.first), bytes_of(lines));
+        if (m_far != nullptr) far([&] { m_far->put(lines, own_at(lines.first)); });
+    }
+    void begin_sharing() noexcept {
+        // relaxed: the program orders what others do then
+        head().is_shared.store(true, std::memory_order_relaxed);
+        if (m_far != nullptr) far([&] { m_far->share(); });
+    }
+    // An atomic access in the master.
+    std::uint64_t access(host_number home, far_access const& wanted) noexcept {
+        if (is_near(home)) return access_near(home, wanted);
+        std::uint64_t before = 0;
+        far([&] { before = m_far->access(home, wanted); });
+        return before;
+    }
+
+    // --- what hosts of other machines ask for; any thread, also while this host does the above
+    // Lines of this host's copy; the asker has a copy of them from now on.
+    void serve_fetch(host_number from, line_range lines, std::byte* to) noexcept {
+        auto& log = fetches_of(from, m_here);
+        log.append(lines);
+        log.publish();
+        machine::fence_seq_cst(); // pairs with the one of protocol::release
+        copy_words(to, copy_at(m_here, lines.first), bytes_of(lines));
+    }
+    [[nodiscard]] std::byte* master_at(line_number line) noexcept { return copy_at(m_here, line); }
+    std::uint64_t access_own(far_access const& wanted) noexcept {
+        return access_near(m_here, wanted);
+    }
+    void serve_share() noexcept {
+        head().is_shared.store(true, std::memory_order_relaxed); // relaxed: see begin_sharing
+    }
+    void serve_put(line_range lines, std::byte const* from) noexcept {
+        for (host_number h = 0; h < hosts(); ++h)
+            if (is_near(h)) copy_words(copy_at(h, lines.first), from, bytes_of(lines));
+    }
+    void serve_notice(host_number from, far_notice const& told) noexcept {
+        auto const home = static_cast<std::uint8_t>(told.home);
+        for (line_number at = told.lines.first; at < told.lines.end(); at += unit_of(at).count)
+            home_of(at).store(home, std::memory_order_relaxed);
+        notices_of(from).append(told.lines);
+    }
+    // The home of a unit that this machine keeps, which is `from` if it had none.
+    std::uint8_t claim_for(host_number from, line_range unit) noexcept {
+        auto const wanted = static_cast<std::uint8_t>(from + 1);
+        std::uint8_t found = 0;
+        return home_of(unit.first)
+                       .compare_exchange_strong(found, wanted, std::memory_order_relaxed,
+                                                std::memory_order_relaxed)
+                   ? wanted
+                   : found;
     }
 
 private:
     static constexpr std::size_t k_expected = 512;
+    static constexpr std::size_t k_claimed_at_once = 1024; // units
+    static constexpr std::uint32_t k_far = ~std::uint32_t{0};
+
+    // The numbers of copies in the file, by hosts.
+    [[nodiscard]] static std::vector<std::uint32_t> numbers_of(std::vector<host_number> const& near,
+                                                               host_number hosts) {
+        std::vector<std::uint32_t> made(hosts, k_far);
+        for (std::size_t k = 0; k < near.size(); ++k) made[near[k]] = static_cast<std::uint32_t>(k);
+        return made;
+    }
+    // The caller may hold values in vector registers.
+    template <class F> static void far(F f) noexcept { arch::keeping_vectors(f); }
+    [[nodiscard]] std::uint8_t own_mark() const noexcept {
+        return static_cast<std::uint8_t>(m_here + 1);
+    }
+    // The host on whose machine the home of a line is written down first: by turns, by chunks.
+    [[nodiscard]] host_number keeper_of(line_number line) const noexcept {
+        return static_cast<host_number>((line - m_chosen.first_line()) / used_chunks::k_lines %
+                                        m_chosen.hosts);
+    }
+    // That follow each other and have one keeper, the first one among them.
+    [[nodiscard]] std::size_t units_without_home(line_range first, line_number end) noexcept {
+        std::uint64_t const chunk = (first.first - m_chosen.first_line()) / used_chunks::k_lines;
+        end = std::min(end, m_chosen.first_line() + (chunk + 1) * used_chunks::k_lines);
+        std::size_t count = 1;
+        for (line_number at = first.end(); at < end && count < k_claimed_at_once; ++count) {
+            if (home_of(at).load(std::memory_order_relaxed) != 0) break;
+            at += first.count;
+        }
+        return count;
+    }
+    [[nodiscard]] line_range of_one_home(line_number first, line_number end) noexcept {
+        auto const home = home_of(first).load(std::memory_order_relaxed);
+        line_number at = first;
+        do {
+            at = unit_of(at).end();
+        } while (at < end && home_of(at).load(std::memory_order_relaxed) == home);
+        return {first, std::min(at, end) - first};
+    }
 
     [[noreturn]] static void fail() {
         if (errno == ENOMEM) throw std::bad_alloc();
@@ -133,6 +293,13 @@ private:
         if (!made.is_valid() || !made.fill_from(descriptor, 0, bytes, offset)) fail();
         return made;
     }
+    std::uint64_t access_near(host_number home, far_access const& wanted) noexcept {
+        std::byte* const line = copy_at(home, wanted.address / TULLE_COHERENT_LINE);
+        auto const at =
+            reinterpret_cast<std::uintptr_t>(line + wanted.address % TULLE_COHERENT_LINE);
+        return access_atomically(at, wanted.operand, wanted.expected,
+                                 static_cast<std::uint32_t>(wanted.action));
+    }
     [[nodiscard]] std::uint64_t offset_of(line_number line) const noexcept {
         return (line - m_chosen.first_line()) * TULLE_COHERENT_LINE;
     }
@@ -144,6 +311,7 @@ private:
     }
 
     geometry m_chosen;
+    std::vector<std::uint32_t> m_near_of; // k_far: on another machine
     file m_file;
     host_number m_here;
     std::uint8_t* m_states;
@@ -153,6 +321,8 @@ private:
     os::fixed_range m_twins;
     os::fixed_range m_marks;
     std::atomic<std::uint8_t>* m_homes;
+    std::unique_ptr<far_memory> m_far; // null: there is one machine
+    std::vector<far_word> m_taken_over;
 };
 
 } // namespace tulle::dsm

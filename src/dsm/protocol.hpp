@@ -28,6 +28,7 @@
 
 #include "dsm/line_range.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -51,8 +52,13 @@ enum class access_kind : std::uint8_t { load, store };
 //   here(), hosts()                numbers of this host, and of all
 //   unit_of(line)                  the lines of its unit
 //   home_of(line)                  an atomic byte for the first line of a unit: 0 nobody, else 1
-//                                  more than the number of the host; all hosts share it
-//   notices_of(writer), fetches_of(reader, home)   logs, which all hosts share
+//                                  more than the number of the host; never changed again
+//   claim(lines, f)                makes this host the home of the first unit, and perhaps of more
+//                                  of these lines, if they have none; calls f(unit) for each
+//   notices_of(writer), fetches_of(reader, home)   logs; who fetches from a home notes so in the
+//                                  latter, unless notes_fetches(home): then fetch and take_over do
+//   tell(lines), publish()         appends to the notices of this host; lets all hosts read them,
+//                                  once what has been written back is in the masters
 //   state_of(line), set_states(lines, state)
 //   mark_of(line)                  a word of this host for the first line of a unit
 //   each_unit(f)                   calls f(unit) for all that anybody has used
@@ -86,7 +92,8 @@ public:
                 at = wanted == access_kind::load ? came.end() : at; // once more, to store
                 continue;
             }
-            if (wanted == access_kind::store && state == k_readable) make_storable(unit);
+            if (wanted == access_kind::store && state == k_readable)
+                make_storable(unit, lines.end());
             at = unit.end();
         }
     }
@@ -149,13 +156,14 @@ private:
     }
     // From now on this host has copies.
     void note_copy(host_number home, line_range lines) noexcept {
+        if (m_world.notes_fetches(home)) return;
         auto& log = m_world.fetches_of(m_world.here(), home);
         log.append(lines);
         log.publish();
         machine::fence_seq_cst(); // pairs with the one of release
     }
-    void make_storable(line_range unit) noexcept {
-        if (claim(unit)) m_world.mark_of(unit.first) = k_has_readers; // all copies are alike
+    void make_storable(line_range unit, line_number end) noexcept {
+        if (home_number(unit) == 0) claim({unit.first, std::max(end, unit.end()) - unit.first});
         if (is_home(unit)) {
             m_world.set_states(unit, k_writable);
             if (m_owned.size() == 0 || !m_owned[m_owned.size() - 1].extend(unit))
@@ -168,15 +176,13 @@ private:
         m_world.set_states(unit, k_writable);
         m_dirty.push_back(unit);
     }
-    // relaxed, here and in home_of: the byte is written once, and stands for itself. Who fetches
-    // knows of the home by a notice.
-    bool claim(line_range unit) noexcept {
-        auto& home = m_world.home_of(unit.first);
-        std::uint8_t nobody = home.load(std::memory_order_relaxed);
-        auto const own = static_cast<std::uint8_t>(m_world.here() + 1);
-        return nobody == 0 && home.compare_exchange_strong(nobody, own, std::memory_order_relaxed,
-                                                           std::memory_order_relaxed);
+    void claim(line_range lines) noexcept {
+        m_world.claim(lines, [this](line_range unit) noexcept {
+            m_world.mark_of(unit.first) = k_has_readers; // all copies are alike
+        });
     }
+    // relaxed: the byte is written once, and stands for itself. Who fetches knows of the home by a
+    // notice.
     [[nodiscard]] host_number home_number(line_range unit) const noexcept {
         return m_world.home_of(unit.first).load(std::memory_order_relaxed);
     }
@@ -197,15 +203,14 @@ private:
     }
     void notice(line_range unit) noexcept {
         if (m_noticed.extend(unit)) return;
-        if (!m_noticed.is_empty()) m_world.notices_of(m_world.here()).append(m_noticed);
+        if (!m_noticed.is_empty()) m_world.tell(m_noticed);
         m_noticed = unit;
     }
     void end_notices() noexcept {
         if (m_noticed.is_empty()) return;
-        auto& log = m_world.notices_of(m_world.here());
-        log.append(m_noticed);
+        m_world.tell(m_noticed);
         m_noticed = {};
-        log.publish();
+        m_world.publish();
     }
     // Written by the home, which has to be told of the next store.
     void notice_home(line_range unit) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hosts share beside their copies, and where it lies in the file that all of them map: the
-// copies themselves come last, so that each host reaches those of the others.
+// What hosts of one machine share beside their copies, and where it lies in the file that all of
+// them map: the copies themselves come last, so that each host reaches those of the others.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -46,17 +46,19 @@ public:
         std::atomic<std::uint32_t> chunks{0};
     };
 
-    explicit basic_shared_file(geometry const& chosen) noexcept : m_chosen(chosen) {}
+    // With copies of so many hosts, and logs of all.
+    basic_shared_file(geometry const& chosen, std::size_t copies) noexcept
+        : m_chosen(chosen), m_count(copies) {}
 
     // Sizes and offsets in the file, in bytes.
     [[nodiscard]] std::uint64_t size() const noexcept {
-        return copies() + m_chosen.hosts * m_chosen.bytes;
+        return copies() + m_count * m_chosen.bytes;
     }
     [[nodiscard]] std::uint64_t copies() const noexcept {
         return up_to_page(homes() + m_chosen.lines());
     }
-    [[nodiscard]] std::uint64_t copy_of(host_number host) const noexcept {
-        return copies() + host * m_chosen.bytes;
+    [[nodiscard]] std::uint64_t copy_of(std::size_t number) const noexcept {
+        return copies() + number * m_chosen.bytes;
     }
 
     // In what lies in front of the copies, mapped at `low`.
@@ -100,6 +102,7 @@ private:
     }
 
     geometry m_chosen;
+    std::size_t m_count;
 };
 
 } // namespace tulle::dsm

@@ -58,6 +58,15 @@ void copy_words(std::byte* to, std::byte const* from, std::size_t bytes) noexcep
     for (std::size_t k = 0; k < bytes; k += sizeof(word)) store(to + k, load(from + k));
 }
 
+void write_bytes(std::byte* to, std::byte const* from, std::uint8_t which) noexcept {
+    constexpr std::uint8_t all = 0xFF;
+    word const value = load(from);
+    if (which == all) return store(to, value);
+    auto const values = std::bit_cast<bytes_of_word>(value);
+    for (std::size_t k = 0; k < values.size(); ++k)
+        if ((which >> k & 1U) != 0) store(to + k, values[k]);
+}
+
 bool copy_differing(std::byte* to, std::byte const* from, std::byte const* twin,
                     std::size_t bytes) noexcept {
     word any = 0;

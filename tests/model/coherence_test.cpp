@@ -62,6 +62,16 @@ public:
         if (m_wrong == flaw::who_takes_over_is_no_reader && m_takes_over) return m_all.nowhere;
         return m_all.fetches.at(reader * (k_hosts - 1) + (home > reader ? home - 1 : home));
     }
+    [[nodiscard]] static bool notes_fetches(host_number /*home*/) { return false; }
+    template <class F> void claim(line_range lines, F claimed) {
+        std::uint8_t nobody = 0;
+        if (home_of(lines.first)
+                .compare_exchange_strong(nobody, static_cast<std::uint8_t>(m_here + 1),
+                                         std::memory_order_relaxed, std::memory_order_relaxed))
+            claimed(unit_of(lines.first));
+    }
+    void tell(line_range lines) { notices_of(m_here).append(lines); }
+    void publish() { notices_of(m_here).publish(); }
     [[nodiscard]] std::uint8_t state_of(line_number line) const {
         m_takes_over = m_states.at(line) == dsm::k_writable;
         return m_states.at(line);

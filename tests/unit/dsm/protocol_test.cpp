@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs without data races, on hosts that are OS threads with copies of their own: each
 // byte is what it would be on one host. Bytes of one word belong to different hosts, so that all
-// write side by side.
+// write side by side. Some hosts are on other machines: what they ask each other is done late, and
+// in another order.
 #include "base/rng.hpp"
 #include "dsm/basic_coherent_host.hpp"
 #include "os/shared_memory.hpp"
@@ -9,14 +10,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <barrier>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tulle::dsm {
@@ -29,22 +33,82 @@ struct shape {
     host_number hosts;
     std::uint64_t unit_bytes;
     unsigned programs;
+    host_number machines = 1;   // which have the hosts by turns
+    std::size_t most_bytes = 0; // of a request
 };
 
-// The memory of a test, and where it lies in the file.
+// Does what a host asks of others in that host's thread, not before it waits, in any order.
+template <class Cluster> class late_hosts final : public far_hosts {
+public:
+    late_hosts(Cluster& all, host_number here, std::size_t most)
+        : m_all(all), m_here(here), m_most(most), m_random(seed() + here) {}
+
+    [[nodiscard]] std::size_t most_bytes() const noexcept override { return m_most; }
+    void ask(host_number to, std::byte const* request, std::size_t bytes, std::byte* answer,
+             std::size_t room) noexcept override {
+        EXPECT_LE(std::max(bytes, room), m_most);
+        std::vector<std::uint64_t> words((bytes + 7) / 8);
+        std::memcpy(words.data(), request, bytes);
+        m_asked.push_back({to, std::move(words), answer, room});
+    }
+    void wait() noexcept override {
+        std::vector<std::uint64_t> words(m_most / 8);
+        auto* const answer = reinterpret_cast<std::byte*>(words.data());
+        while (!m_asked.empty()) {
+            std::swap(m_asked[m_random.below(static_cast<std::uint32_t>(m_asked.size()))],
+                      m_asked.back());
+            asked const& one = m_asked.back();
+            auto const* const request = reinterpret_cast<std::byte const*>(one.request.data());
+            std::size_t const size = m_all.serve(one.to, m_here, request, answer);
+            EXPECT_EQ(size, one.room);
+            if (size != 0) std::memcpy(one.answer, answer, size);
+            m_asked.pop_back();
+        }
+    }
+
+private:
+    struct asked {
+        host_number to;
+        std::vector<std::uint64_t> request;
+        std::byte* answer;
+        std::size_t room;
+    };
+
+    Cluster& m_all;
+    host_number m_here;
+    std::size_t m_most;
+    base::rng m_random;
+    std::vector<asked> m_asked;
+};
+
+// The memory of a test, and where it lies in the files of machines.
 template <class Host, class File> class cluster {
 public:
     explicit cluster(shape const& s)
         : m_chosen{TULLE_COHERENT_FIRST, used_chunks::k_bytes, s.unit_bytes / TULLE_COHERENT_LINE,
-                   s.hosts} {
-        os::shared_file const file = os::shared_file::create("coherent-test");
-        EXPECT_TRUE(file.is_open() && file.grow(File(m_chosen).size()));
+                   s.hosts},
+          m_serving(s.hosts) {
+        std::vector<os::shared_file> files;
+        for (host_number m = 0; m < s.machines; ++m) {
+            files.push_back(os::shared_file::create("coherent-test"));
+            std::size_t const hosts = map_of(m, s).near.size();
+            EXPECT_TRUE(files.back().is_open() && files.back().grow(File(m_chosen, hosts).size()));
+        }
         for (host_number h = 0; h < s.hosts; ++h) {
             m_states.emplace_back(m_chosen.lines());
-            m_hosts.push_back(
-                std::make_unique<Host>(m_chosen, h, file.number(), 0, m_states.back().data()));
+            m_carriers.push_back(std::make_unique<late_hosts<cluster>>(*this, h, s.most_bytes));
+            host_map map = map_of(h, s);
+            map.carrier = m_carriers.back().get();
+            m_hosts.push_back(std::make_unique<Host>(m_chosen, map, files[h % s.machines].number(),
+                                                     0, m_states.back().data()));
         }
         at(0).add({m_chosen.first_line(), m_chosen.lines()});
+    }
+    // A request at a host.
+    std::size_t serve(host_number to, host_number from, std::byte const* request,
+                      std::byte* answer) {
+        std::lock_guard const alone(m_serving[to]);
+        return at(to).serve(from, request, answer);
     }
     Host& at(host_number h) { return *m_hosts[h]; }
     [[nodiscard]] host_number hosts() const { return static_cast<host_number>(m_hosts.size()); }
@@ -57,6 +121,15 @@ public:
     }
 
 private:
+    static host_map map_of(host_number here, shape const& s) {
+        host_map made;
+        made.here = here;
+        for (host_number h = 0; h < s.hosts; ++h)
+            if (h % s.machines == here % s.machines) made.near.push_back(h);
+        for (host_number m = 0; m < s.machines; ++m)
+            if (m != here % s.machines) made.leaders.push_back(m);
+        return made;
+    }
     // What a check of instrumented code does, and the address of the byte then.
     std::atomic_ref<std::uint8_t> byte(host_number h, std::size_t offset, access_kind wanted) {
         std::uint64_t const address = m_chosen.address + offset;
@@ -67,6 +140,8 @@ private:
     }
 
     geometry m_chosen;
+    std::vector<std::mutex> m_serving;
+    std::vector<std::unique_ptr<late_hosts<cluster>>> m_carriers;
     std::vector<std::vector<std::uint8_t>> m_states;
     std::vector<std::unique_ptr<Host>> m_hosts;
 };
@@ -185,9 +260,11 @@ TEST_P(protocol_of, random_programs_is_right_with_logs_that_are_too_short) {
 
 INSTANTIATE_TEST_SUITE_P(hosts, protocol_of,
                          ::testing::Values(shape{2, 64, 75}, shape{2, 256, 75}, shape{3, 256, 60},
-                                           shape{4, 4096, 40}),
+                                           shape{4, 4096, 40}, shape{2, 256, 50, 2, 4096},
+                                           shape{4, 64, 30, 2, 512}, shape{3, 4096, 30, 3, 168}),
                          [](auto const& about) {
-                             return std::to_string(about.param.hosts) + "_hosts_" +
+                             return std::to_string(about.param.hosts) + "_hosts_on_" +
+                                    std::to_string(about.param.machines) + "_with_" +
                                     std::to_string(about.param.unit_bytes) + "_bytes";
                          });
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a host asks those that it shares no memory with. What is asked and answered are bytes here
+// (far_request.hpp); who carries them is above.
+#pragma once
+
+#include "dsm/protocol.hpp"
+
+#include <cstddef>
+
+namespace tulle::dsm {
+
+class far_hosts {
+public:
+    far_hosts() = default;
+    far_hosts(far_hosts const&) = delete;
+    far_hosts& operator=(far_hosts const&) = delete;
+    virtual ~far_hosts() = default;
+
+    // What a request or an answer may have; at least 128.
+    [[nodiscard]] virtual std::size_t most_bytes() const noexcept = 0;
+    // The request may be changed when this returns. The answer is written to `answer` until wait()
+    // returns; it has no more than `room` bytes. Requests to one host may overtake each other.
+    virtual void ask(host_number to, std::byte const* request, std::size_t bytes, std::byte* answer,
+                     std::size_t room) noexcept = 0;
+    // Until all that was asked is answered. What the others have done happens before the return.
+    virtual void wait() noexcept = 0;
+};
+
+} // namespace tulle::dsm

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one host does with memory of hosts that it shares none with: it asks them (far_request.hpp).
+// One thread at a time.
+#pragma once
+
+#include "dsm/far_hosts.hpp"
+#include "dsm/far_request.hpp"
+#include "dsm/shared_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tulle::dsm {
+
+// Where hosts are.
+struct host_map {
+    host_number here = 0;
+    // Hosts of this machine, this one among them, and one of each other machine; machines agree
+    // upon which.
+    std::vector<host_number> near;
+    std::vector<host_number> leaders;
+    far_hosts* carrier = nullptr; // if there are others
+};
+
+class far_memory {
+public:
+    far_memory(geometry const& chosen, host_map const& hosts); // std::bad_alloc
+
+    // --- asks one host, and waits
+    // `to` has room for the bytes of the lines.
+    void fetch(host_number home, line_range lines, std::byte* to) noexcept;
+    // Homes of units from `first` on, as many as one answer has, `count` at most. Those that nobody
+    // had are this host's now. Returns how many have been written to `homes`, one for each unit.
+    std::size_t claim(host_number keeper, line_number first, std::size_t count,
+                      std::uint8_t* homes) noexcept;
+    [[nodiscard]] std::uint64_t access(host_number home, far_access const& wanted) noexcept;
+
+    // --- differences; they are in the masters after settle()
+    // Of bytes of a unit from its twin. False: there is none.
+    [[nodiscard]] bool add_differences(host_number home, line_range unit, std::byte const* now,
+                                       std::byte const* twin) noexcept;
+    void settle() noexcept;
+
+    // --- to all other machines
+    void add_notice(line_range lines, std::uint8_t home) noexcept;
+    void send_notices() noexcept; // and waits, as those do that follow
+    void add_chunks(line_range lines) noexcept;
+    void put(line_range lines, std::byte const* from) noexcept;
+    void share() noexcept;
+
+private:
+    // A request that is being made.
+    struct draft {
+        std::vector<std::byte> bytes;
+        std::size_t used = 0; // 0: nothing yet
+    };
+
+    [[nodiscard]] std::size_t room() const noexcept { return m_notices.bytes.size(); }
+    [[nodiscard]] static far_head& head_of(draft& d) noexcept {
+        return *reinterpret_cast<far_head*>(d.bytes.data());
+    }
+    void begin(draft& d, far_operation what) noexcept;
+    void append(draft& d, void const* from, std::size_t bytes) noexcept;
+    void ask(host_number to, far_head const& head) noexcept;
+    void send(host_number to, draft& d) noexcept;
+    void add_line(host_number home, line_number line, std::byte const* now, std::byte const* twin,
+                  bool& any) noexcept;
+
+    geometry m_chosen;
+    host_map m_hosts;
+    far_hosts* m_carrier;
+    std::vector<draft> m_differences; // by homes
+    draft m_notices, m_other;
+};
+
+} // namespace tulle::dsm
