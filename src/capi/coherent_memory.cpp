@@ -2,10 +2,12 @@
 // The C functions of <tulle/c/coherent_memory.h>. Coherent memory is managed as global memory is:
 // an allocation of the one stands for the same part of the other.
 #include "capi/without_exceptions.hpp"
+#include "dsm/carrier.hpp"
 #include "dsm/coherent_host.hpp"
 #include "dsm/settings.hpp"
 #include "dsm/state_table.hpp"
 #include "gmem_access/memory.hpp"
+#include "messenger/calls.hpp"
 #include "os/shared_memory.hpp"
 
 #include <tulle/c/coherent_memory.h>
@@ -21,9 +23,9 @@
 #include <new>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace tulle::capi {
@@ -56,27 +58,41 @@ dsm::geometry chosen_geometry() {
             static_cast<dsm::host_number>(tulle_place_count())};
 }
 
-dsm::host_map everybody_is_near() {
-    dsm::host_map made;
-    made.here = static_cast<dsm::host_number>(tulle_here());
-    for (int h = 0; h < tulle_place_count(); ++h)
-        made.near.push_back(static_cast<dsm::host_number>(h));
+// The places whose memory the caller's place reaches by loads and stores, and it.
+std::vector<dsm::host_number> places_of_this_machine() {
+    std::vector<dsm::host_number> made;
+    messenger::endpoint* const e = messenger::endpoint_of_caller();
+    for (int p = 0; p < tulle_place_count(); ++p)
+        if (e == nullptr || e->transport().reaches(static_cast<net::rank>(p)))
+            made.push_back(static_cast<dsm::host_number>(p));
     return made;
 }
 
-// A place keeps it until the process ends, as checked code may run until then.
-void keep_copy(dsm::geometry const& chosen, int descriptor) {
-    if (worker_count() != 1) throw std::system_error(EBUSY, std::generic_category());
-    if (!dsm::has_state_table()) throw std::system_error(ENOEXEC, std::generic_category());
-    dsm::become_host(chosen, everybody_is_near(), descriptor);
-}
-
-// How other places find the file.
+// How the other places of a machine find the file.
 struct invitation {
     dsm::geometry chosen;
     std::int32_t process;
     std::int32_t descriptor;
 };
+
+// A place keeps it until the process ends, as checked code may run until then. `leaders`: of all
+// machines.
+void keep_copy(dsm::geometry const& chosen, std::vector<dsm::host_number> const& leaders,
+               int descriptor) {
+    static std::unique_ptr<dsm::carrier> s_carrier;
+    if (worker_count() != 1) throw std::system_error(EBUSY, std::generic_category());
+    if (!dsm::has_state_table()) throw std::system_error(ENOEXEC, std::generic_category());
+    static_cast<void>(distance()); // global memory is there, too
+    dsm::host_map map{
+        static_cast<dsm::host_number>(tulle_here()), places_of_this_machine(), {}, nullptr};
+    for (dsm::host_number const leader : leaders)
+        if (leader != map.near.front()) map.leaders.push_back(leader);
+    if (!map.leaders.empty()) {
+        s_carrier = std::make_unique<dsm::carrier>(*messenger::endpoint_of_caller(), map.leaders);
+        map.carrier = s_carrier.get();
+    }
+    dsm::become_host(chosen, map, descriptor);
+}
 
 int open_there(invitation const& from) noexcept try {
     std::string const path =
@@ -87,33 +103,58 @@ int open_there(invitation const& from) noexcept try {
     return -1;
 }
 
-// Another host has another process of that number, or none.
-bool is_expected(int descriptor, dsm::geometry const& chosen) noexcept {
-    struct stat about {};
-    return fstat(descriptor, &about) == 0 &&
-           static_cast<std::uint64_t>(about.st_size) == dsm::file_size(chosen, chosen.hosts);
-}
+using numbers = std::vector<dsm::host_number>;
 
-int join(invitation const& from) {
+int join(invitation const& from, numbers const& leaders) {
     return without_exceptions([&] {
         os::shared_file const file = os::shared_file::adopt(open_there(from));
-        if (!file.is_open() || !is_expected(file.number(), from.chosen)) return -EXDEV;
-        static_cast<void>(distance()); // global memory is there, too
-        keep_copy(from.chosen, file.number());
+        if (!file.is_open()) return -errno;
+        keep_copy(from.chosen, leaders, file.number());
         return 0;
     });
 }
 
-int begin() {
-    invitation call{chosen_geometry(), getpid(), -1};
-    os::shared_file const file = os::shared_file::create("tulle-coherent-memory");
-    if (!file.is_open() || !file.grow(dsm::file_size(call.chosen, call.chosen.hosts)))
-        return -errno;
-    call.descriptor = file.number();
-    keep_copy(call.chosen, file.number());
-    for (int place = 1; place < tulle_place_count(); ++place)
+// At the first place of a machine: makes its file, and lets the others map it.
+int begin_machine(dsm::geometry const& chosen, numbers const& leaders) {
+    return without_exceptions([&] {
+        numbers const places = places_of_this_machine();
+        os::shared_file const file = os::shared_file::create("tulle-coherent-memory");
+        if (!file.is_open() || !file.grow(dsm::file_size(chosen, places.size()))) return -errno;
+        invitation const call{chosen, getpid(), file.number()};
+        keep_copy(chosen, leaders, file.number());
+        for (dsm::host_number const p : places) {
+            if (static_cast<int>(p) == tulle_here()) continue;
+            if (int const error = at(
+                    tulle::place(static_cast<int>(p)),
+                    [](invitation const& from, numbers const& all) { return join(from, all); },
+                    call, leaders))
+                return error;
+        }
+        return 0;
+    });
+}
+
+// The first place of each machine.
+numbers find_leaders() {
+    numbers made;
+    for (int p = 0; p < tulle_place_count(); ++p) {
+        dsm::host_number const first =
+            at(tulle::place(p), [] { return places_of_this_machine().front(); });
+        if (static_cast<int>(first) == p) made.push_back(first);
+    }
+    return made;
+}
+
+// Requests may come to a place when others have begun, so each is a host before any of them stores.
+int begin(numbers const& leaders) {
+    dsm::geometry const chosen = chosen_geometry();
+    for (dsm::host_number const leader : leaders)
         if (int const error = at(
-                tulle::place(place), [](invitation const& from) { return join(from); }, call))
+                tulle::place(static_cast<int>(leader)),
+                [](dsm::geometry const& same, numbers const& all) {
+                    return begin_machine(same, all);
+                },
+                chosen, leaders))
             return error;
     return 0;
 }
@@ -125,9 +166,11 @@ using namespace tulle::capi;
 namespace dsm = tulle::dsm;
 
 int tulle_coherent_begin(void) {
-    if (!dsm::chosen_settings().is_private || tulle_place_count() == 1) return 0;
-    if (dsm::is_host()) return 0;
-    return without_exceptions([] { return begin(); });
+    if (tulle_place_count() == 1 || dsm::is_host()) return 0;
+    return without_exceptions([] {
+        numbers const leaders = find_leaders();
+        return dsm::chosen_settings().is_private || leaders.size() > 1 ? begin(leaders) : 0;
+    });
 }
 
 int tulle_coherent_malloc(void** address, size_t size) {

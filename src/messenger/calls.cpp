@@ -46,6 +46,11 @@ bool is_dead_place(int index) {
     return e != nullptr && e->is_dead(static_cast<net::rank>(index));
 }
 
+bool shares_memory_with(int index) noexcept {
+    messenger::endpoint* const e = messenger::endpoint_of_process();
+    return e == nullptr || e->transport().reaches(static_cast<net::rank>(index));
+}
+
 std::uint64_t name_of_code(void const* code) noexcept { return messenger::name_of(code); }
 void* code_of_name(std::uint64_t name) noexcept { return messenger::code_of(name); }
 

@@ -39,6 +39,8 @@ void endpoint::enter_handlers() noexcept {
     handle<&endpoint::take_release>(message_kind::release, *this);
     handle<&endpoint::send_pieces>(message_kind::push, *this);
     handle<&endpoint::take_fragment>(message_kind::fragment, *this);
+    handle<&endpoint::take_active>(message_kind::active, *this);
+    handle<&endpoint::take_active_answer>(message_kind::active_answer, *this);
     handle<&endpoint::take_end>(message_kind::end, *this);
 }
 

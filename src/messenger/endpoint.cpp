@@ -9,6 +9,7 @@
 
 #include <tulle/this_thread.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <mutex>
@@ -31,6 +32,7 @@ constexpr std::size_t k_least_bytes = 512;
 constexpr std::size_t k_most_kept = 1024; // then threads that send wait
 
 std::atomic<endpoint*> s_endpoint{nullptr};
+thread_local constinit bool s_delivers = false; // this OS thread runs handlers
 
 } // namespace
 
@@ -48,7 +50,15 @@ endpoint::endpoint(std::unique_ptr<net::transport> over)
                                     std::to_string(m_transport->most_bytes()) +
                                     " bytes are too small");
     for (rank r = 0; r < count(); ++r) m_out.push_back(std::make_unique<outbox>());
+    m_active_room = std::make_unique<std::byte[]>(2 * most_active());
     enter_handlers();
+}
+
+std::size_t endpoint::most_active() const noexcept {
+    constexpr std::size_t k_aligned = 16;
+    std::size_t most = 0;
+    for (rank r = 0; r < count(); ++r) most = std::max(most, m_transport->most_bytes_to(r));
+    return (most + k_aligned - 1) / k_aligned * k_aligned;
 }
 
 void endpoint::start() {
@@ -102,7 +112,9 @@ bool endpoint::try_poll() noexcept {
 // The caller holds m_polling.
 bool endpoint::poll_alone() noexcept {
     if (waiting_to_leave() != 0) send_what_was_kept();
+    s_delivers = true;
     bool const found = m_transport->poll(*this);
+    s_delivers = false;
     m_traffic.polled(found);
     return found;
 }
@@ -251,7 +263,9 @@ void endpoint::send_what_was_kept() noexcept {
     }
 }
 
+// Handlers send, too; they must not wait for what only they can do.
 void endpoint::let_others_catch_up() noexcept {
+    if (s_delivers) return;
     while (waiting_to_leave() > k_most_kept) {
         static_cast<void>(poll());
         this_thread::yield();

@@ -262,12 +262,16 @@ private:
         m_handlers.deliver(head, payload);
     }
     void enter_handlers() noexcept;
+    // Of a request or an answer, a multiple of 16.
+    [[nodiscard]] std::size_t most_active() const noexcept;
     void take_call(packet const& head, std::byte const* payload) noexcept;
     void take_ilet(packet const& head, std::byte const* payload) noexcept;
     void take_offer(packet const& head, std::byte const* payload) noexcept;
     void take_answer(packet const& head, std::byte const* payload) noexcept;
     void take_release(packet const& head, std::byte const* payload) noexcept;
     void take_fragment(packet const& head, std::byte const* payload) noexcept;
+    void take_active(packet const& head, std::byte const* payload) noexcept;
+    void take_active_answer(packet const& head, std::byte const* payload) noexcept;
     void take_end(packet const& head, std::byte const* payload) noexcept;
     void send_pieces(packet const& head, std::byte const* payload) noexcept;
     void count_down(transfer& whole, rank from, std::uint64_t by) noexcept;
@@ -323,10 +327,11 @@ private:
     // Threads that may use the endpoint, though nobody waits for them any more.
     std::atomic<std::uint32_t> m_running{0};
     base::spin_lock m_polling;
-    traffic m_traffic;                        // written under m_polling, as is the next
-    std::uint64_t m_barriers = 0;             // that the traffic knows of
-    std::atomic<std::uint64_t> m_rounds{0};   // polls by workers
-    net::watch_group<os::machine> m_watchers; // and the watch that is kept
+    std::unique_ptr<std::byte[]> m_active_room; // of a request and an answer; the polling thread
+    traffic m_traffic;                          // written under m_polling, as is the next
+    std::uint64_t m_barriers = 0;               // that the traffic knows of
+    std::atomic<std::uint64_t> m_rounds{0};     // polls by workers
+    net::watch_group<os::machine> m_watchers;   // and the watch that is kept
     // A watch is kept for a worker that is expected back soon; the service thread ends it.
     std::atomic<bool> m_watch_is_kept{false};
     base::spin_lock m_lent_lock; // guards the next two

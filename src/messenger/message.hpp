@@ -28,7 +28,9 @@ enum class message_kind : std::uint8_t {
           // c: number of a stream, or 0, payload: its size
     // a: the transfer, b: offset, payload: some of it; no payload: the sender of the stream is done
     fragment,
-    end, // place 0 ends
+    active,        // handler: code, a: what waits for the answer, payload: the request
+    active_answer, // a: that, payload: the answer
+    end,           // place 0 ends
     // --- of finishes; b: the finish (its address at home), c: the epoch of the sender, or 0
     counted_call, // a call by an activity
     activity,     // handler: code, payload: arguments

@@ -91,6 +91,8 @@ TULLE_API int place_count();
 // Throws std::out_of_range.
 TULLE_API void check_place(int index);
 [[nodiscard]] TULLE_API bool is_dead_place(int index);
+// By loads and stores, of global memory.
+[[nodiscard]] TULLE_API bool shares_memory_with(int index) noexcept;
 
 // Runs `code` there and waits. Throws what it throws, or remote_error; std::bad_alloc.
 TULLE_API remote_result call_at(int place, remote_code code, wire_writer& arguments);

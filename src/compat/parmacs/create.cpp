@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // CREATE and WAIT_FOR_END. A place takes the variables of its creator, unless they share them, and
 // then runs the function in a thread of its own.
+#include "compat/parmacs/anywhere.hpp"
 #include "compat/parmacs/failure.hpp"
+#include "compat/parmacs/home_calls.hpp"
+#include "compat/parmacs/machines.hpp"
 #include "compat/parmacs/world.hpp"
 #include "compat/program/program_data.hpp"
 #include "compat/program/shared_variables.hpp"
@@ -16,8 +19,6 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <mutex>
-#include <utility>
 
 #include <sys/resource.h>
 
@@ -45,20 +46,20 @@ std::size_t stack_size() noexcept {
     return std::clamp(limit.rlim_cur, k_least, k_most);
 }
 
+void give_place(world& all, int place) noexcept {
+    if (far_home_of(&all) < 0) return all.give_place(place);
+    static_cast<void>(ask_home(far_home_of(&all), {.what = action::give_place, .amount = place}));
+}
+
 void end_process() noexcept {
     world& all = world_for("CREATE");
     std::fflush(nullptr);
     tulle_coherent_release();
-    std::int64_t const left = own_slot(all).created;
-    if (left != 0)
+    if (std::int64_t const left = own_children().created; left != 0)
         fail("a created process has ended without WAIT_FOR_END for %lld that it has created",
              static_cast<long long>(left));
-    shared_value& ended = all.slots[s_created.creator].ended;
-    {
-        std::lock_guard const held(all.lock);
-        own_slot(all).is_taken = false; // another one may begin here
-    }
-    ended.add(1);
+    give_place(all, tulle_here());
+    anywhere(&all.slots()[s_created.creator].ended).add(1);
 }
 
 void* run(void* /*unused*/) {
@@ -98,16 +99,10 @@ int begin_here(std::uint64_t code, int creator, values const& touched, values co
     return tulle_spawn(nullptr, &attributes, &run, nullptr);
 }
 
-// In turn, from the one after the last on. -1: all are taken.
 int take_place(world& all) noexcept {
-    int const others = tulle_place_count() - 1;
-    std::lock_guard const held(all.lock);
-    for (int k = 0; k < others; ++k) {
-        int const place = 1 + (all.last_created + k) % others;
-        if (std::exchange(all.slots[place].is_taken, true)) continue;
-        return all.last_created = place;
-    }
-    return -1;
+    int const home = far_home_of(&all);
+    if (home < 0) return all.take_place();
+    return static_cast<int>(ask_home(home, {.what = action::take_place}));
 }
 
 void create(world& all, function body) {
@@ -135,13 +130,15 @@ void create(world& all, function body) {
     if (error != 0)
         fail("CREATE: place %d cannot take the variables of place %d: %s", place, tulle_here(),
              std::strerror(-error));
-    ++own_slot(all).created;
+    ++own_children().created;
 }
 
-// Programs that create processes like that take them for threads of one process.
-void share_if_first(world& all) {
+// Programs that create processes like that take them for threads of one process. On several
+// machines each has its own.
+void share_if_first() {
     if (program::chosen_sharing() != program::sharing::automatic || tulle_here() != 0) return;
-    bool const is_alone = own_slot(all).created == 0;
+    if (spans_machines()) return;
+    bool const is_alone = own_children().created == 0;
     if (is_alone && !program::are_shared()) share_variables("CREATE");
 }
 
@@ -162,9 +159,9 @@ void tulle_parmacs_create_all(void (*function)(void), int processes) try {
     world& all = world_for("CREATE");
     if (function == nullptr) fail("CREATE: no function");
     if (processes < 1) fail("CREATE: of %d processes", processes);
-    if (processes > 1) share_if_first(all);
+    if (processes > 1) share_if_first();
     for (int k = 1; k < processes; ++k) create(all, function);
-    own_slot(all).takes_part = true;
+    own_children().takes_part = true;
     function();
 } catch (std::exception const& e) {
     fail("CREATE: %s", e.what());
@@ -172,14 +169,17 @@ void tulle_parmacs_create_all(void (*function)(void), int processes) try {
 
 void tulle_parmacs_wait_for_end(int processes) {
     world& all = world_for("WAIT_FOR_END");
-    process_slot& own = own_slot(all);
+    children& own = own_children();
     if (processes < 0 || processes > own.created + (own.takes_part ? 1 : 0))
         fail("WAIT_FOR_END: of %d processes, but %lld were created and not waited for", processes,
              static_cast<long long>(own.created));
     std::int64_t const others = std::min<std::int64_t>(processes, own.created);
-    own.ended.wait(wish::to_take, others);
+    anywhere(&all.slots()[tulle_here()].ended).wait_for(wish::to_take, others);
     tulle_coherent_acquire();
     own.created -= others;
     if (own.created == 0) own.takes_part = false;
-    if (all.started_at != 0) all.timed_us = tulle_parmacs_clock() - all.started_at;
+    if (far_home_of(&all) < 0)
+        all.stop_clock();
+    else
+        static_cast<void>(ask_home(far_home_of(&all), {.what = action::stop_clock}));
 }

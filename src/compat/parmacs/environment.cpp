@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // MAIN_INITENV, MAIN_END, and the clock.
+#include "compat/parmacs/anywhere.hpp"
 #include "compat/parmacs/failure.hpp"
+#include "compat/parmacs/machines.hpp"
 #include "compat/parmacs/meeting.hpp"
 #include "compat/parmacs/world.hpp"
 #include "compat/program/program_data.hpp"
@@ -47,22 +49,25 @@ void refuse_foreign_variables() {
 world& make_world() {
     void* memory = nullptr;
     auto const places = static_cast<std::size_t>(tulle_place_count());
-    int const error =
-        tulle_global_calloc(&memory, 1, sizeof(world) + places * sizeof(process_slot));
+    std::size_t const bytes = sizeof(world) + places * sizeof(process_slot);
+    int const error = tulle_global_malloc_at(&memory, 0, bytes);
     if (error != 0) fail("MAIN_INITENV: no global memory: %s", std::strerror(-error));
     auto* const made = ::new (memory) world;
-    made->slots = reinterpret_cast<process_slot*>(made + 1);
-    for (std::size_t k = 0; k < places; ++k) ::new (made->slots + k) process_slot;
-    made->slots[0].is_taken = true;
+    made->places = tulle_place_count();
+    for (std::size_t k = 0; k < places; ++k) ::new (made->slots() + k) process_slot;
+    made->slots()[0].is_taken = true;
     return *made;
 }
 
-// What a place finds when it joins: where its program is, 0 if it does not reach the memory.
-// Addresses travel as complements (<tulle/place.hpp>).
+// What a place finds when it joins: where its program is, 0 if it cannot map the memory. Addresses
+// travel as complements (<tulle/place.hpp>).
 std::uint64_t join_here(std::uint64_t where) {
     auto* const memory = reinterpret_cast<world*>(~where); // NOLINT(performance-no-int-to-ptr)
-    if (tulle_global_local(memory, sizeof *memory) == nullptr) return 0;
+    bool const has_it = tulle_global_local(memory, sizeof *memory) != nullptr;
+    if (!has_it && is_on_this_machine(0)) return 0;
     set_world(memory);
+    look_at_machines();
+    if (spans_machines()) expect_far_processes();
     return ~program_data::of_process().base();
 }
 
@@ -72,10 +77,7 @@ void take_in(int place, world& shared) {
         tulle::place(place), [](std::uint64_t where) { return join_here(where); },
         ~reinterpret_cast<std::uintptr_t>(&shared));
     if (found == 0)
-        fail("MAIN_INITENV: place %d does not reach the memory of place 0: processes on several "
-             "hosts cannot share memory of G_MALLOC; "
-             "start all of them on one host",
-             place);
+        fail("MAIN_INITENV: place %d cannot map the memory that it shares with place 0", place);
     if (~found != base)
         fail("MAIN_INITENV: the program is at address %#llx in place 0 and at %#llx in place %d, "
              "so that addresses of its variables differ, "
@@ -85,25 +87,22 @@ void take_in(int place, world& shared) {
 
 void begin_coherence() {
     int const error = tulle_coherent_begin();
+    char const* const why = spans_machines() ? "on several hosts" : "with TULLE_COHERENT=private";
     if (error == -EBUSY)
-        fail("MAIN_INITENV: with TULLE_COHERENT=private a process has one worker: leave out "
-             "TULLE_WORKERS");
-    if (error == -ENOEXEC)
-        fail(
-            "MAIN_INITENV: with TULLE_COHERENT=private the program has to be compiled by tulle cc");
+        fail("MAIN_INITENV: %s a process has one worker: leave out TULLE_WORKERS", why);
+    if (error == -ENOEXEC) fail("MAIN_INITENV: %s the program has to be compiled by tulle cc", why);
     if (error == -EINVAL)
         fail("MAIN_INITENV: TULLE_COHERENT_UNIT is no power of two: set it to one from 64 to 4096");
     if (error != 0)
-        fail("MAIN_INITENV: TULLE_COHERENT=private: copies of shared memory cannot be mapped: %s",
+        fail("MAIN_INITENV: %s: copies of shared memory cannot be mapped: %s", why,
              std::strerror(-error));
 }
 
 void begin() {
     refuse_foreign_variables();
     world& shared = make_world();
-    for (int place = 1; place < tulle_place_count(); ++place) take_in(place, shared);
+    for (int place = 0; place < tulle_place_count(); ++place) take_in(place, shared);
     begin_coherence();
-    set_world(&shared);
     if (program::chosen_sharing() == program::sharing::on) share_variables("MAIN_INITENV");
 }
 
@@ -134,8 +133,6 @@ world& world_or_begin(char const* macro) noexcept {
     return world_for(macro);
 }
 
-process_slot& own_slot(world& all) noexcept { return all.slots[tulle_here()]; }
-
 } // namespace tulle::parmacs
 
 using namespace tulle::parmacs;
@@ -152,9 +149,9 @@ void tulle_parmacs_end(void) {
     world& all = world_for("MAIN_END");
     if (tulle_here() != 0)
         fail("MAIN_END: only main may end the program, and this is process %d", tulle_here());
-    if (own_slot(all).created != 0)
+    if (own_children().created != 0)
         fail("MAIN_END: nobody has waited for %lld created processes: WAIT_FOR_END is missing",
-             static_cast<long long>(own_slot(all).created));
+             static_cast<long long>(own_children().created));
     if (all.started_at != 0)
         std::printf("Parallel section: %llu us\n", static_cast<unsigned long long>(all.timed_us));
     set_world(nullptr);
@@ -176,6 +173,10 @@ void tulle_parmacs_start_time(int number, int processes) {
     world& all = world_for("START_TIME");
     if (processes < 1) fail("START_TIME: of %d processes", processes);
     meeting const with_others;
-    all.start.wait(processes);
-    if (number == 0) all.started_at = tulle_parmacs_clock();
+    anywhere(&all.start).wait_for_all(processes);
+    if (number != 0) return;
+    if (far_home_of(&all) < 0)
+        all.start_clock();
+    else
+        static_cast<void>(ask_home(far_home_of(&all), {.what = action::start_clock}));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared memory, locks, barriers, subscripts and events.
+#include "compat/parmacs/anywhere.hpp"
 #include "compat/parmacs/failure.hpp"
 #include "compat/parmacs/meeting.hpp"
 #include "compat/parmacs/world.hpp"
@@ -9,7 +10,6 @@
 #include <tulle_parmacs.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cinttypes>
@@ -21,14 +21,6 @@
 namespace tulle::parmacs {
 
 namespace {
-
-// Distinct, and nothing that other memory is likely to begin with.
-enum class kind : std::uint64_t { lock = 0x504C6F636BULL, barrier, subscript, event, condition };
-
-template <class T> struct named {
-    kind what;
-    T object;
-};
 
 void*& name(tulle_parmacs_cond_t& handle) noexcept { return handle; }
 template <class Handle> void*& name(Handle& handle) noexcept { return handle.tulle_shared; }
@@ -46,36 +38,14 @@ void make(Handle* first, int count, kind what, char const* macro) noexcept {
     }
 }
 
-// Whether an address is that of a line in shared memory. A table remembers some that are, since
-// lines are not given back. relaxed: an entry stands for itself.
-bool is_line(void const* address) noexcept {
-    constexpr std::size_t k_remembered = 64;
-    static std::array<std::atomic<void const*>, k_remembered> s_known{};
-    auto const number = reinterpret_cast<std::uintptr_t>(address);
-    auto& known = s_known[number / k_line % k_remembered];
-    if (address != nullptr && known.load(std::memory_order_relaxed) == address) return true;
-    if (number % k_line != 0 || tulle_global_place_of(address) < 0) return false;
-    known.store(address, std::memory_order_relaxed);
-    return true;
+anywhere lock_of(tulle_parmacs_lock_t l, char const* macro) noexcept {
+    return {l.tulle_shared, kind::lock, macro};
 }
-
-template <class T> T& object(void* shared, kind what, char const* macro) noexcept {
-    static_cast<void>(world_for(macro));
-    auto* const found = static_cast<named<T>*>(shared);
-    if (!is_line(found) || found->what != what)
-        fail("%s: of something that has not been initialised", macro);
-    return found->object;
+anywhere event_of(tulle_parmacs_event_t e, char const* macro) noexcept {
+    return {e.tulle_shared, kind::event, macro};
 }
-
-shared_lock& lock_of(tulle_parmacs_lock_t l, char const* macro) noexcept {
-    return object<shared_lock>(l.tulle_shared, kind::lock, macro);
-}
-shared_value& event_of(tulle_parmacs_event_t e, char const* macro) noexcept {
-    return object<shared_value>(e.tulle_shared, kind::event, macro);
-}
-
-shared_condition& condition_of(tulle_parmacs_cond_t c, char const* macro) noexcept {
-    return object<shared_condition>(c, kind::condition, macro);
+anywhere condition_of(tulle_parmacs_cond_t c, char const* macro) noexcept {
+    return {c, kind::condition, macro};
 }
 
 // Of all processes.
@@ -142,7 +112,7 @@ void tulle_parmacs_barrier_init(tulle_parmacs_barrier_t* first, int count) {
 void tulle_parmacs_barrier(tulle_parmacs_barrier_t barrier, int processes) {
     if (processes < 1) fail("BARRIER: of %d processes", processes);
     meeting const with_others;
-    object<shared_barrier>(barrier.tulle_shared, kind::barrier, "BARRIER").wait(processes);
+    anywhere(barrier.tulle_shared, kind::barrier, "BARRIER").wait_for_all(processes);
 }
 
 void tulle_parmacs_subscript_init(tulle_parmacs_subscript_t* first, int count) {
@@ -151,8 +121,8 @@ void tulle_parmacs_subscript_init(tulle_parmacs_subscript_t* first, int count) {
 int tulle_parmacs_subscript(tulle_parmacs_subscript_t loop, int most, int processes) {
     if (processes < 1) fail("GETSUB: of %d processes", processes);
     meeting const with_others;
-    return static_cast<int>(object<shared_barrier>(loop.tulle_shared, kind::subscript, "GETSUB")
-                                .next_subscript(most, processes));
+    return static_cast<int>(
+        anywhere(loop.tulle_shared, kind::subscript, "GETSUB").next_subscript(most, processes));
 }
 
 void tulle_parmacs_event_init(tulle_parmacs_event_t* first, int count) {
@@ -168,22 +138,22 @@ void tulle_parmacs_event_clear(tulle_parmacs_event_t event) {
 }
 void tulle_parmacs_event_wait(tulle_parmacs_event_t event) {
     meeting const with_others;
-    event_of(event, "WAITPAUSE").wait(wish::set_already);
+    event_of(event, "WAITPAUSE").wait_for(wish::set_already);
 }
 void tulle_parmacs_event_take(tulle_parmacs_event_t event) {
     meeting const with_others;
-    event_of(event, "PAUSE").wait(wish::to_clear);
+    event_of(event, "PAUSE").wait_for(wish::to_clear);
 }
 void tulle_parmacs_event_announce(tulle_parmacs_event_t event) {
     meeting const with_others;
-    event_of(event, "EVENT").wait(wish::to_set);
+    event_of(event, "EVENT").wait_for(wish::to_set);
 }
 
 void tulle_parmacs_cond_init(tulle_parmacs_cond_t* first, int count) {
     make<shared_condition>(first, count, kind::condition, "CONDVARINIT");
 }
 void tulle_parmacs_cond_wait(tulle_parmacs_cond_t condition, tulle_parmacs_lock_t lock) {
-    shared_lock& held = lock_of(lock, "CONDVARWAIT");
+    anywhere const held = lock_of(lock, "CONDVARWAIT");
     meeting const with_others;
     if (!condition_of(condition, "CONDVARWAIT").wait(held))
         fail("CONDVARWAIT: nobody holds the lock");

@@ -2,6 +2,8 @@
 #include "compat/parmacs/waiting.hpp"
 
 #include "compat/parmacs/failure.hpp"
+#include "compat/parmacs/home_calls.hpp"
+#include "compat/parmacs/machines.hpp"
 
 #include <tulle/c/global_memory.h>
 #include <tulle/c/place.h>
@@ -53,9 +55,17 @@ bool keep_lines(std::byte* memory) noexcept {
     return true;
 }
 
+// Of this place if there are other machines, so that all processes of this one reach it.
+int make_zeros(void*& made, std::size_t bytes) noexcept {
+    if (!spans_machines()) return tulle_global_calloc(&made, 1, bytes);
+    int const error = tulle_global_malloc_at(&made, tulle_here(), bytes);
+    if (error == 0) std::memset(made, 0, bytes);
+    return error;
+}
+
 void take_more_lines() noexcept {
     void* made = nullptr;
-    int const error = tulle_global_calloc(&made, k_lines_at_once + 1, k_line);
+    int const error = make_zeros(made, (k_lines_at_once + 1) * k_line);
     if (error == -ENOMEM)
         fail("no global memory is left for locks, barriers and events: set TULLE_GLOBAL_MEMORY");
     if (error != 0) fail("no global memory: %s", std::strerror(-error));
@@ -110,10 +120,7 @@ wait_entry::wait_entry(wish what, std::int64_t amount) noexcept
 }
 wait_entry::~wait_entry() { give_back(*m_waiter); }
 
-void wait_entry::wait() noexcept {
-    if (int const error = tulle_signal_wait(&m_signal))
-        fail("a wait has failed: %s", std::strerror(-error));
-}
+void wait_entry::wait() noexcept { wait_on(m_signal); }
 
 bool shared_value::grant(wish what, std::int64_t amount) noexcept {
     switch (what) {
@@ -194,6 +201,10 @@ void shared_value::add(std::int64_t amount) noexcept {
     wake(granted);
 }
 
+bool shared_lock::enter(waiter& own, int tries) noexcept {
+    return m_core.enter(own, tries != 0, tries >= k_patience);
+}
+
 // Most locks are held for less time than a message takes.
 void shared_lock::lock() noexcept {
     if (m_core.try_lock()) return;
@@ -204,7 +215,7 @@ void shared_lock::lock() noexcept {
     } while (now_ns() < end);
     for (int tries = 0;; ++tries) {
         wait_entry own;
-        if (m_core.enter(own.get(), tries != 0, tries >= k_patience)) return;
+        if (enter(own.get(), tries)) return;
         own.wait();
         if (own.get().is_granted.load()) return;
     }
@@ -216,17 +227,9 @@ bool shared_lock::unlock() noexcept {
     return was_held;
 }
 
-// A waiter is in the list before it gives up the lock, so a wake-up by the next holder finds it.
-bool shared_condition::wait(shared_lock& lock) noexcept {
-    wait_entry own;
-    {
-        std::lock_guard const held(m_lock);
-        append(m_first, own.get());
-    }
-    if (!lock.unlock()) return false;
-    own.wait();
-    lock.lock();
-    return true;
+void shared_condition::enter(waiter& own) noexcept {
+    std::lock_guard const held(m_lock);
+    append(m_first, own);
 }
 
 void shared_condition::wake_one() noexcept {
@@ -248,37 +251,32 @@ void shared_condition::wake_all() noexcept {
     wake(all);
 }
 
-bool shared_barrier::is_last(std::int64_t processes, waiter& own, waiter*& all) noexcept {
-    if (++m_arrived < processes) {
-        own.next = std::exchange(m_first, &own);
-        return false;
+bool shared_barrier::enter(std::int64_t processes, waiter& own) noexcept {
+    waiter* all = nullptr;
+    {
+        std::lock_guard const held(m_lock);
+        if (++m_arrived < processes) {
+            own.next = std::exchange(m_first, &own);
+            return false;
+        }
+        m_arrived = 0;
+        m_next = 0;
+        all = std::exchange(m_first, nullptr);
     }
-    m_arrived = 0;
-    m_next = 0;
-    all = std::exchange(m_first, nullptr);
+    wake(all);
     return true;
 }
 
 void shared_barrier::wait(std::int64_t processes) noexcept {
     wait_entry own;
-    waiter* all = nullptr;
-    {
-        std::unique_lock held(m_lock);
-        if (!is_last(processes, own.get(), all)) {
-            held.unlock();
-            return own.wait();
-        }
-    }
-    wake(all);
+    if (!enter(processes, own.get())) own.wait();
 }
 
-std::int64_t shared_barrier::next_subscript(std::int64_t most, std::int64_t processes) noexcept {
-    {
-        std::lock_guard const held(m_lock);
-        if (m_next <= most) return m_next++;
-    }
-    wait(processes);
-    return -1;
+bool shared_barrier::take_subscript(std::int64_t most, std::int64_t& subscript) noexcept {
+    std::lock_guard const held(m_lock);
+    if (m_next > most) return false;
+    subscript = m_next++;
+    return true;
 }
 
 } // namespace tulle::parmacs

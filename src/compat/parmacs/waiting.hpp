@@ -67,6 +67,8 @@ private:
 class shared_value {
 public:
     void wait(wish what, std::int64_t amount = 0) noexcept;
+    // True: granted. Otherwise the entry, which has the wish, is in the list, and is told then.
+    [[nodiscard]] bool enter(waiter& own) noexcept { return try_once(own.what, own.amount, &own); }
     // False: it was that already.
     bool change(std::int64_t to) noexcept;
     void add(std::int64_t amount) noexcept;
@@ -85,6 +87,9 @@ private:
 class shared_lock {
 public:
     void lock() noexcept;
+    // True: the caller has it. Otherwise the entry is in the list; once told, it has the lock if
+    // that was granted, or has to enter again. `tries`: how often it was told already.
+    [[nodiscard]] bool enter(waiter& own, int tries) noexcept;
     // False: nobody holds it.
     [[nodiscard]] bool unlock() noexcept;
 
@@ -96,9 +101,9 @@ private:
 // Nothing remembers a wake-up for which nobody waits.
 class shared_condition {
 public:
-    // Gives up the lock, and takes it again once woken. False: nobody holds it, and the caller must
-    // end.
-    [[nodiscard]] bool wait(shared_lock& lock) noexcept;
+    // A waiter enters before it gives up its lock, so a wake-up by the next holder finds it. It is
+    // told then.
+    void enter(waiter& own) noexcept;
     void wake_one() noexcept;
     void wake_all() noexcept;
 
@@ -112,12 +117,12 @@ private:
 class shared_barrier {
 public:
     void wait(std::int64_t processes) noexcept;
-    // From 0 to `most`; then waits as above, and returns -1. Begins again with 0 when all have.
-    [[nodiscard]] std::int64_t next_subscript(std::int64_t most, std::int64_t processes) noexcept;
+    // True: all have come. Otherwise the entry is told when they have.
+    [[nodiscard]] bool enter(std::int64_t processes, waiter& own) noexcept;
+    // False: those up to `most` have all been taken; they begin again when all have come to wait.
+    [[nodiscard]] bool take_subscript(std::int64_t most, std::int64_t& subscript) noexcept;
 
 private:
-    [[nodiscard]] bool is_last(std::int64_t processes, waiter& own, waiter*& all) noexcept;
-
     base::spin_lock m_lock; // guards the rest
     std::int64_t m_arrived = 0;
     std::int64_t m_next = 0;

@@ -11,20 +11,38 @@
 namespace tulle::parmacs {
 
 struct process_slot {
-    bool is_taken = false;    // under the world's lock
-    std::int64_t created = 0; // by its process, and not waited for; its own
-    bool takes_part = false;  // its process has run what it created others for; its own
-    shared_value ended;       // of these
+    bool is_taken = false; // under the world's lock
+    shared_value ended;    // of those that its process has created
 };
 
+// At place 0. Processes of other machines have that place do what they want (home_calls.hpp).
 struct world {
     base::spin_lock lock;
+    int places = 0;
     int last_created = 0; // its place; under the lock
     shared_barrier start; // of the timed section
     std::uint64_t started_at = 0;
     std::uint64_t timed_us = 0;
-    process_slot* slots = nullptr; // one for each place
+
+    // One for each place. They follow, so that their addresses are known also where they are not
+    // mapped.
+    [[nodiscard]] process_slot* slots() noexcept {
+        return reinterpret_cast<process_slot*>(this + 1);
+    }
+    // For a process: in turn, from the one after the last on. -1: all are taken.
+    [[nodiscard]] int take_place() noexcept;
+    void give_place(int place) noexcept; // another one may begin there
+    // The timed section.
+    void start_clock() noexcept;
+    void stop_clock() noexcept;
 };
+
+// Of this process.
+struct children {
+    std::int64_t created = 0; // and not waited for
+    bool takes_part = false;  // it has run what it created others for
+};
+[[nodiscard]] children& own_children() noexcept;
 
 // Null: before MAIN_INITENV, or after MAIN_END.
 [[nodiscard]] world* find_world() noexcept;
@@ -36,7 +54,5 @@ void set_world(world* shared) noexcept;
 
 // From now on, unless they do already. Ends the program if they cannot.
 void share_variables(char const* macro); // std::bad_alloc, remote_error
-
-[[nodiscard]] process_slot& own_slot(world& all) noexcept;
 
 } // namespace tulle::parmacs

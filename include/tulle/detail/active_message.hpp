@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that run at another place in the thread that takes its messages there: at once, also
+// while all its workers compute, but they must not wait.
+// Source: active messages (von Eicken and others, ISCA 1992).
+#pragma once
+
+#include <tulle/detail/visibility.h>
+
+#include <cstddef>
+#include <span>
+
+namespace tulle::detail {
+
+// Reads the request, which lies as aligned as the answer, at a multiple of 16; writes the answer,
+// for which there is as much room as for any, and returns its size.
+using active_function = std::size_t (*)(int from, std::span<std::byte const> request,
+                                        std::byte* answer) noexcept;
+
+inline constexpr std::size_t k_most_active = 256; // bytes of a request, or of an answer
+
+// Runs `f` there, or here, and waits for the answer, in a loop that takes messages meanwhile. The
+// answer has the size that the caller expects. False: that place has died.
+[[nodiscard]] TULLE_API bool request_at(int place, active_function f,
+                                        std::span<std::byte const> request,
+                                        std::span<std::byte> answer) noexcept;
+
+} // namespace tulle::detail

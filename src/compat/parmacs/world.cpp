@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compat/parmacs/world.hpp"
+
+#include <tulle_parmacs.h>
+
+#include <mutex>
+#include <utility>
+
+namespace tulle::parmacs {
+
+int world::take_place() noexcept {
+    int const others = places - 1;
+    std::lock_guard const held(lock);
+    for (int k = 0; k < others; ++k) {
+        int const place = 1 + (last_created + k) % others;
+        if (std::exchange(slots()[place].is_taken, true)) continue;
+        return last_created = place;
+    }
+    return -1;
+}
+
+void world::give_place(int place) noexcept {
+    std::lock_guard const held(lock);
+    slots()[place].is_taken = false;
+}
+
+void world::start_clock() noexcept { started_at = tulle_parmacs_clock(); }
+void world::stop_clock() noexcept {
+    if (started_at != 0) timed_us = tulle_parmacs_clock() - started_at;
+}
+
+children& own_children() noexcept {
+    static children s_own;
+    return s_own;
+}
+
+} // namespace tulle::parmacs

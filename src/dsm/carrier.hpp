@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carries what hosts ask each other, as active messages between their places. The number of a host
+// is that of its place.
+#pragma once
+
+#include "dsm/far_hosts.hpp"
+#include "messenger/active_calls.hpp"
+#include "messenger/endpoint.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace tulle::dsm {
+
+class carrier final : public far_hosts {
+public:
+    // `to`: those that are asked. A place that dies ends this process, as a part of the memory is
+    // lost.
+    carrier(messenger::endpoint& by, std::vector<host_number> const& to) noexcept;
+
+    [[nodiscard]] std::size_t most_bytes() const noexcept override { return m_most; }
+    void ask(host_number to, std::byte const* request, std::size_t bytes, std::byte* answer,
+             std::size_t room) noexcept override;
+    void wait() noexcept override;
+
+private:
+    messenger::active_calls m_calls;
+    std::size_t m_most;
+};
+
+} // namespace tulle::dsm

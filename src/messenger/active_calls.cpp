@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "messenger/active_calls.hpp"
+
+#include "base/error.hpp"
+#include "messenger/calls.hpp"
+#include "messenger/image.hpp"
+#include "os/machine.hpp"
+
+#include <cstring>
+
+namespace tulle::messenger {
+
+namespace {
+
+constexpr int k_polls_before_yield = 200;
+
+} // namespace
+
+// --- asking --------------------------------------------------------------------------------------
+
+active_calls::one::one() noexcept
+    : awaited([](awaited& self) noexcept {
+          auto& lost = static_cast<one&>(self);
+          // relaxed: end() orders
+          lost.all->m_has_died.store(true, std::memory_order_relaxed);
+          lost.all->end(lost);
+      }) {}
+
+active_calls::active_calls(endpoint& from) noexcept : m_from(from) {
+    for (one& each : m_calls) each.all = this;
+}
+
+std::size_t active_calls::most_bytes() const noexcept { return m_from.most_bytes(); }
+
+// What is done for it happens before wait() returns. It is gone when the last one has ended.
+void active_calls::end(one& answered) noexcept {
+    answered.is_open.store(false, std::memory_order_release); // pairs with find_free
+    m_open.fetch_sub(1, std::memory_order_release);           // pairs with wait
+}
+
+active_calls::one* active_calls::find_free() noexcept {
+    for (one& each : m_calls)
+        if (!each.is_open.load(std::memory_order_acquire)) return &each; // pairs with end
+    return nullptr;
+}
+
+template <class Done> void active_calls::poll_until(Done done) noexcept {
+    for (int polls = 0; !done(); ++polls) {
+        if (m_from.poll_between()) polls = 0;
+        os::machine::pause();
+        if (polls > k_polls_before_yield) os::machine::yield_processor();
+    }
+}
+
+void active_calls::ask(rank to, detail::active_function f, std::span<std::byte const> request,
+                       std::span<std::byte> answer) noexcept {
+    one* free = nullptr;
+    poll_until([&] { return (free = find_free()) != nullptr; });
+    free->answer = answer;
+    free->is_open.store(true, std::memory_order_relaxed); // relaxed, both: sending orders
+    m_open.fetch_add(1, std::memory_order_relaxed);
+    packet head;
+    head.handler = name_of(reinterpret_cast<void const*>(f));
+    head.a = reinterpret_cast<std::uintptr_t>(free);
+    head.size = static_cast<std::uint32_t>(request.size());
+    m_from.send(to, {message_kind::active}, head, request.data(), free);
+}
+
+bool active_calls::wait() noexcept {
+    // acquire: pairs with end
+    poll_until([this] { return m_open.load(std::memory_order_acquire) == 0; });
+    return !m_has_died.load(std::memory_order_relaxed); // relaxed: before the above
+}
+
+// --- serving; the polling thread -----------------------------------------------------------------
+
+void endpoint::take_active(packet const& head, std::byte const* payload) noexcept {
+    auto const function = reinterpret_cast<detail::active_function>(
+        code_of(head.handler)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    if (function == nullptr)
+        base::fatal("place %u asks for code that this place does not have: is the same library "
+                    "loaded at both?",
+                    static_cast<unsigned>(head.from));
+    std::byte* const request = m_active_room.get();
+    std::byte* const answer = request + most_active();
+    if (head.size != 0) std::memcpy(request, payload, head.size);
+    packet back;
+    back.a = head.a;
+    back.size = static_cast<std::uint32_t>(
+        function(static_cast<int>(head.from), {request, head.size}, answer));
+    send(head.from, {message_kind::active_answer}, back, answer);
+}
+
+void endpoint::take_active_answer(packet const& head, std::byte const* payload) noexcept {
+    auto& answered = object_at<active_calls::one>(head.a);
+    cross_off(head.from, answered);
+    if (head.size != answered.answer.size())
+        base::fatal("place %u answers with %u bytes, for %zu expected",
+                    static_cast<unsigned>(head.from), head.size, answered.answer.size());
+    if (head.size != 0) std::memcpy(answered.answer.data(), payload, head.size);
+    answered.all->end(answered);
+}
+
+} // namespace tulle::messenger
+
+namespace tulle::detail {
+
+using namespace messenger;
+
+bool request_at(int place, active_function f, std::span<std::byte const> request,
+                std::span<std::byte> answer) noexcept {
+    endpoint* const here = endpoint_of_process();
+    if (here == nullptr || place == static_cast<int>(here->here())) {
+        f(place, request, answer.data());
+        return true;
+    }
+    active_calls calls(*here);
+    calls.ask(static_cast<rank>(place), f, request, answer);
+    return calls.wait();
+}
+
+} // namespace tulle::detail

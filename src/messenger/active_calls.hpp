@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Active messages that one thread sends, some at a time, and whose answers it waits for
+// (<tulle/detail/active_message.hpp>). It polls meanwhile, and does not let other threads run, so
+// that it may stand anywhere in a program.
+#pragma once
+
+#include "messenger/awaited.hpp"
+#include "messenger/message.hpp"
+
+#include <tulle/detail/active_message.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <span>
+
+namespace tulle::messenger {
+
+class endpoint;
+
+class active_calls {
+public:
+    explicit active_calls(endpoint& from) noexcept;
+    active_calls(active_calls const&) = delete;
+    active_calls& operator=(active_calls const&) = delete;
+    ~active_calls() { static_cast<void>(wait()); }
+
+    // To another place. Waits while too many are under way. The request may be changed afterwards;
+    // no more than most_bytes() of it, and of the answer, which has a multiple of so many bytes.
+    void ask(rank to, detail::active_function f, std::span<std::byte const> request,
+             std::span<std::byte> answer) noexcept;
+    // Until all are answered. False: a place that was asked has died.
+    [[nodiscard]] bool wait() noexcept;
+    // Of a request or an answer, to any place.
+    [[nodiscard]] std::size_t most_bytes() const noexcept;
+
+private:
+    friend class endpoint;
+
+    struct one : awaited {
+        one() noexcept;
+
+        active_calls* all = nullptr;
+        std::span<std::byte> answer;
+        std::atomic<bool> is_open{false};
+    };
+    static constexpr std::size_t k_most = 32; // under way
+
+    void end(one& answered) noexcept;
+    [[nodiscard]] one* find_free() noexcept;
+    // Polls until `done`.
+    template <class Done> void poll_until(Done done) noexcept;
+
+    endpoint& m_from;
+    std::array<one, k_most> m_calls;
+    std::atomic<std::uint32_t> m_open{0};
+    std::atomic<bool> m_has_died{false};
+};
+
+} // namespace tulle::messenger
