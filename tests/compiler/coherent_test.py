@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PARMACS programs of which each process has a copy of its own of shared memory, compiled by `tulle cc`: what one stores the others see as they see
-it in one memory. `python3 coherent_test.py TULLE SOURCES`"""
-import os
+"""PARMACS programs of which each process has a copy of its own of shared memory, compiled by `tulle cc`, on one host and on the two hosts of
+scripts/two-hosts: what one stores the others see as they see it in one memory. `python3 coherent_test.py TULLE SOURCES`"""
 import pathlib
 import subprocess
 import sys
@@ -18,12 +17,19 @@ PROGRAMS = {
 }
 
 
+sys.path.insert(0, str(SOURCES / "tests/support"))
+import mpi  # noqa: E402
+
+TWO_HOSTS = SOURCES / "scripts/two-hosts"
+CANNOT_BE_MADE = 125
+
+
 def run(command, **variables):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TULLE_")}
+    kept = {name: value for name, value in mpi.environment().items() if not name.startswith("TULLE_")}
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120, check=False, env={**kept, **variables})
 
 
-class Private(unittest.TestCase):
+class Programs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
@@ -44,6 +50,8 @@ class Private(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return program
 
+
+class Private(Programs):
     def passes(self, program, places, **variables):
         done = run([TULLE, "run", "-n", places, "--", program, places], TULLE_COHERENT="private", **variables)
         self.assertEqual((done.returncode, done.stderr), (0, ""), (places, variables))
@@ -71,6 +79,33 @@ class Private(unittest.TestCase):
         program = self.build("coherent", "-O2")
         self.refused(program, "TULLE_COHERENT_UNIT is no power of two", TULLE_COHERENT_UNIT="192")
         self.assertEqual(run([program, 2]).returncode, 0)  # without copies
+
+
+class OverHosts(Programs):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        done = run([TWO_HOSTS, "true"])
+        if done.returncode == CANNOT_BE_MADE:
+            raise unittest.SkipTest(done.stderr)
+        if not list((TULLE.parent.parent / "lib").glob("libtulle-mpi-*.so")):
+            raise unittest.SkipTest("there is no MPI")
+
+    def on_two(self, program, places, **variables):
+        return run([TWO_HOSTS, TULLE, "run", "--hosts", "a,b", "-n", places, "--", program, places], **variables)
+
+    def test_programs_see_one_memory(self):
+        for name in ("coherent", "objects"):
+            program = self.build(name, "-O2")
+            for places, unit in ((2, "64"), (4, "256"), (3, "4096")):
+                with self.subTest(name, places=places, unit=unit):
+                    done = self.on_two(program, places, TULLE_COHERENT_UNIT=unit)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_program_without_checks_is_refused(self):
+        done = self.on_two(self.build("objects", compiler=("cc",)), 2)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("tulle: parmacs: MAIN_INITENV: on several hosts the program has to be compiled by tulle cc", done.stderr)
 
 
 unittest.main()

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Active messages over virtual networks: each answer comes to whom it belongs, more of them than
+// may be under way, also while all workers of the other places compute.
+#include "loopback_places.hpp"
+#include "messenger/active_calls.hpp"
+#include "named_network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace tulle::messenger {
+namespace {
+
+using word = std::uint64_t;
+using words = std::vector<word>;
+
+// As many words as came, each multiplied by 3, and who has asked.
+std::size_t triple(int from, std::span<std::byte const> request, std::byte* answer) noexcept {
+    auto const* const in = reinterpret_cast<word const*>(request.data());
+    auto* const out = reinterpret_cast<word*>(answer);
+    std::size_t const count = request.size() / sizeof(word);
+    for (std::size_t k = 0; k < count; ++k) out[k] = 3 * in[k];
+    out[count] = static_cast<word>(from);
+    return request.size() + sizeof(word);
+}
+
+std::size_t is_never_answered(int /*from*/, std::span<std::byte const> /*request*/,
+                              std::byte* /*answer*/) noexcept {
+    return 0;
+}
+
+words numbers(word first, std::size_t count) {
+    words made(count);
+    for (std::size_t k = 0; k < count; ++k) made[k] = first + k;
+    return made;
+}
+
+class active_calls_over : started, public testing::TestWithParam<named_network> {
+protected:
+    // So many requests to each other place, of up to `most` words.
+    void ask_all(std::size_t times, std::size_t most) {
+        active_calls calls(m_places.endpoint(0));
+        std::vector<words> asked, answers;
+        for (std::size_t k = 0; k < times; ++k) {
+            asked.push_back(numbers(1000 * k, 1 + k % most));
+            answers.emplace_back(asked.back().size() + 1);
+        }
+        for (std::size_t k = 0; k < times; ++k)
+            calls.ask(static_cast<rank>(1 + k % 2), &triple, std::as_bytes(std::span(asked[k])),
+                      std::as_writable_bytes(std::span(answers[k])));
+        EXPECT_TRUE(calls.wait());
+        for (std::size_t k = 0; k < times; ++k) {
+            for (word& each : asked[k]) each *= 3;
+            asked[k].push_back(0); // the asker
+            EXPECT_EQ(answers[k], asked[k]) << k;
+        }
+    }
+
+    loopback_places m_places{3, GetParam().options};
+};
+
+TEST_P(active_calls_over, answers_belong_to_their_requests) { ask_all(200, 8); }
+
+TEST_P(active_calls_over, as_large_as_messages_may_be) {
+    active_calls const any(m_places.endpoint(0));
+    ask_all(40, std::min<std::size_t>(any.most_bytes() / sizeof(word) - 1, 4000));
+}
+
+TEST_P(active_calls_over, while_all_workers_compute) {
+    std::atomic<bool> done{false};
+    std::atomic<int> begun{0};
+    auto const compute = [&] {
+        ++begun;
+        while (!done) detail::cpu_pause();
+    };
+    auto busy = spawn(compute);
+    while (begun != 1) this_thread::yield();
+    ask_all(20, 3); // by the other worker, which lets nobody else run meanwhile
+    done = true;
+    busy.join();
+}
+
+INSTANTIATE_TEST_SUITE_P(networks, active_calls_over, unlike_networks(), network_name);
+
+struct active_calls_of_deaths : started, testing::Test {
+    loopback_places places{3, {}, {.survives = true}};
+};
+
+TEST_F(active_calls_of_deaths, who_asks_the_dead_is_told) {
+    places.network().kill(1, 9);
+    while (!places.endpoint(0).is_dead(1)) this_thread::yield();
+    active_calls calls(places.endpoint(0));
+    calls.ask(1, &is_never_answered, {}, {});
+    EXPECT_FALSE(calls.wait());
+}
+
+TEST_F(active_calls_of_deaths, who_waits_for_an_answer_is_told) {
+    for (int k = 0; k < 20; ++k) {
+        active_calls calls(places.endpoint(0));
+        word answer = 0;
+        calls.ask(2, &triple, {}, std::as_writable_bytes(std::span(&answer, 1)));
+        if (k == 10) places.network().kill(2, 9);
+        bool const is_answered = calls.wait();
+        EXPECT_TRUE(is_answered || k >= 10) << k;
+    }
+    EXPECT_TRUE(places.endpoint(0).is_dead(2));
+}
+
+TEST_F(active_calls_of_deaths, here_it_is_a_call) {
+    word const three = 3;
+    std::array<word, 2> answer{};
+    EXPECT_TRUE(detail::request_at(0, &triple, std::as_bytes(std::span(&three, 1)),
+                                   std::as_writable_bytes(std::span(answer))));
+    EXPECT_EQ(answer[0], 9U);
+}
+
+} // namespace
+} // namespace tulle::messenger
