@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Coherent memory: three hosts, two units of two bytes, locks, a barrier and flags. What a program
-// without data races reads is what it would read on one host.
+// without data races reads is what it would read on one host. Either all are on one machine, or the
+// last one is on another: what is asked of it, and what it asks, is done at once here, as whoever
+// asks waits for the answer.
 #include "dsm/protocol.hpp"
 #include "dsm/range_log.hpp"
 #include "explorer/explore.hpp"
@@ -29,13 +31,33 @@ using byte = model::atomic<std::uint8_t>;
 using unit_bytes = std::array<byte, k_bytes>;
 
 // Errors that somebody might make.
-enum class flaw { none, who_takes_over_is_no_reader, nothing_is_taken_over };
+enum class flaw {
+    none,
+    who_takes_over_is_no_reader,
+    nothing_is_taken_over,
+    homes_do_not_note_fetches
+};
+
+struct variant {
+    bool has_two_machines = false;
+    flaw wrong = flaw::none;
+
+    [[nodiscard]] std::size_t machine_of(host_number h) const {
+        return has_two_machines && h == k_hosts - 1 ? 1 : 0;
+    }
+};
 
 template <std::size_t Length> struct shared_memory {
     using log = dsm::range_log<machine, Length>;
 
-    std::array<byte, k_units> homes;
-    std::array<log, k_hosts> notices;
+    struct machine_memory {
+        std::array<byte, k_units> homes; // the first machine keeps them
+        std::array<log, k_hosts> notices;
+    };
+
+    explicit shared_memory(std::size_t count) : machines(count) {}
+
+    std::vector<machine_memory> machines;
     std::array<log, k_hosts*(k_hosts - 1)> fetches; // by reader and home
     std::array<std::array<unit_bytes, k_units>, k_hosts> copies;
     log nowhere; // which nobody reads
@@ -48,30 +70,43 @@ public:
     template <class T> [[nodiscard]] static list<T> make_list() { return {}; }
     using log = typename shared_memory<Length>::log;
 
-    world(shared_memory<Length>& all, host_number here, flaw wrong)
-        : m_all(all), m_here(here), m_wrong(wrong) {
+    world(shared_memory<Length>& all, host_number here, variant chosen)
+        : m_all(all), m_here(here), m_chosen(chosen), m_machine(chosen.machine_of(here)) {
         m_states.fill(dsm::k_readable);
     }
 
     [[nodiscard]] host_number here() const { return m_here; }
     [[nodiscard]] static host_number hosts() { return k_hosts; }
     [[nodiscard]] static line_range unit_of(line_number line) { return {line, 1}; }
-    byte& home_of(line_number line) { return m_all.homes.at(line); }
-    log& notices_of(host_number writer) { return m_all.notices.at(writer); }
+    byte& home_of(line_number line) { return m_all.machines[m_machine].homes.at(line); }
+    log& notices_of(host_number writer) { return m_all.machines[m_machine].notices.at(writer); }
     log& fetches_of(host_number reader, host_number home) {
-        if (m_wrong == flaw::who_takes_over_is_no_reader && m_takes_over) return m_all.nowhere;
+        if (m_chosen.wrong == flaw::who_takes_over_is_no_reader && m_takes_over)
+            return m_all.nowhere;
         return m_all.fetches.at(reader * (k_hosts - 1) + (home > reader ? home - 1 : home));
     }
-    [[nodiscard]] static bool notes_fetches(host_number /*home*/) { return false; }
-    template <class F> void claim(line_range lines, F claimed) {
-        std::uint8_t nobody = 0;
-        if (home_of(lines.first)
-                .compare_exchange_strong(nobody, static_cast<std::uint8_t>(m_here + 1),
-                                         std::memory_order_relaxed, std::memory_order_relaxed))
-            claimed(unit_of(lines.first));
+    [[nodiscard]] bool notes_fetches(host_number home) const {
+        return m_chosen.machine_of(home) != m_machine;
     }
-    void tell(line_range lines) { notices_of(m_here).append(lines); }
-    void publish() { notices_of(m_here).publish(); }
+    template <class F> void claim(line_range lines, F claimed) {
+        std::uint8_t home = 0;
+        auto const own = static_cast<std::uint8_t>(m_here + 1);
+        bool const is_new = m_all.machines[0]
+                                .homes.at(lines.first)
+                                .compare_exchange_strong(home, own, std::memory_order_relaxed,
+                                                         std::memory_order_relaxed);
+        home_of(lines.first).store(is_new ? own : home, std::memory_order_relaxed);
+        if (is_new) claimed(unit_of(lines.first));
+    }
+    void tell(line_range lines) {
+        notices_of(m_here).append(lines);
+        m_told.push_back(lines);
+    }
+    void publish() {
+        notices_of(m_here).publish();
+        if (m_chosen.has_two_machines) tell_other_machine();
+        m_told.clear();
+    }
     [[nodiscard]] std::uint8_t state_of(line_number line) const {
         m_takes_over = m_states.at(line) == dsm::k_writable;
         return m_states.at(line);
@@ -86,6 +121,7 @@ public:
 
     static void expect_fetch(host_number /*home*/, line_range /*lines*/) {}
     void fetch(host_number home, line_range lines) {
+        note_far(home, lines);
         for (line_number k = lines.first; k < lines.end(); ++k)
             for (std::size_t b = 0; b < k_bytes; ++b) set(own(k, b), get(of(home, k, b)));
     }
@@ -103,7 +139,8 @@ public:
         return any;
     }
     void take_over(host_number home, line_range unit, std::size_t twin) {
-        if (m_wrong == flaw::nothing_is_taken_over) return;
+        if (m_chosen.wrong == flaw::nothing_is_taken_over) return;
+        note_far(home, unit);
         for (std::size_t b = 0; b < k_bytes; ++b) {
             std::uint8_t const now = get(of(home, unit.first, b));
             if (now == m_twins.at(twin).at(b)) continue;
@@ -115,6 +152,23 @@ public:
     byte& own(line_number unit, std::size_t b) { return of(m_here, unit, b); }
 
 private:
+    // What a home on another machine does when it is asked.
+    void note_far(host_number home, line_range lines) {
+        if (!notes_fetches(home) || m_chosen.wrong == flaw::homes_do_not_note_fetches) return;
+        fetches_of(m_here, home).append(lines);
+        fetches_of(m_here, home).publish();
+        machine::fence_seq_cst();
+    }
+    void tell_other_machine() {
+        auto& other = m_all.machines.at(1 - m_machine);
+        auto& there = other.notices.at(m_here);
+        for (line_range const lines : m_told) {
+            for (line_number k = lines.first; k < lines.end(); ++k)
+                set(other.homes.at(k), get(home_of(k)));
+            there.append(lines);
+        }
+        there.publish();
+    }
     byte& of(host_number host, line_number unit, std::size_t b) {
         return m_all.copies.at(host).at(unit).at(b);
     }
@@ -123,7 +177,9 @@ private:
 
     shared_memory<Length>& m_all;
     host_number m_here;
-    flaw m_wrong;
+    variant m_chosen;
+    std::size_t m_machine;
+    std::vector<line_range> m_told; // not published yet
     std::array<std::uint8_t, k_units> m_states{};
     std::array<std::uint32_t, k_units> m_marks{};
     std::array<std::array<std::uint8_t, k_bytes>, k_units> m_twins{};
@@ -133,8 +189,8 @@ private:
 // What a program on one host does.
 template <std::size_t Length> class host {
 public:
-    host(shared_memory<Length>& all, host_number here, flaw wrong)
-        : m_world(all, here, wrong), m_protocol(m_world) {}
+    host(shared_memory<Length>& all, host_number here, variant chosen)
+        : m_world(all, here, chosen), m_protocol(m_world) {}
 
     std::uint8_t load(line_number unit, std::size_t b) {
         m_protocol.make_usable({unit, 1}, dsm::access_kind::load);
@@ -179,22 +235,22 @@ template <std::size_t Length> struct hosts {
     std::vector<std::unique_ptr<host<Length>>> each;
     std::array<model::atomic<std::uint32_t>, 3> flags;
 
-    explicit hosts(flaw wrong) {
+    explicit hosts(variant chosen) : all(chosen.has_two_machines ? 2 : 1) {
         for (host_number h = 0; h < k_hosts; ++h)
-            each.push_back(std::make_unique<host<Length>>(all, h, wrong));
+            each.push_back(std::make_unique<host<Length>>(all, h, chosen));
     }
     host<Length>& at(host_number h) { return *each.at(h); }
 };
 
 constexpr std::size_t k_usual = 8; // of a log
 constexpr std::size_t k_short = 2;
+constexpr std::size_t k_of_two_machines = 4;
 
 // Each counts in one byte under a lock, and writes into the other byte of that unit and into
 // another unit what nobody else does.
-template <std::size_t Length>
-model::test_body count(int threads, int times, flaw wrong = flaw::none) {
+template <std::size_t Length> model::test_body count(int threads, int times, variant chosen = {}) {
     return [=](model::test& t) {
-        auto& all = t.make<hosts<Length>>(wrong);
+        auto& all = t.make<hosts<Length>>(chosen);
         for (int k = 0; k < threads; ++k)
             t.thread([&all, k, times] {
                 auto& h = all.at(static_cast<host_number>(k));
@@ -220,9 +276,9 @@ model::test_body count(int threads, int times, flaw wrong = flaw::none) {
 }
 
 // A value goes through two locks that have one host in common.
-model::test_body pass_on(flaw wrong = flaw::none) {
+template <std::size_t Length> model::test_body pass_on(variant chosen = {}) {
     return [=](model::test& t) {
-        auto& all = t.make<hosts<k_usual>>(wrong);
+        auto& all = t.make<hosts<Length>>(chosen);
         t.thread([&all] {
             auto& h = all.at(0);
             h.store(0, 0, 1);
@@ -250,9 +306,9 @@ model::test_body pass_on(flaw wrong = flaw::none) {
 }
 
 // Rounds between barriers: all write their own byte of one unit, then all read all.
-template <std::size_t Length> model::test_body rounds(int times, flaw wrong = flaw::none) {
+template <std::size_t Length> model::test_body rounds(int times, variant chosen = {}) {
     return [=](model::test& t) {
-        auto& all = t.make<hosts<Length>>(wrong);
+        auto& all = t.make<hosts<Length>>(chosen);
         for (int k = 0; k < 2; ++k)
             t.thread([&all, k, times] {
                 auto& h = all.at(static_cast<host_number>(k));
@@ -271,9 +327,9 @@ template <std::size_t Length> model::test_body rounds(int times, flaw wrong = fl
 }
 
 // A reader fetches while the home writes what it does not look at, and goes on without a notice.
-model::test_body look_beside(flaw wrong = flaw::none) {
+model::test_body look_beside(variant chosen = {}) {
     return [=](model::test& t) {
-        auto& all = t.make<hosts<k_usual>>(wrong);
+        auto& all = t.make<hosts<k_usual>>(chosen);
         t.thread([&all] {
             auto& h = all.at(0);
             h.store(0, 0, 1);
@@ -342,7 +398,7 @@ TEST(coherence, counts_under_a_lock) {
 }
 
 TEST(coherence, passes_on_what_others_wrote) {
-    model::result const r = model::explore("coherence_pass_on", quick(20000), pass_on());
+    model::result const r = model::explore("coherence_pass_on", quick(20000), pass_on<k_usual>());
     EXPECT_TRUE(r.passed()) << r;
 }
 
@@ -363,17 +419,32 @@ TEST(coherence, bears_the_loss_of_log_entries) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
+constexpr variant k_two_machines{true};
+
+TEST(coherence, of_two_machines) {
+    model::result r = model::explore("coherence_far_count", quick(10000),
+                                     count<k_of_two_machines>(3, 2, k_two_machines));
+    EXPECT_TRUE(r.passed()) << r;
+    r = model::explore("coherence_far_pass_on", quick(10000),
+                       pass_on<k_of_two_machines>(k_two_machines));
+    EXPECT_TRUE(r.passed()) << r;
+    r = model::explore("coherence_far_short", quick(6000), count<k_short>(3, 2, k_two_machines));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
 void expect_found(char const* name, model::test_body const& body) {
     model::options o = quick(60000);
     o.expect_failure = true;
     model::result const r = model::explore(name, o, body);
     EXPECT_NE(r.message.find("check failed"), std::string::npos) << r;
-    if (getenv("SHOW")) std::cerr << r.executions << " " << r.message << "\n";
 }
 
 TEST(coherence, of_flawed_protocols_is_found_to_be_none) {
-    expect_found("coherence_no_reader", count<k_usual>(2, 3, flaw::who_takes_over_is_no_reader));
-    expect_found("coherence_no_merge", count<k_usual>(2, 2, flaw::nothing_is_taken_over));
+    expect_found("coherence_no_reader",
+                 count<k_usual>(2, 3, {false, flaw::who_takes_over_is_no_reader}));
+    expect_found("coherence_no_merge", count<k_usual>(2, 2, {false, flaw::nothing_is_taken_over}));
+    expect_found("coherence_far_not_noted",
+                 count<k_of_two_machines>(3, 2, {true, flaw::homes_do_not_note_fetches}));
 }
 
 TEST(coherence, every_order_is_needed) {
@@ -381,7 +452,7 @@ TEST(coherence, every_order_is_needed) {
     mutants = model::found_by_any(
         mutants, model::weaken_each("coherence_weak_beside", quick(6000), look_beside()));
     mutants = model::found_by_any(
-        mutants, model::weaken_each("coherence_weak_pass_on", quick(6000), pass_on()));
+        mutants, model::weaken_each("coherence_weak_pass_on", quick(6000), pass_on<k_usual>()));
     mutants = model::found_by_any(
         mutants, model::weaken_each("coherence_weak_log", quick(6000), read_a_log(4)));
     std::erase_if(mutants, [](model::mutant const& m) {
