@@ -7,7 +7,9 @@
 //   GB/s write at home, write away   until another may read it
 //   us barrier, 1 MiB at home, away  both have written as much since the last one
 //   ns counter alone, contended      lock, increment, unlock: by one place, by both
-// Times of misses and runs contain those of the checks' slow paths.
+//   ns at                            an empty call at the other place, to compare misses with
+// Times of misses and runs contain those of the checks' slow paths. On two hosts there are no
+// barriers and counters, as these go by memory that both have.
 #include "../common/harness.hpp"
 #include "../common/places.hpp"
 
@@ -33,6 +35,7 @@ constexpr std::uint64_t k_run = 64 * 1024;
 constexpr std::uint64_t k_part = 1024 * 1024;        // of each place between barriers
 constexpr std::uint64_t k_misses = 16 * 1024 * 1024; // where single units are loaded
 constexpr long k_turns = 20'000;
+constexpr int k_calls = 200;
 
 // In memory that both have.
 struct synchronisers {
@@ -42,6 +45,7 @@ struct synchronisers {
 };
 
 struct memories {
+    bool have_shared;
     std::uint64_t size;
     // Addresses, the same at both: of coherent memory, whose home is place 0 but for the parts, and
     // of memory that both have.
@@ -187,7 +191,14 @@ memories make_memories(std::uint64_t size) {
     expect_done(tulle_global_calloc(&found, 1, sizeof(synchronisers)));
     ::new (found) synchronisers{};
     expect_done(tulle_coherent_begin());
-    memories made{size, coherent_bytes(size), coherent_bytes(2 * k_part),
+    bool const have_shared = tulle::at(
+        tulle::place(1),
+        [](std::uint64_t address) {
+            // NOLINTNEXTLINE(performance-no-int-to-ptr)
+            return tulle_global_local(reinterpret_cast<void*>(~address), 1) != nullptr;
+        },
+        ~reinterpret_cast<std::uintptr_t>(found));
+    memories made{have_shared, size, coherent_bytes(size), coherent_bytes(2 * k_part),
                   reinterpret_cast<std::uintptr_t>(found)};
     tulle_coherent_share();
     return made;
@@ -197,16 +208,14 @@ template <class F> double at_other(F function, memories const& m, unsigned char 
     return tulle::at(tulle::place(1), function, m, value);
 }
 
-std::vector<figure> measure(settings const& s) {
+// Misses and long runs. Whoever writes first is the home.
+struct copying {
     figure miss{"ns miss"}, read{"GB/s read"}, home{"GB/s write at home"}, away{"GB/s write away"},
-        empty{"us barrier"}, own{"us barrier, 1 MiB at home"}, others{"us barrier, 1 MiB away"},
-        alone{"ns counter alone"}, contended{"ns counter contended"};
-    memories const m = make_memories(static_cast<std::uint64_t>(s.n));
-    auto const size = static_cast<double>(m.size);
-    double const& took = m.shared().took;
+        at{"ns at"};
     unsigned char value = 0;
-    for (int run = 0; run < s.runs; ++run) {
-        // Whoever writes first is the home.
+
+    void run(memories const& m) {
+        auto const size = static_cast<double>(m.size);
         home.add(size / time_of([&] { fill_and_release(m, ++value); }) / 1e9, true);
         double time =
             at_other([](memories o, unsigned char v) { return miss_all(o, v); }, m, value);
@@ -220,7 +229,22 @@ std::vector<figure> measure(settings const& s) {
         tulle_coherent_acquire();
         away.add(size / time / 1e9,
                  load(m.bytes()) == value && load(m.bytes() + m.size - 1) == value);
+        int calls = 0;
+        time = time_of([&] {
+            for (int k = 0; k < k_calls; ++k)
+                calls += tulle::at(tulle::place(1), [] { return tulle::here().index(); });
+        });
+        at.add(time / k_calls * 1e9, calls == k_calls);
+    }
+};
 
+// By memory that both have.
+struct meetings {
+    figure empty{"us barrier"}, own{"us barrier, 1 MiB at home"}, others{"us barrier, 1 MiB away"},
+        alone{"ns counter alone"}, contended{"ns counter contended"};
+
+    void run(memories const& m) {
+        double const& took = m.shared().took;
         at_both(m, barriers{0, false});
         empty.add(took * 1e6, true);
         at_both(m, barriers{k_part, false}); // first: each is the home of its part
@@ -229,7 +253,7 @@ std::vector<figure> measure(settings const& s) {
         others.add(took * 1e6, load(m.part(0)) == 49 && load(m.part(1)) == 49);
 
         store(m.counter(), 0L);
-        time = time_of([&] {
+        double time = time_of([&] {
             std::uint32_t round = 0;
             counting{}(m, round);
         });
@@ -238,7 +262,20 @@ std::vector<figure> measure(settings const& s) {
         time = time_of([&] { at_both(m, counting{}); });
         contended.add(time / (2 * k_turns) * 1e9, load(m.counter()) == 3 * k_turns);
     }
-    return {miss, read, home, away, empty, own, others, alone, contended};
+};
+
+std::vector<figure> measure(settings const& s) {
+    memories const m = make_memories(static_cast<std::uint64_t>(s.n));
+    copying copies;
+    meetings meet;
+    for (int run = 0; run < s.runs; ++run) {
+        copies.run(m);
+        if (m.have_shared) meet.run(m);
+    }
+    std::vector<figure> all{copies.miss, copies.read, copies.home, copies.away, copies.at};
+    if (m.have_shared)
+        all.insert(all.end(), {meet.empty, meet.own, meet.others, meet.alone, meet.contended});
+    return all;
 }
 
 int coherent_main(int argc, char** argv) {

@@ -200,7 +200,7 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
     {"coherent",
      "off|private",
      "private: each place has a copy of its own of the memory that a program compiled by tulle cc "
-     "for PARMACS allocates, as if each were a host.",
+     "for PARMACS allocates, as if each were on a host of its own, where it has one anyway.",
      value_kind::word,
      0,
      0,

@@ -6,9 +6,10 @@
  * tulle_coherent_acquire() after. The faces for other systems (PARMACS) do so themselves. For C11
  * and C++20.
  *
- * The option `coherent` chooses: off, places of one host have one copy, all functions but those
- * that allocate do nothing, and any compiler will do; private, each place has its own copy, as if
- * it were a host of its own, with a single worker. Places on several hosts are not supported yet.
+ * Places on several hosts have each a copy, with a single worker, and so do places of one host with
+ * the option `coherent` = private, as if each were a host of its own. Otherwise, if all are on one
+ * host, they have one copy, all functions but those that allocate do nothing, and any compiler will
+ * do. A place that dies ends the program, as what it has stored is lost.
  * Contexts: threads of Tulle, one at a time at a place; those that begin, allocate and free may
  * wait. Errors are negative errno values. */
 #ifndef TULLE_COHERENT_MEMORY_H
@@ -24,8 +25,7 @@ extern "C" {
 
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
  * memory (the option global_memory). Again: nothing. -EBUSY: a place has several workers. -EINVAL:
- * coherent_unit is no power of two. -EXDEV: a place does not reach the memory, being on another
- * host. -ENOEXEC: nothing of the program was compiled by `tulle cc`. -ENOMEM, -EEXIST, others: it
+ * coherent_unit is no power of two. -ENOEXEC: nothing of the program was compiled by `tulle cc`. -ENOMEM, -EEXIST, others: it
  * cannot be mapped. */
 TULLE_API int tulle_coherent_begin(void);
 
