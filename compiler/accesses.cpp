@@ -39,8 +39,21 @@ bool is_pointer_to_functions(LoadInst const& load) {
     return kind != nullptr && kind->isTBAAVtableAccess();
 }
 
+// `tulle cc --share-globals`: variables of the program are coherent memory.
+bool are_globals_shared() {
+    static bool const s_are = std::getenv("TULLE_COHERENT_GLOBALS") != nullptr;
+    return s_are;
+}
+
+bool is_private_global(GlobalValue const& global) {
+    auto const* const variable = dyn_cast<GlobalVariable>(&global);
+    return variable == nullptr || variable->isConstant() || variable->isThreadLocal() ||
+           !are_globals_shared();
+}
+
 bool is_private_object(Value const* object) {
-    if (isa<AllocaInst>(object) || isa<GlobalValue>(object)) return true;
+    if (isa<AllocaInst>(object)) return true;
+    if (auto const* global = dyn_cast<GlobalValue>(object)) return is_private_global(*global);
     if (auto const* argument = dyn_cast<Argument>(object)) return argument->hasByValAttr();
     if (auto const* load = dyn_cast<LoadInst>(object)) return is_pointer_to_functions(*load);
     auto const* const call = dyn_cast<CallBase>(object);

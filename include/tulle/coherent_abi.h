@@ -37,6 +37,12 @@
 #define TULLE_COHERENT_TABLE (TULLE_COHERENT_FIRST >> TULLE_COHERENT_LINE_SHIFT)
 #define TULLE_COHERENT_TABLE_BYTES (TULLE_COHERENT_BYTES >> TULLE_COHERENT_LINE_SHIFT)
 
+// In the range, and below the memory that is allocated there: where a program lies whose variables
+// are coherent memory (`tulle cc --share-globals`), with so much room.
+#define TULLE_COHERENT_HEAP (TULLE_COHERENT_FIRST + TULLE_COHERENT_BYTES / 2)
+#define TULLE_COHERENT_PROGRAM_BYTES ((uint64_t)1 << 28)
+#define TULLE_COHERENT_PROGRAM (TULLE_COHERENT_HEAP - TULLE_COHERENT_PROGRAM_BYTES)
+
 // Bits of a state byte; 0: everything is allowed.
 #define TULLE_COHERENT_NO_STORE 1u
 #define TULLE_COHERENT_NO_LOAD 2u

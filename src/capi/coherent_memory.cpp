@@ -34,7 +34,7 @@ namespace {
 using gmem_access::memory_of_caller;
 
 // In the range of the checks, where no global memory is.
-constexpr std::uint64_t k_address = TULLE_COHERENT_FIRST + TULLE_COHERENT_BYTES / 2;
+constexpr std::uint64_t k_address = TULLE_COHERENT_HEAP;
 constexpr std::uint64_t k_most_bytes = TULLE_COHERENT_BYTES / 2;
 
 std::uint64_t number_of(void const* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
@@ -54,8 +54,9 @@ dsm::geometry chosen_geometry() {
     std::uint64_t const unit = dsm::chosen_settings().unit_bytes;
     if ((unit & (unit - 1)) != 0) throw std::system_error(EINVAL, std::generic_category());
     if (bytes > k_most_bytes) throw std::bad_alloc();
-    return {k_address, bytes, unit / TULLE_COHERENT_LINE,
-            static_cast<dsm::host_number>(tulle_place_count())};
+    return {TULLE_COHERENT_PROGRAM, TULLE_COHERENT_PROGRAM_BYTES + bytes,
+            unit / TULLE_COHERENT_LINE, static_cast<dsm::host_number>(tulle_place_count()),
+            TULLE_COHERENT_PROGRAM_BYTES};
 }
 
 // The places whose memory the caller's place reaches by loads and stores, and it.
@@ -159,6 +160,22 @@ int begin(numbers const& leaders) {
     return 0;
 }
 
+dsm::line_range lines_of(std::uint64_t address, std::uint64_t size) noexcept {
+    return {address / TULLE_COHERENT_LINE, size / TULLE_COHERENT_LINE};
+}
+
+// Addresses travel as complements (<tulle/place.hpp>).
+int hold_here(std::uint64_t address, std::uint64_t size) {
+    return dsm::hold(lines_of(~address, size)) ? 0 : -errno;
+}
+
+bool are_pages_of_program(std::uint64_t address, std::uint64_t size) {
+    auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    std::uint64_t const offset = address - TULLE_COHERENT_PROGRAM;
+    return size != 0 && offset < TULLE_COHERENT_PROGRAM_BYTES &&
+           size <= TULLE_COHERENT_PROGRAM_BYTES - offset && address % page == 0 && size % page == 0;
+}
+
 } // namespace
 } // namespace tulle::capi
 
@@ -191,6 +208,24 @@ int tulle_coherent_free(void* address) {
     return without_exceptions([&] {
         // NOLINTNEXTLINE(performance-no-int-to-ptr)
         return tulle_global_free(reinterpret_cast<void*>(number_of(address) - distance()));
+    });
+}
+
+int tulle_coherent_adopt(void* address, size_t size) {
+    if (!dsm::is_host()) return 0;
+    if (!are_pages_of_program(number_of(address), size)) return -EINVAL;
+    return without_exceptions([&] {
+        dsm::share();
+        for (int p = 0; p < tulle_place_count(); ++p)
+            if (int const error = at(
+                    tulle::place(p),
+                    [](std::uint64_t first, std::uint64_t bytes) {
+                        return hold_here(first, bytes);
+                    },
+                    ~number_of(address), size))
+                return error;
+        dsm::share_held(lines_of(number_of(address), size));
+        return 0;
     });
 }
 

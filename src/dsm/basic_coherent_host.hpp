@@ -44,6 +44,14 @@ public:
         m_memory.begin_sharing();
         learn_of_chunks();
     }
+    // Pages of the program; see basic_host_memory.
+    [[nodiscard]] bool hold(line_range pages) noexcept { return m_memory.hold(pages); }
+    // All hosts hold these pages, and the memory is shared: what this host has in them all have
+    // then.
+    void share_held(line_range pages) noexcept {
+        m_memory.copy_to_all(pages);
+        add(pages);
+    }
     // The bytes [first, last], as far as they are of this memory.
     void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept {
         geometry const& all = m_memory.chosen();

@@ -23,7 +23,7 @@ std::uint64_t file_size(geometry const& chosen, std::size_t hosts) noexcept {
 void become_host(geometry const& chosen, host_map const& hosts, int descriptor) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): where checks look
     auto* const states = reinterpret_cast<std::uint8_t*>(chosen.first_line());
-    s_own = new host(chosen, hosts, descriptor, chosen.address, states);
+    s_own = new host(chosen, hosts, descriptor, chosen.address + chosen.program_bytes, states);
 }
 
 bool is_host() noexcept { return s_own != nullptr; }
@@ -31,6 +31,8 @@ bool is_host() noexcept { return s_own != nullptr; }
 bool contains(std::uint64_t address) noexcept { return s_own->contains(address); }
 void add(line_range lines) noexcept { s_own->add(lines); }
 void share() noexcept { s_own->share(); }
+bool hold(line_range pages) noexcept { return s_own->hold(pages); }
+void share_held(line_range pages) noexcept { s_own->share_held(pages); }
 void release() noexcept { s_own->release(); }
 void acquire() noexcept { s_own->acquire(); }
 void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept {

@@ -27,6 +27,8 @@ void become_host(geometry const& chosen, host_map const& hosts, int descriptor);
 [[nodiscard]] bool contains(std::uint64_t address) noexcept;
 void add(line_range lines) noexcept;
 void share() noexcept;
+[[nodiscard]] bool hold(line_range pages) noexcept;
+void share_held(line_range pages) noexcept;
 void release() noexcept;
 void acquire() noexcept;
 void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept;

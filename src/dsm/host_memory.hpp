@@ -33,7 +33,8 @@ public:
     template <class T> using list = mapped_list<T>;
 
     // `descriptor`: of a file of file::size() bytes, zeros at first; it may be closed afterwards.
-    // `own_copy_at`: the address of the own copy, 0: anywhere. `states`: that of the first line.
+    // `own_copy_at`: the address of the own copy but for the program, 0: anywhere.
+    // `states`: that of the first line.
     // Throws std::bad_alloc, std::system_error: a range cannot be mapped.
     basic_host_memory(geometry const& chosen, host_map const& hosts, int descriptor,
                       std::uint64_t own_copy_at, std::uint8_t* states)
@@ -43,7 +44,8 @@ public:
           m_here(hosts.here),
           m_states(states),
           m_control(mapped(0, m_file.copies(), descriptor, 0)),
-          m_own(mapped(own_copy_at, chosen.bytes, descriptor, m_file.copy_of(m_near_of[m_here]))),
+          m_own(mapped(own_copy_at, chosen.bytes - chosen.program_bytes, descriptor,
+                       m_file.copy_of(m_near_of[m_here]) + chosen.program_bytes)),
           m_all(mapped(0, hosts.near.size() * chosen.bytes, descriptor, m_file.copies())),
           m_twins(mapped(0, chosen.bytes)),
           m_marks(mapped(0, chosen.lines() * sizeof(std::uint32_t))),
@@ -62,7 +64,7 @@ public:
         return m_all.low() + m_near_of[host] * m_chosen.bytes + offset_of(line);
     }
     [[nodiscard]] std::byte* own_at(line_number line) noexcept {
-        return m_own.low() + offset_of(line);
+        return m_own.low() + static_cast<std::ptrdiff_t>(offset_of(line) - m_chosen.program_bytes);
     }
 
     // --- what the protocol asks for
@@ -172,6 +174,13 @@ public:
         if (m_far != nullptr) far([&] { m_far->settle(); });
         notices_of(m_here).publish();
         if (m_far != nullptr) far([&] { m_far->send_notices(); });
+    }
+
+    // Whole pages of the program, with what is in them, are of the own copy from now on. False:
+    // errno says why.
+    [[nodiscard]] bool hold(line_range pages) noexcept {
+        copy_words(master_at(pages.first), own_at(pages.first), bytes_of(pages));
+        return os::map_again(master_at(pages.first), own_at(pages.first), bytes_of(pages));
     }
 
     // --- what all hosts are to know

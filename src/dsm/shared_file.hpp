@@ -23,6 +23,8 @@ struct geometry {
     std::uint64_t bytes;         // whole chunks
     std::uint64_t lines_of_unit; // a power of two
     host_number hosts;
+    // Of these, at the beginning: where the program lies. Hosts map what they hold of that.
+    std::uint64_t program_bytes = 0;
 
     [[nodiscard]] line_number first_line() const noexcept { return address / TULLE_COHERENT_LINE; }
     [[nodiscard]] std::uint64_t lines() const noexcept { return bytes / TULLE_COHERENT_LINE; }

@@ -82,12 +82,19 @@ bool has(dl_phdr_info const& info, std::uintptr_t address) noexcept {
     return false;
 }
 
+// Where it begins: programs at a fixed address have that in all addresses of their file.
+std::uintptr_t beginning_of(dl_phdr_info const& info) noexcept {
+    for (int k = 0; k < info.dlpi_phnum; ++k)
+        if (info.dlpi_phdr[k].p_type == PT_LOAD) return info.dlpi_addr + info.dlpi_phdr[k].p_vaddr;
+    return info.dlpi_addr;
+}
+
 int visit(dl_phdr_info* info, std::size_t /*size*/, void* argument) noexcept {
     auto& s = *static_cast<search*>(argument);
     if (s.address != 0 && !has(*info, s.address)) return 0;
     std::uint64_t const id = id_of(*info);
     if (s.mark != 0 && mark_of(id) != s.mark) return 0;
-    s.found = {id, info->dlpi_addr};
+    s.found = {id, beginning_of(*info)};
     return 1;
 }
 

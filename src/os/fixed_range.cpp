@@ -82,4 +82,9 @@ void fixed_range::release() noexcept {
     errno = kept;
 }
 
+// A second mapping of the same pages: the size of what is moved is 0.
+bool map_again(std::byte* from, std::byte* at, std::size_t bytes) noexcept {
+    return mremap(from, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED;
+}
+
 } // namespace tulle::os

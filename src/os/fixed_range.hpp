@@ -52,4 +52,8 @@ private:
     std::size_t m_size = 0;
 };
 
+// Whole pages of shared memory at `from` are to be found at `at`, too, in place of what is there.
+// False: errno says why.
+[[nodiscard]] bool map_again(std::byte* from, std::byte* at, std::size_t bytes) noexcept;
+
 } // namespace tulle::os

@@ -26,6 +26,7 @@ struct compilation {
     std::string checks = "all";
     std::string clang;
     bool list = false;
+    bool share_globals = false;
 };
 
 int exit_code(outcome const& ended) {
@@ -45,8 +46,10 @@ int compile_and_list(arguments const& command, arguments const& words) {
 int compile(std::string const& name, compilation const& request, arguments const& words) {
     if (words.empty())
         throw failure(k_exit_usage, "cc: what shall be compiled? `tulle cc --help` explains");
-    arguments const command = command_of(find_clang(name, request.clang), words);
+    arguments const command =
+        command_of(find_clang(name, request.clang), words, request.share_globals);
     setenv("TULLE_COHERENT_CHECKS", request.checks.c_str(), 1);
+    if (request.share_globals) setenv("TULLE_COHERENT_GLOBALS", "1", 1);
     if (request.list) return compile_and_list(command, words);
     become(command);
     throw failure(k_exit_cannot_run, "cc: " + command[0] + ": " + std::strerror(errno));
@@ -61,6 +64,9 @@ command add(CLI::App& program, char const* name, char const* clang, char const* 
         ->type_name("KIND");
     app->add_option("--clang", request->clang, "The program to wrap [one that has a plug-in]")
         ->type_name("PROGRAM");
+    app->add_flag("--share-globals", request->share_globals,
+                  "Variables of the program are coherent memory, too: to be given for each file "
+                  "and for the link");
     app->add_flag("--list", request->list,
                   "After linking, prints what of the program has no checks: inline assembly, and "
                   "functions of others that get memory");

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <map>
 #include <string_view>
+
+#include <tulle/coherent_abi.h>
 
 namespace tulle::tool {
 
@@ -84,6 +87,21 @@ std::vector<clang_candidate> candidates(std::string const& name, std::string con
     return found;
 }
 
+// Variables of libraries stay with them.
+arguments const k_of_coherent_globals{"-fPIE", "-fno-direct-access-external-data"};
+
+// At a fixed address, which is too far away for the code that starts other programs of that kind:
+// hence the driver links for any address, and the linker for this one.
+arguments link_of_coherent_globals() {
+    std::array<char, 24> address{};
+    std::snprintf(address.data(), address.size(), "%#llx",
+                  static_cast<unsigned long long>(TULLE_COHERENT_PROGRAM));
+    return {"-pie", "-Wl,-no-pie", "-Wl,--no-relax",
+            std::string("-Wl,-Ttext-segment=") + address.data()};
+}
+
+void append(arguments& to, arguments const& more) { to.insert(to.end(), more.begin(), more.end()); }
+
 } // namespace
 
 wrapped_clang find_clang(std::string const& name, std::string const& wish) {
@@ -123,11 +141,13 @@ std::filesystem::path output_of(arguments const& words) {
     return "a.out";
 }
 
-arguments command_of(wrapped_clang const& clang, arguments const& words) {
+arguments command_of(wrapped_clang const& clang, arguments const& words, bool shares_globals) {
     arguments all{clang.program.string(), "-fpass-plugin=" + clang.plugin.string(), "-isystem",
                   clang.headers.string()};
     all.insert(all.end(), words.begin(), words.end());
+    if (shares_globals) append(all, k_of_coherent_globals);
     if (!links(words)) return all;
+    if (shares_globals) append(all, link_of_coherent_globals());
     std::string const libraries = clang.libraries.string();
     for (std::string const& word : {"-L" + libraries, "-Wl,-rpath," + libraries,
                                     std::string("-Wl,-z,now"), std::string("-ltulle")})

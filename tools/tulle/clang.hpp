@@ -27,7 +27,8 @@ bool links(arguments const& words);
 // What it then makes: the word after -o, or a.out.
 std::filesystem::path output_of(arguments const& words);
 
-// The whole command line.
-arguments command_of(wrapped_clang const& clang, arguments const& words);
+// The whole command line. `shares_globals`: the program lies where its variables are coherent
+// memory.
+arguments command_of(wrapped_clang const& clang, arguments const& words, bool shares_globals);
 
 } // namespace tulle::tool

@@ -25,8 +25,8 @@ extern "C" {
 
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
  * memory (the option global_memory). Again: nothing. -EBUSY: a place has several workers. -EINVAL:
- * coherent_unit is no power of two. -ENOEXEC: nothing of the program was compiled by `tulle cc`. -ENOMEM, -EEXIST, others: it
- * cannot be mapped. */
+ * coherent_unit is no power of two. -ENOEXEC: nothing of the program was compiled by `tulle cc`.
+ * -ENOMEM, -EEXIST, others: it cannot be mapped. */
 TULLE_API int tulle_coherent_begin(void);
 
 /* `size` bytes, not initialised. -ENOMEM: no hole is large enough. -EINVAL: null, or no bytes. */
@@ -34,6 +34,11 @@ TULLE_API int tulle_coherent_malloc(void** address, size_t size);
 /* Null: nothing. -EINVAL: no allocation begins there, or it has been freed. */
 TULLE_API int tulle_coherent_free(void* address);
 
+/* By place 0, while no other place uses them: pages of variables of the program, which lies where
+ * `tulle cc --share-globals` links it, become coherent memory, with what place 0 has in them.
+ * -EINVAL: that is not so, or they are no whole pages. -ENOMEM, others: a place cannot map them,
+ * and the program cannot go on. */
+TULLE_API int tulle_coherent_adopt(void* address, size_t size);
 /* Until it is called only one place uses the memory. By that place, before it lets others go on,
  * which see all of it then. Again: nothing. */
 TULLE_API void tulle_coherent_share(void);

@@ -120,7 +120,7 @@ using namespace tulle::parmacs;
 void tulle_parmacs_before_main(char* const* arguments) try {
     if (tulle_is_initialized() != 0) return; // MAIN_ENV is in another source file, too
     static_cast<void>(tulle::program::program_data::of_process());
-    tulle::program::make_streams();
+    tulle::program::prepare();
     if (may_begin_again()) begin_again(arguments);
     become_place();
 } catch (std::bad_alloc const&) {

@@ -134,10 +134,10 @@ void create(world& all, function body) {
 }
 
 // Programs that create processes like that take them for threads of one process. On several
-// machines each has its own.
+// machines that needs a program that was made for it.
 void share_if_first() {
     if (program::chosen_sharing() != program::sharing::automatic || tulle_here() != 0) return;
-    if (spans_machines()) return;
+    if (spans_machines() && !program::can_be_coherent()) return;
     bool const is_alone = own_children().created == 0;
     if (is_alone && !program::are_shared()) share_variables("CREATE");
 }

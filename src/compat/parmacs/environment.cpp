@@ -103,14 +103,19 @@ void begin() {
     world& shared = make_world();
     for (int place = 0; place < tulle_place_count(); ++place) take_in(place, shared);
     begin_coherence();
-    if (program::chosen_sharing() == program::sharing::on) share_variables("MAIN_INITENV");
+    if (program::chosen_sharing() != program::sharing::on) return;
+    if (spans_machines() && !program::can_be_coherent())
+        fail("MAIN_INITENV: on several hosts processes share variables only if the program was "
+             "compiled and linked by tulle cc --share-globals");
+    share_variables("MAIN_INITENV");
 }
 
 } // namespace
 
 void share_variables(char const* macro) {
-    if (std::string const wrong = program::share_variables(); !wrong.empty())
-        fail("%s: the processes cannot share variables: %s", macro, wrong.c_str());
+    std::string const wrong =
+        spans_machines() ? program::share_variables_coherently() : program::share_variables();
+    if (!wrong.empty()) fail("%s: the processes cannot share variables: %s", macro, wrong.c_str());
 }
 
 world* find_world() noexcept { return s_world; }

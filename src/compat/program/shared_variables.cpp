@@ -4,7 +4,9 @@
 #include "base/sanitize.hpp"
 #include "compat/program/program_data.hpp"
 
+#include <tulle/c/coherent_memory.h>
 #include <tulle/c/global_memory.h>
+#include <tulle/coherent_abi.h>
 #include <tulle/place.hpp>
 
 #include <algorithm>
@@ -28,6 +30,7 @@ namespace tulle::program {
 namespace {
 
 bool s_are_shared = false;
+std::size_t s_objects_at_start = 0; // 0: before main
 
 std::byte* bytes_at(std::uint64_t address) noexcept {
     return reinterpret_cast<std::byte*>(address); // NOLINT(performance-no-int-to-ptr)
@@ -40,8 +43,9 @@ std::uint64_t size_of(ranges const& all) noexcept {
     return sum;
 }
 
-// Where the objects of the process lie, in the order in which they were loaded. The kernel's, which
-// no variable points into, is left out. Addresses travel as complements (<tulle/place.hpp>).
+// Where the objects of the process lie that variables may point into, in the order in which they
+// were loaded: not the kernel's, nor what was loaded after the start, as an MPI is. Addresses
+// travel as complements (<tulle/place.hpp>).
 std::vector<std::uint64_t> bases() {
     std::vector<std::uint64_t> found;
     auto const add = [](dl_phdr_info* info, std::size_t, void* list) {
@@ -50,6 +54,7 @@ std::vector<std::uint64_t> bases() {
         return 0;
     };
     dl_iterate_phdr(add, &found);
+    if (s_objects_at_start != 0) found.resize(std::min(found.size(), s_objects_at_start));
     return found;
 }
 
@@ -76,7 +81,9 @@ struct answer {
 answer compare_here(std::uint64_t memory, std::uint64_t bytes,
                     std::vector<std::uint64_t> const& theirs,
                     std::vector<std::uint64_t> const& their_copies) {
-    if (tulle_global_local(bytes_at(~memory), bytes) == nullptr) return {finding::is_elsewhere, -1};
+    // 0: it need not be reached
+    if (bytes != 0 && tulle_global_local(bytes_at(~memory), bytes) == nullptr)
+        return {finding::is_elsewhere, -1};
     if (!are_alike(bases(), theirs)) return {finding::has_other_addresses, -1};
     std::vector<std::uint64_t> const own = copies();
     auto const differs =
@@ -136,6 +143,11 @@ void set_heap_apart(int place) noexcept {
          0);
 }
 
+void are_shared_here(int place) noexcept {
+    s_are_shared = true;
+    set_heap_apart(place);
+}
+
 // 0, or an errno value: then some pages are shared, and the place cannot go on.
 int map_here(std::uint64_t memory, int place) {
     for (range const& r : program_data::of_process().pages()) {
@@ -146,8 +158,7 @@ int map_here(std::uint64_t memory, int place) {
             return errno;
         memory -= bytes;
     }
-    s_are_shared = true;
-    set_heap_apart(place);
+    are_shared_here(place);
     return 0;
 }
 
@@ -162,6 +173,26 @@ std::byte* take_memory(std::uint64_t bytes) noexcept {
     return low;
 }
 
+// What is wrong with the addresses of any place, or with the memory.
+std::string compare_all(std::byte const* memory, std::uint64_t bytes) {
+    for (int k = 1; k < place_count(); ++k) {
+        answer const found = at(
+            place(k),
+            [](std::uint64_t low, std::uint64_t size, std::vector<std::uint64_t> const& addresses,
+               std::vector<std::uint64_t> const& objects) {
+                return compare_here(low, size, addresses, objects);
+            },
+            ~address_of(memory), bytes, bases(), copies());
+        if (std::string words = words_for(found, k); !words.empty()) return words;
+    }
+    return {};
+}
+
+std::string cannot_map(int place, int error) {
+    return "place " + std::to_string(place) +
+           " cannot map the variables of the program: " + std::strerror(error);
+}
+
 } // namespace
 
 sharing chosen_sharing() noexcept {
@@ -171,7 +202,10 @@ sharing chosen_sharing() noexcept {
     return chosen == "off" ? sharing::off : sharing::automatic;
 }
 
-void make_streams() { static std::ios_base::Init const s_streams; }
+void prepare() {
+    static std::ios_base::Init const s_streams;
+    s_objects_at_start = bases().size();
+}
 
 bool are_shared() noexcept { return s_are_shared; }
 
@@ -185,25 +219,32 @@ std::string share_variables() {
     if (memory == nullptr)
         return "there is no global memory for " + std::to_string(bytes) +
                " bytes of variables: set TULLE_GLOBAL_MEMORY";
-    for (int k = 1; k < count; ++k) {
-        answer const found = at(
-            place(k),
-            [](std::uint64_t low, std::uint64_t size, std::vector<std::uint64_t> const& addresses,
-               std::vector<std::uint64_t> const& objects) {
-                return compare_here(low, size, addresses, objects);
-            },
-            ~address_of(memory), bytes, bases(), copies());
-        if (std::string words = words_for(found, k); !words.empty()) return words;
-    }
+    if (std::string words = compare_all(memory, bytes); !words.empty()) return words;
     own.copy_pages(pages, memory);
     for (int k = count - 1; k >= 0; --k) {
         auto const map = [](std::uint64_t low, int here) { return map_here(low, here); };
         std::uint64_t const low = ~address_of(memory);
         int const error = k == 0 ? map_here(low, 0) : at(place(k), map, low, k);
-        if (error != 0)
-            return "place " + std::to_string(k) +
-                   " cannot map the variables of the program: " + std::strerror(error);
+        if (error != 0) return cannot_map(k, error);
     }
+    return {};
+}
+
+bool can_be_coherent() noexcept {
+    return program_data::of_process().base() == 0 && !program_data::of_process().pages().empty() &&
+           program_data::of_process().pages().front().begin - TULLE_COHERENT_PROGRAM <
+               TULLE_COHERENT_PROGRAM_BYTES;
+}
+
+std::string share_variables_coherently() {
+    if (s_are_shared) return {};
+    if (std::string words = compare_all(nullptr, 0); !words.empty()) return words;
+    for (range const& r : program_data::of_process().pages())
+        if (int const error = tulle_coherent_adopt(bytes_at(r.begin), r.end - r.begin))
+            return cannot_map(0, -error);
+    for (int k = place_count() - 1; k >= 0; --k)
+        at(
+            place(k), [](int here) { are_shared_here(here); }, k);
     return {};
 }
 

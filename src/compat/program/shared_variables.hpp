@@ -17,13 +17,18 @@ enum class sharing { automatic, off, on };
 // TULLE_SHARE_GLOBALS, which the library checks when it starts.
 [[nodiscard]] sharing chosen_sharing() noexcept;
 
-// By each process, before main: what of the C++ library the first constructor of the program makes
-// that names it, since constructors of the program may run at place 0 only.
-void make_streams();
+// By each process, before main: notes what is loaded, and makes what of the C++ library the first
+// constructor of the program makes that names it, since constructors of the program may run at
+// place 0 only. std::bad_alloc.
+void prepare();
 
 // By place 0, while no thread of the program runs at another place. What is wrong, in words for the
 // user; empty: they are shared, or there is one place. std::bad_alloc, remote_error.
 [[nodiscard]] std::string share_variables();
+// The same where places have copies of coherent memory, on several hosts or one.
+[[nodiscard]] std::string share_variables_coherently();
+// Whether the program lies where that is possible (`tulle cc --share-globals`).
+[[nodiscard]] bool can_be_coherent() noexcept;
 [[nodiscard]] bool are_shared() noexcept; // at this place
 
 // What would be shared by mistake: a function of Tulle, of an allocator or of a sanitizer that the

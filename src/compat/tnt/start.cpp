@@ -34,7 +34,7 @@ bool is_to_share() noexcept {
 // Returns at node 0.
 void begin() try {
     static_cast<void>(program::program_data::of_process());
-    program::make_streams();
+    program::prepare();
     char const* const name = program::foreign_function();
     if (program::has_this_library())
         refuse("the program is linked with static libraries of Tulle: "
