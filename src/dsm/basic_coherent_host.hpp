@@ -40,7 +40,8 @@ public:
         // relaxed: the program orders this host's CREATE and what others do
         if (m_memory.head().is_shared.load(std::memory_order_relaxed)) return;
         std::uint32_t seen = 0;
-        m_memory.chunks().read(seen, [this](line_range chunk) { m_memory.copy_to_all(chunk); });
+        m_memory.chunks().read(seen,
+                               [this](line_range chunk) { m_memory.copy_written_to_all(chunk); });
         m_memory.begin_sharing();
         learn_of_chunks();
     }

@@ -12,6 +12,7 @@
 #include "dsm/shared_file.hpp"
 #include "dsm/words.hpp"
 #include "os/fixed_range.hpp"
+#include "os/shared_memory.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,6 +22,8 @@
 #include <new>
 #include <system_error>
 #include <vector>
+
+#include <fcntl.h>
 
 namespace tulle::dsm {
 
@@ -41,6 +44,7 @@ public:
         : m_chosen(chosen),
           m_near_of(numbers_of(hosts.near, chosen.hosts)),
           m_file(chosen, hosts.near.size()),
+          m_descriptor(os::shared_file::adopt(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0))),
           m_here(hosts.here),
           m_states(states),
           m_control(mapped(0, m_file.copies(), descriptor, 0)),
@@ -188,6 +192,19 @@ public:
         chunks().add(lines);
         if (m_far != nullptr) far([&] { m_far->add_chunks(lines); });
     }
+    // The same where all others are zeros still, as nobody but this host has used the memory.
+    void copy_written_to_all(line_range lines) noexcept {
+        std::uint64_t const base =
+            m_file.copy_of(m_near_of[m_here]) - m_chosen.first_line() * TULLE_COHERENT_LINE;
+        std::uint64_t const end = base + lines.end() * TULLE_COHERENT_LINE;
+        for (std::uint64_t at = base + lines.first * TULLE_COHERENT_LINE; at < end;) {
+            auto const part = m_descriptor.find_memory(at, end);
+            if (part.begin < part.end)
+                copy_to_all({(part.begin - base) / TULLE_COHERENT_LINE,
+                             (part.end - part.begin) / TULLE_COHERENT_LINE});
+            at = part.end;
+        }
+    }
     // Makes all other copies of these lines equal to the own one.
     void copy_to_all(line_range lines) noexcept {
         for (host_number h = 0; h < hosts(); ++h)
@@ -322,6 +339,7 @@ private:
     geometry m_chosen;
     std::vector<std::uint32_t> m_near_of; // k_far: on another machine
     file m_file;
+    os::shared_file m_descriptor;
     host_number m_here;
     std::uint8_t* m_states;
     os::fixed_range m_control; // what is in front of the copies

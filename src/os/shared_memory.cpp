@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/shared_memory.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -105,6 +106,14 @@ shared_file shared_file::adopt(int descriptor) noexcept {
         return {};
     }
     return fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 ? std::move(found) : shared_file();
+}
+
+shared_file::part shared_file::find_memory(std::uint64_t from, std::uint64_t end) const noexcept {
+    auto const begin = ::lseek(m_descriptor, static_cast<off_t>(from), SEEK_DATA);
+    if (begin < 0) return errno == ENXIO ? part{end, end} : part{from, end};
+    auto const hole = ::lseek(m_descriptor, begin, SEEK_HOLE);
+    auto const first = std::min(static_cast<std::uint64_t>(begin), end);
+    return {first, hole < 0 ? end : std::min(static_cast<std::uint64_t>(hole), end)};
 }
 
 bool shared_file::grow(std::size_t bytes) const noexcept {

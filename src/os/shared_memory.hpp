@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tulle::os {
 
@@ -56,6 +57,13 @@ public:
     // Grows to `bytes`, by zeros; nothing changes if it has that size already. False: errno says
     // why.
     [[nodiscard]] bool grow(std::size_t bytes) const noexcept;
+    struct part {
+        std::uint64_t begin = 0;
+        std::uint64_t end = 0;
+    };
+    // The first part of [from, end) that has memory; the rest reads as zeros. Where the system does
+    // not say it is all. Empty: none has.
+    [[nodiscard]] part find_memory(std::uint64_t from, std::uint64_t end) const noexcept;
     [[nodiscard]] bool keep_for_programs() const noexcept;
 
 private:
