@@ -3,6 +3,7 @@
 names what has no checks. `python3 cc_test.py TULLE`"""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,22 @@ def run(command, **options):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, check=False, **options)
 
 
+# One load and one store of a variable; constants and variables of threads are none of the program's.
+VARIABLES = r"""
+#include <stdio.h>
+int counter;
+static const int k_table[] = {1, 2, 3};
+static __thread int own;
+int add(int n) { own += n; counter += k_table[own & 1]; return own; }
+int main(void) {
+    add(2);
+    add(3);
+    fprintf(stdout, "%d\n", add(0));
+    return counter == 5 ? 0 : 1;
+}
+"""
+
+
 class Compiler(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -95,6 +112,23 @@ class Compiler(unittest.TestCase):
             done = run([TULLE, "cc", f"--checks={kind}", "-O1", "-S", "-emit-llvm", self.source("k.c", MAIN), "-o", "-"])
             self.assertEqual(("call preserve_mostcc void @tulle_coherent_load" in done.stdout,
                               "call preserve_mostcc void @tulle_coherent_store" in done.stdout), (loads, stores), kind)
+
+    def test_variables_of_the_program_have_checks_where_they_are_shared(self):
+        source = self.source("v.c", VARIABLES)
+        for words in ((), ("--share-globals",)):
+            done = run([TULLE, "cc", *words, "-O1", "-S", "-emit-llvm", source, "-o", "-"])
+            found = set(re.findall(r"call .*@tulle_coherent_(load|store)\(", done.stdout))
+            self.assertEqual(found, {"load", "store"} if words else set(), done.stdout)
+
+    def test_a_program_that_shares_variables_has_them_where_checks_look(self):
+        for command, name in (("cc", "v.c"), ("c++", "v.cpp")):
+            done = run([TULLE, command, "--share-globals", self.source(name, VARIABLES), "-o", self.work / "program"])
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            done = run([self.work / "program"])
+            self.assertEqual((done.returncode, done.stdout), (0, "5\n"))
+            symbols = run(["nm", self.work / "program"]).stdout
+            address = int(re.search(r"^([0-9a-f]+) [BbDd] counter$", symbols, re.M)[1], 16)
+            self.assertEqual(address >> 44, 2)
 
     def test_compiler_keeps_its_options(self):
         self.assertIn("clang version", run([TULLE, "cc", "--version"]).stdout)

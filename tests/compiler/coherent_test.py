@@ -68,6 +68,7 @@ class Private(Programs):
 
     def test_that_share_variables(self):
         self.passes(self.build("coherent", "-O2"), 3, TULLE_SHARE_GLOBALS="on")
+        self.passes(self.build("threads", "-O2", compiler=(TULLE, "cc", "--share-globals")), 2)
 
     def refused(self, program, message, **variables):
         done = run([TULLE, "run", "-n", 2, "--", program, 2], TULLE_COHERENT="private", **variables)
@@ -101,6 +102,17 @@ class OverHosts(Programs):
                 with self.subTest(name, places=places, unit=unit):
                     done = self.on_two(program, places, TULLE_COHERENT_UNIT=unit)
                     self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_variables_are_one_memory_too(self):
+        """Each process counts in variables that all take for theirs."""
+        for places in (2, 4):
+            done = self.on_two(self.build("threads", "-O2", compiler=(TULLE, "cc", "--share-globals")), places)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_variables_cannot_be_shared_by_a_program_that_was_not_made_for_it(self):
+        done = self.on_two(self.build("coherent", "-O2"), 2, TULLE_SHARE_GLOBALS="on")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("only if the program was compiled and linked by tulle cc --share-globals", done.stderr)
 
     def test_a_program_without_checks_is_refused(self):
         done = self.on_two(self.build("objects", compiler=("cc",)), 2)

@@ -47,7 +47,7 @@ _tulle_cc() {
     case $prev in
         --checks) COMPREPLY=($(compgen -W "all stores loads none" -- "$cur")) ;;
         --clang) COMPREPLY=($(compgen -c -- "$cur")) ;;
-        *) COMPREPLY=($(compgen -W "--checks --clang --list --help" -- "$cur") $(compgen -f -- "$cur")) ;;
+        *) COMPREPLY=($(compgen -W "--checks --clang --list --share-globals --help" -- "$cur") $(compgen -f -- "$cur")) ;;
     esac
 }
 
