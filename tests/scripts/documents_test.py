@@ -71,6 +71,12 @@ class Documents(unittest.TestCase):
                 with self.subTest(page=page.name, line=line):
                     self.assertRegex(text[:start.start()].splitlines()[-1], r"^<!-- test.*-->$")
 
+    def test_man_pages_that_are_named_exist(self):
+        for page in GUIDE.glob("*.md"):
+            for name, section in re.findall(r"\b(tulle[\w-]*)\((\d)\)", read(page)):
+                with self.subTest(page=page.name, name=name):
+                    self.assertTrue((ROOT / f"docs/man/{name}.{section}").exists())
+
     def test_code_of_the_guide_is_narrow(self):
         for page in GUIDE.glob("*.md"):
             for block in BLOCK.findall(read(page)):
