@@ -55,5 +55,19 @@ class ReadmeFigures(unittest.TestCase):
         self.assertIn("wrong results: fib tbb", result.stderr)
         self.assertIn("old", self.page.read_text(encoding="utf-8"))
 
+    def test_tells_of_a_quick_run(self):
+        self.assertEqual(self.run_script(figure("tulle", 2)).stderr, "")
+        self.assertIn("--quick has smaller ones", self.run_script(figure("tulle", 2, n=27)).stderr)
+
+    def test_passes_over_benchmarks_that_are_not_shown(self):
+        result = self.run_script(figure("tulle", 2), figure("tulle", None, bench="global-lock", unit="", ok=False))
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_lists_what_is_shown(self):
+        command = [sys.executable, "-B", planted.PROJECT / "scripts/readme-figures", "--list"]
+        names = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+        self.assertIn("mutex-contended", names)
+        self.assertEqual(len(names), len(set(names)))
+
 
 planted.main()
