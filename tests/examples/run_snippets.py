@@ -85,9 +85,21 @@ class Chapter:
         if words:
             self.check_end(step, self.start(step, words), step["fails"])
         elif not step["by_command"]:
-            print(f"{self.plan['document']}:{step['line']}: not run: {step['with']} or its tool is not there")
+            self.say_not_run(step, step["with"])
+
+    def left_out(self, text):
+        """A program that commands call, and that was not built as its library is not there."""
+        for step in self.plan["steps"]:
+            if step.get("with", "none") != "none" and re.search(rf"\./{step['run']}\b", text) and not (self.folder / step["run"]).exists():
+                return step
+        return None
+
+    def say_not_run(self, step, missing):
+        print(f"{self.plan['document']}:{step['line']}: not run: {missing} or its tool is not there")
 
     def run_console(self, step):
+        if missing := self.left_out(step["console"]):
+            return self.say_not_run(step, missing["with"])
         commands = re.split(r"^\$ ", step["console"], flags=re.MULTILINE)
         if commands[0] or len(commands) == 1:
             fail(self.plan, step, "does not begin with a command")

@@ -103,6 +103,14 @@ class Run(Snippets):
     def test_reports_other_output_of_a_command(self):
         self.assert_fails(SAYS_ONE + "<!-- test -->\n```console\n$ ./one\n1\n$ ./one; echo x\n1\n```\n", "expected\n1")
 
+    def test_leaves_out_what_needs_a_library_that_is_not_there(self):
+        text = SAYS_ONE.replace("name=one", "name=one with=tbb") + "<!-- test -->\n```console\n$ ./one\n1\n```\n"
+        self.extract(text)
+        command = [sys.executable, "-B", FOLDER / "run_snippets.py", self.file("plan.json"), self.folder, self.folder / "tulle"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("GUIDE.md:8: not run: tbb", result.stdout)
+
     def test_reports_a_program_that_was_not_built(self):
         self.extract(SAYS_ONE)
         command = [sys.executable, "-B", FOLDER / "run_snippets.py", self.file("plan.json"), self.folder, self.folder / "tulle"]
