@@ -9,8 +9,9 @@ if(NOT TULLE_USE_CCACHE OR NOT ccache_program)
 endif()
 
 # A precompiled header is compared by its contents, of which neither the time of the build nor macros that it does not use are part.
+# What a file includes is known from the dependencies that the compiler writes for ninja: no preprocessor runs ahead of it.
 set(ccache_launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-    CCACHE_SLOPPINESS=pch_defines,time_macros ${ccache_program})
+    CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${ccache_program})
 foreach(language C CXX)
     if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
         set(CMAKE_${language}_COMPILER_LAUNCHER ${ccache_launcher})
