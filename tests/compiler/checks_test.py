@@ -39,6 +39,12 @@ class Suite:
         must([self.clang("c"), "-O1", "-Wall", "-Wextra", *flags, "-c", self.here / "recorder.c", "-o", work / "recorder.o"])
         must([self.clang("cpp"), "-std=c++20", "-O1", "-I", root / "src", *flags, "-c", root / "src/dsm/atomic_access.cpp", "-o", work / "atomic.o"])
         self.run_time = [work / "recorder.o", work / "atomic.o", "-lm"]
+        self.mains = {}
+        for level in LEVELS:
+            name = work / f"kernel_main{''.join(level)}"
+            self.mains[tuple(level)] = name.with_suffix(".checked.o"), name.with_suffix(".plain.o")
+            must([*self.checked(self.here / "kernel_main.c"), *level, *flags, "-c", self.here / "kernel_main.c", "-o", self.mains[tuple(level)][0]])
+            must([self.clang("c"), *level, "-DPLAIN", *flags, "-c", self.here / "kernel_main.c", "-o", self.mains[tuple(level)][1]])
 
     def clang(self, kind):
         return f"clang++-{self.version}" if kind == "cpp" else f"clang-{self.version}"
@@ -53,10 +59,7 @@ class Suite:
     def build(self, source, level, name):
         program = self.work / name
         must([*self.checked(source), *level, *self.flags, "-c", source, "-o", program.with_suffix(".o")])
-        extra = []
-        if source.parent.name == "kernels":
-            extra = [self.work / f"{name}.main.o"]
-            must([*self.checked(source), *level, *self.flags, "-c", self.here / "kernel_main.c", "-o", extra[0]])
+        extra = self.mains[tuple(level)][:1] if source.parent.name == "kernels" else []
         must([self.clang(source.suffix[1:]), program.with_suffix(".o"), *extra, *self.run_time, "-o", program])
         return program
 
@@ -68,7 +71,7 @@ class Suite:
             return
         if source.parent.name == "kernels":
             plain = self.work / f"{name}.plain"
-            must([self.clang("c"), *level, "-DPLAIN", *self.flags, source, self.here / "kernel_main.c", "-lm", "-o", plain])
+            must([self.clang("c"), *level, "-DPLAIN", *self.flags, source, self.mains[tuple(level)][1], "-lm", "-o", plain])
             wanted = must([plain])
             if wanted != done.stdout:
                 self.failures.append(f"clang {self.version}: {source.name} {' '.join(level)}: result {done.stdout}instead of {wanted}")

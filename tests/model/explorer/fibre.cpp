@@ -11,7 +11,7 @@ fibre::fibre() noexcept { m_sanitizer.adopt_current_thread(); }
 
 fibre::fibre(void (*entry)()) : m_stack(new std::byte[k_stack_size]), m_entry(entry) {
     m_sanitizer.create(m_stack.get(), k_stack_size);
-    arch::ucontext_backend::make(m_context, m_stack.get(), k_stack_size, &fibre::start, this);
+    backend::make(m_context, m_stack.get(), k_stack_size, &fibre::start, this);
 }
 
 fibre::~fibre() { m_sanitizer.destroy(); }
@@ -25,7 +25,7 @@ void fibre::start(void* self) {
 void fibre::switch_to(fibre& from, fibre& to) noexcept {
     arch::swap(from.m_exceptions, to.m_exceptions, arch::exception_globals());
     arch::before_switch(from.m_sanitizer, to.m_sanitizer, false);
-    arch::ucontext_backend::switch_to(from.m_context, to.m_context);
+    backend::switch_to(from.m_context, to.m_context);
     arch::after_switch(from.m_sanitizer);
 }
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A stack to run one simulated thread on, with its exception state and what the sanitizers must
-// know of it. Always over ucontext, so that a model test does not depend on the assembly switch.
-// All fibres of an explorer stay on one OS thread.
+// know of it. A model test does not depend on the assembly switch: switches are by setjmp, which
+// calls no kernel, or by ucontext where a sanitizer takes each longjmp for the end of what lies on
+// the stack. All fibres of an explorer stay on one OS thread.
 #pragma once
 
 #include "arch/exception_state.hpp"
 #include "arch/fiber_annotations.hpp"
+#include "arch/setjmp_backend.hpp"
 #include "arch/ucontext_backend.hpp"
+#include "base/sanitize.hpp"
 
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 
 namespace tulle::model {
 
@@ -28,11 +32,13 @@ public:
     static void switch_to(fibre& from, fibre& to) noexcept;
 
 private:
+    using backend =
+        std::conditional_t<base::k_address_sanitizer, arch::ucontext_backend, arch::setjmp_backend>;
     static void start(void* self);
 
     std::unique_ptr<std::byte[]> m_stack; // null for an adopted one
     void (*m_entry)() = nullptr;
-    arch::ucontext_backend::context m_context;
+    backend::context m_context;
     arch::sanitizer_fiber m_sanitizer;
     arch::exception_state m_exceptions;
 };
