@@ -14,6 +14,7 @@
 #include "grain1/grain1.hpp"
 #include "local-start/local_start.hpp"
 #include "mutex/mutex.hpp"
+#include "one-way/one_way.hpp"
 #include "onesided-sizes/onesided_sizes.hpp"
 #include "region/region.hpp"
 #include "rwlock/rwlock.hpp"
@@ -288,6 +289,47 @@ TEST(local_start_check, children_that_run_are_right) {
 }
 TEST(local_start_check, children_that_do_not_run_are_wrong) {
     EXPECT_FALSE(take_start_samples<forgetful>(1000).right);
+}
+
+// --- one-way -------------------------------------------------------------------------------------
+
+// Runs the activity so many times: between the start and the end, or before.
+struct at_once {
+    int times = 1;
+    bool is_early = false;
+
+    [[nodiscard]] start_times start(int /*place*/) const {
+        if (is_early) note_begin();
+        std::uint64_t const before = cycles() + (is_early ? 1U : 0U);
+        for (int k = is_early ? 1 : 0; k < times; ++k) note_begin();
+        return {before, before, cycles()};
+    }
+};
+
+TEST(one_way_check, an_activity_between_its_start_and_its_end_is_right) {
+    delays const taken = take_delays(at_once{}, 0, 100);
+    EXPECT_TRUE(taken.right);
+    EXPECT_EQ(taken.run.size(), 100U);
+}
+TEST(one_way_check, one_that_does_not_run_is_wrong) {
+    EXPECT_FALSE(take_delays(at_once{0}, 0, 100).right);
+}
+TEST(one_way_check, one_that_runs_twice_is_wrong) {
+    EXPECT_FALSE(take_delays(at_once{2}, 0, 100).right);
+}
+TEST(one_way_check, one_that_runs_before_its_start_is_wrong) {
+    EXPECT_FALSE(take_delays(at_once{1, true}, 0, 100).right);
+}
+TEST(one_way_check, a_wrong_delay_is_told) {
+    one_way_figures taken("async");
+    taken.add(take_delays(at_once{0}, 0, 100));
+    for (figure const& f : taken.all()) EXPECT_FALSE(f.ok) << f.unit;
+}
+TEST(one_way_check, the_least_is_that_of_twenty) {
+    std::vector<double> values(60, 7);
+    values[3] = 1; // of the first twenty
+    values[59] = 5;
+    EXPECT_EQ(least_of_twenty(values), 5);
 }
 
 // --- onesided-sizes ------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ int bench(bench_request& request) {
     if (plan) (request.json ? print_json_lines : print_counts)(count_emulated(*plan, result));
     if (!request.json) print_legend(result);
     if (page.is_open()) {
-        write_page(page, result.figures, result.notes);
+        write_page(page, result.figures, result.notes, papers_among(request.settings.names));
         if (!page.flush()) throw failure(k_exit_failed, "bench: cannot write " + request.page);
     }
     return result.ok ? 0 : k_exit_failed;

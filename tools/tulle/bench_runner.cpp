@@ -79,8 +79,23 @@ private:
     }
 
     [[nodiscard]] std::vector<int> places_of(workload const& w) const {
-        return m_settings.hosts ? places_on(*m_settings.hosts, w)
-                                : places_instead(w, m_settings.places);
+        if (m_settings.hosts) return places_on(*m_settings.hosts, w);
+        return is_of_a_set(w) ? possible_places(w, m_settings.places)
+                              : places_instead(w, m_settings.places);
+    }
+
+    // Numbers of places are for those of a set that are over places, and numbers of workers for the
+    // others.
+    [[nodiscard]] std::vector<int> const& workers_of(workload const& w) const {
+        bool const is_for_others = is_of_a_set(w) && !w.places.empty();
+        return m_settings.workers.empty() || is_for_others ? w.workers : m_settings.workers;
+    }
+
+    // It is measured because a set has it, and is not named itself.
+    [[nodiscard]] bool is_of_a_set(workload const& w) const {
+        return !m_settings.names.empty() &&
+               std::find(m_settings.names.begin(), m_settings.names.end(), w.name) ==
+                   m_settings.names.end();
     }
 
     // A quick run asks each program once for three runs inside it; else the programs take turns
@@ -89,7 +104,7 @@ private:
 
     [[nodiscard]] std::vector<run_size> scales_of(workload const& w) const {
         std::vector<run_size> all;
-        for (int const workers : m_settings.workers.empty() ? w.workers : m_settings.workers) {
+        for (int const workers : workers_of(w)) {
             for (int const places : places_of(w)) all.push_back({workers, places, true});
             if (w.places.empty()) all.push_back({workers, 1, false});
         }
