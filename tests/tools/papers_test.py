@@ -60,7 +60,7 @@ class Data(unittest.TestCase):
         self.assertEqual(set(PAPERS), set(EXHIBITS))
         for name, (figures, tables) in EXHIBITS.items():
             expected = [f"figure {k + 1}" for k in range(figures)] + [f"table {k + 1}" for k in range(tables)]
-            self.assertEqual(sorted(e["name"] for e in PAPERS[name]["exhibits"]), sorted(expected), name)
+            self.assertEqual(sorted(e["name"] for e in PAPERS[name]["exhibits"] if not e["name"].startswith("section ")), sorted(expected), name)
 
     def test_each_says_what_it_is(self):
         for paper in PAPERS.values():
