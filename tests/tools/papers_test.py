@@ -2,6 +2,7 @@
 """The papers of `tulle bench NAME --html`: bench/papers/*.json has each of their figures and tables, asks for benchmarks that exist only, and the
 page shows all of its numbers, beside those of this machine. Argument: the path of the program."""
 import glob
+import itertools
 import json
 import os
 import stat
@@ -77,6 +78,16 @@ class Data(unittest.TestCase):
                 self.assertTrue((bench, library) in ELSEWHERE or os.path.exists(os.path.join(ROOT, "bench", bench, library + ".cpp")), query)
                 found += 1
         self.assertGreater(found, 150)
+
+    def test_commands_for_the_sizes_of_a_paper_name_benchmarks(self):
+        for paper in PAPERS.values():
+            for exhibit in paper["exhibits"]:
+                words = exhibit.get("run", "").split()
+                if words:
+                    self.assertEqual(words[:2], ["tulle", "bench"])
+                    names = list(itertools.takewhile(lambda word: not word.startswith("-"), words[2:]))
+                    self.assertTrue(names and set(names) <= {paper["name"], *paper["benchmarks"]}, words)
+                    self.assertTrue(paper["name"] in names or f"--paper {paper['name']}" in exhibit["run"], words)
 
     def test_benchmarks_of_a_paper_are_asked_for(self):
         """But for those that show how numbers come about."""
@@ -175,6 +186,14 @@ class Pages(unittest.TestCase):
     def test_other_pages_have_no_papers(self):
         self.program("tulle", {"mutex": [line("mutex", "tulle", 5, "ns")]})
         self.assertEqual(self.page("mutex").about["papers"], [])
+
+    def test_a_paper_may_be_named_beside_single_benchmarks(self):
+        self.program("tulle", {"hpccg": [line("hpccg", "tulle_loops", 3, "s", workers=workers) for workers in (1, 2)]})
+        rows = self.drawn("hpccg", "--paper", "qthreads", "--workers", "1").rows()
+        self.assertIn(["1", "3.00"], [[row[0], row[1]] for row in rows])  # figure 4
+        done = subprocess.run([PROGRAM, "bench", "--dir", self.folder, "hpccg", "--paper", "hpccg"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--paper", done.stderr)
 
     def test_pages_cut_no_text_off(self):
         for name in PAPERS:

@@ -70,9 +70,12 @@ public:
     }
 
 private:
-    [[nodiscard]] std::vector<workload const*> choose() const {
+    [[nodiscard]] std::vector<workload const*> choose() {
         if (m_settings.hosts) return workloads_on(*m_settings.hosts, m_settings.names);
         std::vector<workload const*> const chosen = workloads_named(m_settings.names);
+        auto const is_over_places = [](workload const* w) { return !w->places.empty(); };
+        m_are_of_both_kinds = std::any_of(chosen.begin(), chosen.end(), is_over_places) &&
+                              !std::all_of(chosen.begin(), chosen.end(), is_over_places);
         // It refuses what cannot be.
         for (workload const* const w : chosen) static_cast<void>(places_of(*w));
         return chosen;
@@ -80,14 +83,17 @@ private:
 
     [[nodiscard]] std::vector<int> places_of(workload const& w) const {
         if (m_settings.hosts) return places_on(*m_settings.hosts, w);
-        return is_of_a_set(w) ? possible_places(w, m_settings.places)
-                              : places_instead(w, m_settings.places);
+        bool const is_for_others = w.places.empty() && m_are_of_both_kinds;
+        return is_of_a_set(w) || is_for_others ? possible_places(w, m_settings.places)
+                                               : places_instead(w, m_settings.places);
     }
 
-    // Numbers of places are for those of a set that are over places, and numbers of workers for the
-    // others.
+    // Where some are over places and some are not, numbers of places are for the first and numbers
+    // of workers for the others.
     [[nodiscard]] std::vector<int> const& workers_of(workload const& w) const {
-        bool const is_for_others = is_of_a_set(w) && !w.places.empty();
+        bool const is_for_others =
+            !w.places.empty() &&
+            (is_of_a_set(w) || (m_are_of_both_kinds && !m_settings.places.empty()));
         return m_settings.workers.empty() || is_for_others ? w.workers : m_settings.workers;
     }
 
@@ -231,6 +237,7 @@ private:
     }
 
     bench_settings const& m_settings;
+    bool m_are_of_both_kinds = false; // what is measured: over places, and not
     std::map<std::string, std::vector<contestant>> m_contestants;
     std::set<std::tuple<std::string, std::string, int, int>> m_failed;
     bench_result m_result;
