@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <memory>
 
 namespace tulle::bench {
 
@@ -44,12 +45,31 @@ private:
     }
 };
 
-inline int mpi_hpccg_main(int argc, char** argv, char const* name) {
+// Sums may be under way while their process goes on.
+struct mpi_neighbours_async : mpi_neighbours {
+    struct under_way {
+        std::unique_ptr<std::array<double, 2>> own_all;
+        MPI_Request request = MPI_REQUEST_NULL;
+        [[nodiscard]] double get() {
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            return (*own_all)[1];
+        }
+    };
+    [[nodiscard]] static under_way begin_sum(double value) {
+        under_way sum{std::make_unique<std::array<double, 2>>(std::array{value, 0.0})};
+        auto& [own, all] = *sum.own_all;
+        MPI_Iallreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &sum.request);
+        return sum;
+    }
+};
+
+template <class Neighbours = mpi_neighbours>
+int mpi_hpccg_main(int argc, char** argv, char const* name) {
     hpccg_settings const s(argc, argv);
     MPI_Init(&argc, &argv);
     using loops = kernels::fork_join_loops<serial_runtime>;
-    auto const mine = kernels::hpccg_by_parts<loops>(s.domain, kernels::k_hpccg_iterations, s.runs,
-                                                     mpi_neighbours());
+    auto const mine =
+        kernels::hpccg_by_parts<loops>(s.domain, kernels::k_hpccg_iterations, s.runs, Neighbours());
     int const here = mine.right && mpi_neighbours::size() == s.places ? 1 : 0;
     int everywhere = 0;
     MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

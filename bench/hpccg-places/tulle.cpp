@@ -1,29 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../common/kernels/hpccg_places.hpp"
-#include "../common/places.hpp"
-#include "hpccg_places.hpp"
-
-#include <algorithm>
+#include "tulle_hpccg.hpp"
 
 namespace tulle::bench {
-namespace {
 
-int run(int argc, char** argv) {
-    hpccg_settings const s(argc, argv);
-    tulle_places library(s);
-    std::vector<kernels::hpccg_outcome> outcomes;
-    library.run([&] {
-        using loops = kernels::fork_join_loops<tulle_runtime>;
-        outcomes =
-            kernels::hpccg_at_all_places<loops>(s.domain, kernels::k_hpccg_iterations, s.runs);
-    });
-    bool const right =
-        std::all_of(outcomes.begin(), outcomes.end(), [](auto const& each) { return each.right; });
-    return print_hpccg(s, "tulle", outcomes.front(), right);
-}
-
-} // namespace
-
-benchmark const registered("hpccg-places", "tulle", run);
+benchmark const registered("hpccg-places", "tulle", [](int argc, char** argv) {
+    return tulle_hpccg_main<kernels::hpccg_places>(argc, argv, "tulle");
+});
 
 } // namespace tulle::bench

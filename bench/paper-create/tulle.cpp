@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../common/paper.hpp"
+#include "../common/simple_threads_paper.hpp"
 
 namespace tulle::bench {
 

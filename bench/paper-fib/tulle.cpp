@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../common/paper.hpp"
+#include "paper_fib.hpp"
 
 namespace tulle::bench {
 
 benchmark const registered("paper-fib", "tulle", [](int argc, char** argv) {
-    return paper_fib_main<tulle::arch::backend>(argc, argv, "tulle");
+    return paper_fib_main(argc, argv, "paper-fib", "tulle", {30, 20});
 });
 
 } // namespace tulle::bench

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../common/paper.hpp"
+#include "../paper-fib/paper_fib.hpp"
 
 namespace tulle::bench {
 
 benchmark const registered("paper-scale", "tulle", [](int argc, char** argv) {
-    return paper_scale_main<tulle::arch::backend>(argc, argv, "tulle");
+    return paper_fib_main(argc, argv, "paper-scale", "tulle", {33, 23});
 });
 
 } // namespace tulle::bench

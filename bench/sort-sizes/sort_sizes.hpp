@@ -19,7 +19,7 @@ namespace tulle::bench {
 template <class Sort>
 figure sort_one_size(settings const& s, int exponent, std::size_t n, Sort sort) {
     std::vector<double> data(n);
-    figure elapsed{"s for 10^" + std::to_string(exponent)};
+    figure elapsed{"s for 10^" + std::to_string(exponent), {"", "doubles", static_cast<double>(n)}};
     for (int i = 0; i < s.runs; ++i) {
         kernels::quicksort_fill(data.data(), n, 1);
         auto const fingerprint = kernels::quicksort_fingerprint(data.data(), n);

@@ -7,6 +7,7 @@
 #include "at/at.hpp"
 #include "barrier/threads.hpp"
 #include "blocked/blocked.hpp"
+#include "common/kernels/hpccg_parts.hpp"
 #include "common/libraries/serial.hpp"
 #include "common/libraries/tulle_blocking.hpp"
 #include "common/visits.hpp"
@@ -14,9 +15,12 @@
 #include "grain1/grain1.hpp"
 #include "local-start/local_start.hpp"
 #include "mutex/mutex.hpp"
+#include "noise/noise.hpp"
+#include "one-way/one_way.hpp"
 #include "onesided-sizes/onesided_sizes.hpp"
 #include "region/region.hpp"
 #include "rwlock/rwlock.hpp"
+#include "spanning/spanning.hpp"
 #include "startup/startup.hpp"
 #include "wake/wake.hpp"
 
@@ -288,6 +292,135 @@ TEST(local_start_check, children_that_run_are_right) {
 }
 TEST(local_start_check, children_that_do_not_run_are_wrong) {
     EXPECT_FALSE(take_start_samples<forgetful>(1000).right);
+}
+
+// --- one-way -------------------------------------------------------------------------------------
+
+// Runs the activity so many times: between the start and the end, or before.
+struct at_once {
+    int times = 1;
+    bool is_early = false;
+
+    [[nodiscard]] start_times start(int /*place*/) const {
+        if (is_early) note_begin();
+        std::uint64_t const before = cycles() + (is_early ? 1U : 0U);
+        for (int k = is_early ? 1 : 0; k < times; ++k) note_begin();
+        return {before, before, cycles()};
+    }
+};
+
+TEST(one_way_check, an_activity_between_its_start_and_its_end_is_right) {
+    delays const taken = take_delays(at_once{}, 0, 100);
+    EXPECT_TRUE(taken.right);
+    EXPECT_EQ(taken.run.size(), 100U);
+}
+TEST(one_way_check, one_that_does_not_run_is_wrong) {
+    EXPECT_FALSE(take_delays(at_once{0}, 0, 100).right);
+}
+TEST(one_way_check, one_that_runs_twice_is_wrong) {
+    EXPECT_FALSE(take_delays(at_once{2}, 0, 100).right);
+}
+TEST(one_way_check, one_that_runs_before_its_start_is_wrong) {
+    EXPECT_FALSE(take_delays(at_once{1, true}, 0, 100).right);
+}
+TEST(one_way_check, a_wrong_delay_is_told) {
+    one_way_figures taken("async");
+    taken.add(take_delays(at_once{0}, 0, 100));
+    for (figure const& f : taken.all()) EXPECT_FALSE(f.ok) << f.unit;
+}
+TEST(one_way_check, the_least_is_that_of_twenty) {
+    std::vector<double> values(60, 7);
+    values[3] = 1; // of the first twenty
+    values[59] = 5;
+    EXPECT_EQ(least_of_twenty(values), 5);
+}
+
+// --- hpccg ---------------------------------------------------------------------------------------
+
+// Sums that are under way, and come out so many times as large.
+struct late_sums : kernels::hpccg_alone {
+    double factor = 1;
+
+    struct under_way {
+        double value;
+        [[nodiscard]] double get() const { return value; }
+    };
+    [[nodiscard]] under_way begin_sum(double value) const { return {factor * value}; }
+    [[nodiscard]] static int rank() { return 0; }
+    [[nodiscard]] static int size() { return 1; }
+};
+kernels::hpccg_outcome solve(late_sums const& sums) {
+    using loops = kernels::fork_join_loops<serial_runtime>;
+    return kernels::hpccg_by_parts<loops>({9, 8, 7}, 30, 1, sums);
+}
+
+TEST(hpccg_check, sums_that_are_under_way_change_nothing) {
+    auto const late = solve({});
+    EXPECT_TRUE(late.right);
+    using loops = kernels::fork_join_loops<serial_runtime>;
+    kernels::hpccg_problem problem(kernels::hpccg_domain{9, 8, 7});
+    problem.fill<loops>();
+    EXPECT_EQ(late.residuals, problem.solve<loops>(30));
+}
+TEST(hpccg_check, a_wrong_sum_is_wrong) {
+    late_sums wrong;
+    wrong.factor = 2;
+    EXPECT_FALSE(solve(wrong).right);
+}
+TEST(hpccg_check, the_time_in_sums_is_a_part_of_all) {
+    auto const out = solve({});
+    EXPECT_GT(out.in_sums.front(), 0);
+    EXPECT_LE(out.in_sums.front(), out.seconds.front());
+}
+
+// --- noise ---------------------------------------------------------------------------------------
+
+TEST(noise_check, work_that_is_done_is_right) {
+    EXPECT_TRUE(do_quanta(100, &quantum_of_work).right);
+}
+TEST(noise_check, work_that_is_left_out_is_wrong) {
+    EXPECT_FALSE(do_quanta(100, [done = 0](std::uint64_t x) mutable {
+                     return ++done == 50 ? x : quantum_of_work(x);
+                 }).right);
+}
+TEST(noise_check, quanta_that_take_longer_are_counted) {
+    quanta q;
+    q.cycles = {100, 100, 100, 130, 570}; // 500 of 1000 would be enough
+    noise_figures figures(1);
+    figures.add({q});
+    auto const all = figures.all();
+    EXPECT_EQ(all[0].values.front(), 50);          // % lost
+    EXPECT_DOUBLE_EQ(all[1].values.front(), 0.57); // us
+    EXPECT_EQ(all[2].values.front(), 2);           // above 1.1
+    EXPECT_EQ(all[2].unit, "quanta, above 1.1");
+    EXPECT_EQ(all[6].values.front(), 1);     // above 4
+    EXPECT_EQ(all.back().values.front(), 0); // above 1024
+    for (figure const& f : all) EXPECT_TRUE(f.ok);
+}
+
+// --- spanning ------------------------------------------------------------------------------------
+
+struct spanned_bytes {
+    std::size_t forgotten; // so many of the last
+    std::vector<unsigned char> bytes = std::vector<unsigned char>(2 * k_span_of_each);
+
+    void read(unsigned char* to, std::size_t size) const { std::memcpy(to, bytes.data(), size); }
+    void write(unsigned char const* from, std::size_t size) {
+        std::memcpy(bytes.data(), from, size - forgotten);
+    }
+};
+bool spans_are_right(std::size_t forgotten) {
+    spanned_bytes memory{forgotten};
+    settings s = few();
+    s.n = 3;
+    s.places = 2;
+    auto const figures = measure_spans(memory, s);
+    return std::all_of(figures.begin(), figures.end(), [](figure const& f) { return f.ok; });
+}
+
+TEST(spanning_check, bytes_of_all_places_are_right) { EXPECT_TRUE(spans_are_right(0)); }
+TEST(spanning_check, a_place_that_is_left_out_is_wrong) {
+    EXPECT_FALSE(spans_are_right(k_span_of_each));
 }
 
 // --- onesided-sizes ------------------------------------------------------------------------------

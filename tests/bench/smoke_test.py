@@ -16,11 +16,12 @@ TULLE = os.path.abspath(sys.argv.pop())
 SOURCES = pathlib.Path(__file__).resolve().parent.parent.parent / "bench"
 LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"], "mpich": ["mpirun.mpich", "-n"]}
 # Sizes far below that of --quick, where that takes more than a moment. A workload that does not take a size so small says which it takes.
-SIZES = {"hpccg-places": 2, "nqueens": 6, "qthreads": 100}
+SIZES = {"hpccg-places": 2, "nqueens": 6, "shepherds": 100}
 DEFAULT_SIZE = 1
 SHARED = ("tulle_trap", "checked")  # of several benchmarks
-PLACES = {"at": 2, "barrier": 2, "hpccg-places": 2, "remote-create": 2, "global-lock": 2, "global-fib": 2, "global-sort": 2, "onesided-sizes": 2,
+PLACES = {"at": 2, "one-way": 2, "barrier": 2, "hpccg-places": 2, "remote-create": 2, "global-lock": 2, "global-fib": 2, "global-sort": 2, "onesided-sizes": 2, "spanning": 2,
           "progress": 2, "coherent": 2}
+PROGRAMS_OF_THEIR_OWN = ("tulle_tnt", "tulle_qthread", "tulle_myth", "tulle_over_ucontext", "tulle_over_setjmp")
 PATIENCE = 60  # seconds
 
 
@@ -35,7 +36,7 @@ def listed(program):
 
 def library_of(variant):
     """Of the program that has this source; what links something else has a program of its own."""
-    return variant if variant in ("tulle_tnt", "tulle_qthread", "tulle_myth") else variant.partition("_")[0]
+    return variant if variant in PROGRAMS_OF_THEIR_OWN else variant.partition("_")[0]
 
 
 def start(workload, library):
@@ -43,7 +44,7 @@ def start(workload, library):
     places = PLACES.get(workload)
     if places is None or library == "memory":
         return [], []
-    launcher = next((words for mpi, words in LAUNCHERS.items() if library == mpi), [TULLE, "run", "--tags", "none", "-n"])
+    launcher = next((words for mpi, words in LAUNCHERS.items() if library.partition("_")[0] == mpi), [TULLE, "run", "--tags", "none", "-n"])
     return [*launcher, str(places)], ["--places", str(places)]
 
 

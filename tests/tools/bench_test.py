@@ -20,7 +20,7 @@ PROGRAM = os.path.abspath(sys.argv.pop(1))
 BUILT = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "libexec", "tulle")
 NAMES = ["fib", "switch", "yield", "create-one", "create-many", "create-blocks", "blocked", "mutex", "mutex-contended", "quicksort",
          "matmul", "hpccg", "uts", "wake", "idle", "startup"]
-OVER_PLACES = {"at", "barrier", "hpccg-places", "remote-create", "global-lock", "global-fib", "global-sort", "onesided-sizes", "progress", "coherent"}
+OVER_PLACES = {"at", "one-way", "barrier", "hpccg-places", "remote-create", "global-lock", "global-fib", "global-sort", "onesided-sizes", "spanning", "progress", "coherent"}
 NOBODY = 65534
 FIELDS = {"bench": str, "library": str, "workers": int, "places": int, "n": int, "value": (int, float),
           "min": (int, float), "max": (int, float), "unit": str, "runs": int, "ok": bool}
@@ -136,6 +136,22 @@ class Faked(Programs):
             self.assertEqual(file.read().splitlines(), [f"--places {places} --workers 2 --runs 3 --quick --n 777" for places in (3, 6)])
         with open(os.path.join(self.folder, "counts"), encoding="utf-8") as file:
             self.assertEqual(file.read().split(), ["3", "6"])
+
+    def test_those_over_places_get_the_places_and_others_the_workers(self):
+        log = os.path.join(self.folder, "log")
+        for name in ("hpccg", "hpccg-places"):
+            line = LINE % (name, "openmpi", 1, 1, 1, "s", "true")
+            self.program(name, "openmpi", f'echo {name} "$@" >> {log}\necho \'{line}\'\n'.replace("'$2'", "1"))
+        launcher = os.path.join(self.folder, "mpirun.openmpi")
+        with open(launcher, "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\nshift 4\nexec "$@"\n')
+        os.chmod(launcher, stat.S_IRWXU)
+        for names in (["qthreads"], ["hpccg", "hpccg-places"]):
+            done = self.bench(*names, "--quick", "--places", "3", "--workers", "5", env={**os.environ, "PATH": self.folder + ":" + os.environ["PATH"]})
+            self.assertEqual(done.returncode, 0, done)
+            with open(log, encoding="utf-8") as file:
+                self.assertEqual(file.read().splitlines(), ["hpccg --workers 5 --runs 3 --quick", "hpccg-places --places 3 --workers 1 --runs 3 --quick"])
+            os.remove(log)
 
     def test_median_least_and_greatest_of_the_runs(self):
         line = LINE % ("mutex", "tulle", 0, 0, 0, "ns", "true")
@@ -630,7 +646,7 @@ class Usage(unittest.TestCase):
         listed = [line.split()[0] for line in done.stdout.splitlines()]
         self.assertEqual(len(listed), len(set(listed)))
         self.assertLessEqual(set(NAMES), set(listed))
-        self.assertEqual(listed[-4:], ["paper", "octopos", "tnt", "dszoom"])
+        self.assertEqual(listed[-5:], ["dszoom", "octopos", "paper", "qthreads", "tnt"])
 
     def test_wrong_usage(self):
         for words, complaint in ((["blah"], "blah"), (["--runs", "0"], "--runs"), (["--runs", "x"], "--runs"),

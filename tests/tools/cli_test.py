@@ -33,7 +33,7 @@ class Usage(unittest.TestCase):
 
     def test_each_command_has_help(self):
         for command, option in (("info", "--json"), ("bench", "--html"), ("run", "--stack-size"), ("run", "--explore"), ("ps", "PID"),
-                                ("cpus", "--json"), ("run", "--share-cpus")):
+                                ("cpus", "--json"), ("run", "--share-cpus"), ("bench", "--paper")):
             done = tulle(command, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn(option, done.stdout)

@@ -34,9 +34,10 @@ _tulle_bench() {
         --html) COMPREPLY=($(compgen -f -- "$cur")) ;;
         --dir) COMPREPLY=($(compgen -d -- "$cur")) ;;
         --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$cur")) ;;
+        --paper) COMPREPLY=($(compgen -W "dszoom octopos paper qthreads tnt" -- "$cur")) ;;
         --runs | --workers | --places | --n | --hosts) COMPREPLY=() ;;
         *)
-            COMPREPLY=($(compgen -W "--list --quick --json --html --runs --workers --places --n --emulated --hosts --mpi --peers --no-peers --dir --help
+            COMPREPLY=($(compgen -W "--list --quick --json --html --paper --runs --workers --places --n --emulated --hosts --mpi --peers --no-peers --dir --help
                 $(_tulle_benches "${COMP_WORDS[0]}")" -- "$cur"))
             ;;
     esac

@@ -23,6 +23,7 @@ struct bench_request {
     bool list = false;
     bool json = false;
     std::string page{};
+    std::vector<std::string> papers{};
     std::vector<std::string> architectures{};
     CLI::Option* emulated = nullptr;
     bench_hosts on{};
@@ -62,6 +63,19 @@ std::ofstream open_page(std::string const& path) {
     return page;
 }
 
+// Those that are named, by whichever option.
+std::vector<paper> shown_papers(bench_request const& request) {
+    std::vector<std::string> names = request.settings.names;
+    names.insert(names.end(), request.papers.begin(), request.papers.end());
+    return papers_among(names);
+}
+
+std::vector<std::string> names_of_papers() {
+    std::vector<std::string> names;
+    for (paper const& p : papers()) names.push_back(p.name);
+    return names;
+}
+
 // Looked for before anything is measured, too.
 std::optional<emulated_plan> plan_counts(bench_request const& request) {
     if (request.emulated->count() == 0) return std::nullopt;
@@ -88,7 +102,7 @@ int bench(bench_request& request) {
     if (plan) (request.json ? print_json_lines : print_counts)(count_emulated(*plan, result));
     if (!request.json) print_legend(result);
     if (page.is_open()) {
-        write_page(page, result.figures, result.notes);
+        write_page(page, result.figures, result.notes, shown_papers(request));
         if (!page.flush()) throw failure(k_exit_failed, "bench: cannot write " + request.page);
     }
     return result.ok ? 0 : k_exit_failed;
@@ -102,6 +116,13 @@ void declare(CLI::App& app, bench_request& request) {
     app.add_flag("--quick", s.quick, "Small sizes: all in under a minute, figures less exact");
     app.add_flag("--json", request.json, "Print a JSON object per figure, one a line");
     app.add_option("--html", request.page, "Write a page with plots as well")->type_name("FILE");
+    app.add_option("--paper", request.papers,
+                   "The page begins with what this paper has measured, beside the benchmarks that "
+                   "are named")
+        ->type_name("NAME,...")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember(names_of_papers()).description(""));
     app.add_option("--runs", s.runs, "Runs of each program (5)")
         ->type_name("K")
         ->check(CLI::Range(1, 1000));

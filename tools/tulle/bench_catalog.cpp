@@ -2,12 +2,12 @@
 #include "bench_catalog.hpp"
 
 #include "bench_figure.hpp"
+#include "bench_papers.hpp"
 #include "command.hpp"
 
 #include <algorithm>
 #include <map>
 #include <sstream>
-#include <thread>
 #include <tuple>
 
 namespace tulle::tool {
@@ -17,14 +17,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The papers go up to 16 workers; one for each processor, and two anyway.
-std::vector<int> workers_of_the_papers() {
-    std::vector<int> counts{1, 2};
-    for (int count = 4;
-         count <= 16 && count <= static_cast<int>(std::thread::hardware_concurrency()); count *= 2)
-        counts.push_back(count);
-    return counts;
-}
+// Those of the paper on MassiveThreads, also where there are fewer processors.
+std::vector<int> const k_workers_of_the_paper{1, 2, 4, 8, 16};
 
 workload const* find_workload(std::string_view name) {
     auto const& all = workloads();
@@ -38,6 +32,10 @@ std::string names_of_those_over_places() {
     for (workload const& w : workloads())
         if (!w.places.empty()) names += (names.empty() ? "" : ", ") + std::string(w.name);
     return names;
+}
+
+bool is_possible(workload const& w, int places) {
+    return places >= w.possible.least && places <= w.possible.most;
 }
 
 std::vector<std::string_view> members_of(std::string const& name) {
@@ -105,10 +103,11 @@ std::vector<workload> const k_workloads{
     {"sort", "sort 2 million random doubles with the sort that each library has", {1, 2}},
     {"rwlock", "read alone; 8 threads of whose sections a tenth writes; longest wait", {1, 2}},
     {"channel", "one thread sends numbers to another, through a buffer and without one", {1, 2}},
-    {"sort-sizes", "sort 10^6, 10^7 and 10^8 random doubles beside qsort()", {2}},
-    {"qthreads",
-     "the six microbenchmarks of the Qthreads paper: POSIX threads, and 1, 2 and 4 shepherds",
-     {2}},
+    {"sort-sizes", "sort 10^6, 10^7 and 10^8 random doubles beside qsort()", {1, 2}},
+    {"shepherds",
+     "the six microbenchmarks of the Qthreads paper, over the number of shepherds, which are the "
+     "workers here; beside POSIX threads",
+     {1, 2, 4}},
     {"chapel-calls",
      "what Chapel's run time asks of its tasking layer: begin, coforall, cobegin, sync variables; "
      "beside threads from a pool",
@@ -152,6 +151,14 @@ std::vector<workload> const k_workloads{
      {1},
      false,
      {2, 4}},
+    {"one-way",
+     "one activity at a time, here and at another place; until it runs, and until the spawner goes "
+     "on",
+     {1},
+     false,
+     {2},
+     true,
+     {2, 2}},
     {"hpccg-places",
      "hpccg over places, one thread each: planes exchanged, sums of all",
      {1},
@@ -183,12 +190,20 @@ std::vector<workload> const k_workloads{
      {4},
      false,
      {2}},
+    {"spanning",
+     "one read and one write of the memory of all places, 64 KiB of each",
+     {1},
+     false,
+     {1, 2, 4, 8, 16, 32, 64}},
     {"progress",
      "reading memory of a place whose workers compute, until it is there",
      {1},
      false,
      {2},
      false,
+     {2}},
+    {"noise",
+     "equal quanta of work on all processors, and with one kept free; time lost to the system",
      {2}},
     {"checks",
      "small programs with checks of accesses to coherent memory: none, of loads, of stores, all; "
@@ -202,13 +217,11 @@ std::vector<workload> const k_workloads{
      false,
      {2}},
     {"local-start", "start of an activity on the same worker, and until the spawner goes on", {1}},
-    {"paper-fib", "Fibonacci(30) by a small thread library over each switch backend",
-     workers_of_the_papers(), true},
-    {"paper-scale", "the same with a larger n", workers_of_the_papers(), true},
-    {"paper-create",
-     "create and join by a small thread library over each switch backend",
-     {1},
-     true},
+    {"paper-fib", "Fibonacci(30), a thread for each call, by the library built over each switch",
+     k_workers_of_the_paper, true},
+    {"paper-scale", "the same with a larger n", k_workers_of_the_paper, true},
+    {"paper-simple", "Fibonacci(30) by a small thread library over each switch", {1, 2}, true},
+    {"paper-create", "create and join by a small thread library over each switch", {1}, true},
 };
 
 } // namespace
@@ -216,22 +229,12 @@ std::vector<workload> const k_workloads{
 std::vector<workload> const& workloads() { return k_workloads; }
 
 std::vector<workload_set> const& workload_sets() {
-    static std::vector<workload_set> const all{
-        {"paper",
-         "what the papers on switching without system calls measure: switch, paper-fib, "
-         "paper-scale, paper-create",
-         {"switch", "paper-fib", "paper-scale", "paper-create"}},
-        {"octopos",
-         "tables 1 and 2 of the paper on OctoPOS: local-start, at",
-         {"local-start", "at"}},
-        {"tnt",
-         "figures 2 to 6 of the paper on TiNy Threads: tnt-fft, onesided-sizes, remote-create, "
-         "barrier",
-         {"tnt-fft", "onesided-sizes", "remote-create", "barrier"}},
-        {"dszoom",
-         "tables 2 to 4 and figure 5 of the paper on DSZOOM: checks, global-lock",
-         {"checks", "global-lock"}},
-    };
+    static std::vector<workload_set> const all = [] {
+        std::vector<workload_set> sets;
+        for (paper const& p : papers())
+            sets.push_back({p.name, p.sentence, {p.benchmarks.begin(), p.benchmarks.end()}});
+        return sets;
+    }();
     return all;
 }
 
@@ -255,7 +258,7 @@ std::vector<int> places_instead(workload const& w, std::vector<int> const& asked
                           "' is not over places that may be chosen, and --places is for " +
                           names_of_those_over_places());
     for (int const places : asked) {
-        if (places >= w.possible.least && places <= w.possible.most) continue;
+        if (is_possible(w, places)) continue;
         std::string const least = std::to_string(w.possible.least);
         throw failure(k_exit_usage,
                       "bench: '" + std::string(w.name) + "' is measured with " +
@@ -263,6 +266,12 @@ std::vector<int> places_instead(workload const& w, std::vector<int> const& asked
                           " places");
     }
     return asked;
+}
+
+std::vector<int> possible_places(workload const& w, std::vector<int> const& asked) {
+    std::vector<int> possible = w.places.empty() ? std::vector<int>{} : asked;
+    std::erase_if(possible, [&w](int places) { return !is_possible(w, places); });
+    return possible.empty() ? w.places : possible;
 }
 
 bool compares_backends(std::string_view bench) {

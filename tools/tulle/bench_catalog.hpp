@@ -57,6 +57,9 @@ struct contestant {
 // none: nobody does. Throws failure (usage): it is not over places, or not over so many.
 [[nodiscard]] std::vector<int> places_instead(workload const& w, std::vector<int> const& asked);
 
+// As far as it is over places, and over so many; none of these: its own.
+[[nodiscard]] std::vector<int> possible_places(workload const& w, std::vector<int> const& asked);
+
 // What starts it with so many places on this host: `tulle run` our own programs, its launcher one
 // of an MPI; others start them themselves.
 [[nodiscard]] arguments start_with_places(contestant const& c, int places);

@@ -74,6 +74,12 @@ json workloads_in(std::vector<figure_group> const& groups) {
     return all;
 }
 
+json data_of(std::vector<paper> const& shown) {
+    json all = json::array();
+    for (paper const& p : shown) all.push_back(json::parse(p.data));
+    return all;
+}
+
 // A line of the script that holds the figures. Nothing in it ends the script, and names of programs
 // may be any bytes.
 void write_line(std::ostream& out, json const& value) {
@@ -88,7 +94,7 @@ void write_line(std::ostream& out, json const& value) {
 } // namespace
 
 void write_page(std::ostream& out, std::vector<figure> const& figures,
-                std::vector<std::string> const& notes) {
+                std::vector<std::string> const& notes, std::vector<paper> const& shown) {
     std::vector<figure_group> const groups = group(figures);
     std::size_t const figures_at = k_page_template.find(k_figures);
     out << k_page_template.substr(0, figures_at);
@@ -97,6 +103,7 @@ void write_page(std::ostream& out, std::vector<figure> const& figures,
                      {"machine", machine_line()},
                      {"assembly", k_assembly},
                      {"notes", notes},
+                     {"papers", data_of(shown)},
                      {"workloads", workloads_in(groups)}});
     for (figure_group const& g : groups)
         for (figure const& f : g.rows) write_line(out, row_of(g, f));

@@ -70,17 +70,38 @@ public:
     }
 
 private:
-    [[nodiscard]] std::vector<workload const*> choose() const {
+    [[nodiscard]] std::vector<workload const*> choose() {
         if (m_settings.hosts) return workloads_on(*m_settings.hosts, m_settings.names);
         std::vector<workload const*> const chosen = workloads_named(m_settings.names);
+        auto const is_over_places = [](workload const* w) { return !w->places.empty(); };
+        m_are_of_both_kinds = std::any_of(chosen.begin(), chosen.end(), is_over_places) &&
+                              !std::all_of(chosen.begin(), chosen.end(), is_over_places);
         // It refuses what cannot be.
         for (workload const* const w : chosen) static_cast<void>(places_of(*w));
         return chosen;
     }
 
     [[nodiscard]] std::vector<int> places_of(workload const& w) const {
-        return m_settings.hosts ? places_on(*m_settings.hosts, w)
-                                : places_instead(w, m_settings.places);
+        if (m_settings.hosts) return places_on(*m_settings.hosts, w);
+        bool const is_for_others = w.places.empty() && m_are_of_both_kinds;
+        return is_of_a_set(w) || is_for_others ? possible_places(w, m_settings.places)
+                                               : places_instead(w, m_settings.places);
+    }
+
+    // Where some are over places and some are not, numbers of places are for the first and numbers
+    // of workers for the others.
+    [[nodiscard]] std::vector<int> const& workers_of(workload const& w) const {
+        bool const is_for_others =
+            !w.places.empty() &&
+            (is_of_a_set(w) || (m_are_of_both_kinds && !m_settings.places.empty()));
+        return m_settings.workers.empty() || is_for_others ? w.workers : m_settings.workers;
+    }
+
+    // It is measured because a set has it, and is not named itself.
+    [[nodiscard]] bool is_of_a_set(workload const& w) const {
+        return !m_settings.names.empty() &&
+               std::find(m_settings.names.begin(), m_settings.names.end(), w.name) ==
+                   m_settings.names.end();
     }
 
     // A quick run asks each program once for three runs inside it; else the programs take turns
@@ -89,7 +110,7 @@ private:
 
     [[nodiscard]] std::vector<run_size> scales_of(workload const& w) const {
         std::vector<run_size> all;
-        for (int const workers : m_settings.workers.empty() ? w.workers : m_settings.workers) {
+        for (int const workers : workers_of(w)) {
             for (int const places : places_of(w)) all.push_back({workers, places, true});
             if (w.places.empty()) all.push_back({workers, 1, false});
         }
@@ -216,6 +237,7 @@ private:
     }
 
     bench_settings const& m_settings;
+    bool m_are_of_both_kinds = false; // what is measured: over places, and not
     std::map<std::string, std::vector<contestant>> m_contestants;
     std::set<std::tuple<std::string, std::string, int, int>> m_failed;
     bench_result m_result;

@@ -4,6 +4,7 @@
 
 #include "bench_catalog.hpp"
 #include "bench_figure.hpp"
+#include "bench_papers.hpp"
 
 #include <iosfwd>
 
@@ -15,9 +16,10 @@ void print_table(workload const& w, std::vector<figure> const& figures);
 // unit.
 void print_counts(std::vector<figure> const& figures);
 
-// One self-contained page, for light and dark surroundings: bench_page.html with the figures in it.
-// Needs nothing from elsewhere; its script draws the plots.
+// One self-contained page, for light and dark surroundings: bench_page.html with the figures in it,
+// and what those papers have measured beside them. Needs nothing from elsewhere; its script draws
+// the plots.
 void write_page(std::ostream& out, std::vector<figure> const& figures,
-                std::vector<std::string> const& notes);
+                std::vector<std::string> const& notes, std::vector<paper> const& shown);
 
 } // namespace tulle::tool

@@ -176,6 +176,21 @@ struct hpccg_alone {
     [[nodiscard]] static double sum(double value) { return value; }
 };
 
+// The sum of what all have; `work` goes on meanwhile where others.begin_sum(value) gives something
+// to wait for: get().
+template <class Others, class Work>
+double hpccg_sum_while(Others const& others, double value, Work const& work) {
+    if constexpr (requires { others.begin_sum(value).get(); }) {
+        auto under_way = others.begin_sum(value);
+        work();
+        return under_way.get();
+    } else {
+        double const sum = others.sum(value);
+        work();
+        return sum;
+    }
+}
+
 // --- the problem ---------------------------------------------------------------------------------
 
 // The matrix is made once, for any number of solutions. Throws std::bad_alloc. The functions are
@@ -219,11 +234,12 @@ public:
         add<Loops>(m_b, -1, m_q, m_r);
         double rr = dot<Loops>(m_r, m_r, others);
         std::vector<double> residuals{std::sqrt(rr)};
+        double beta = 0;
         for (int k = 1; k <= iterations && residuals.back() > 0; ++k) {
-            double const before = rr;
-            if (k > 1) rr = dot<Loops>(m_r, m_r, others);
             residuals.push_back(std::sqrt(rr));
-            if (rr > 0) step<Loops>(rr, k == 1 ? 0 : rr / before, others);
+            double const before = rr;
+            if (rr > 0) rr = step<Loops>(rr, beta, others);
+            beta = rr / before;
         }
         return residuals;
     }
@@ -286,22 +302,27 @@ private:
         each_block<Loops>(
             [&](std::size_t, hpccg_range rows) { hpccg_add(x.get(), b, y.get(), w.get(), rows); });
     }
-    template <class Loops, class Others>
-    double dot(vector const& x, vector const& y, Others const& others) {
+    template <class Loops> double own_dot(vector const& x, vector const& y) {
         each_block<Loops>([&](std::size_t block, hpccg_range rows) {
             m_partial[block] = hpccg_dot(x.get(), y.get(), rows);
         });
         double sum = 0;
         for (double const part : m_partial) sum += part;
-        return others.sum(sum);
+        return sum;
     }
-    // A new direction p = r + beta p, and a step along it.
-    template <class Loops, class Others> void step(double rr, double beta, Others const& others) {
+    template <class Loops, class Others>
+    double dot(vector const& x, vector const& y, Others const& others) {
+        return others.sum(own_dot<Loops>(x, y));
+    }
+    // A new direction p = r + beta p, and a step along it. Returns the new r r, which nothing of
+    // the solution x needs.
+    template <class Loops, class Others> double step(double rr, double beta, Others const& others) {
         add<Loops>(m_r, beta, m_p, m_p);
         multiply<Loops>(m_p, m_q, others);
         double const alpha = rr / dot<Loops>(m_p, m_q, others);
-        add<Loops>(m_x, alpha, m_p, m_x);
         add<Loops>(m_r, -alpha, m_q, m_r);
+        return hpccg_sum_while(others, own_dot<Loops>(m_r, m_r),
+                               [&] { add<Loops>(m_x, alpha, m_p, m_x); });
     }
 
     hpccg_slab m_slab;

@@ -79,13 +79,27 @@ private:
     std::vector<inboxes> m_inboxes; // of all places
 };
 
+// Sums may be under way while their place goes on.
+class hpccg_places_async : public hpccg_places {
+public:
+    using hpccg_places::hpccg_places;
+
+    struct under_way {
+        tulle::thread<double> sum;
+        [[nodiscard]] double get() { return sum.join(); }
+    };
+    // Its thread runs at once, until it waits for what others send.
+    [[nodiscard]] under_way begin_sum(double value) const {
+        return {tulle::spawn({.child_first = true}, [this, value] { return sum(value); })};
+    }
+};
+
 // At all places at once; what came out at each.
-template <class Loops>
+template <class Loops, class Places = hpccg_places>
 std::vector<hpccg_outcome> hpccg_at_all_places(hpccg_domain const& whole, int iterations,
                                                int solutions) {
     constexpr auto k_here = [](hpccg_domain const& all, int most, int count) {
-        return hpccg_by_parts<Loops>(all, most, count,
-                                     hpccg_places(hpccg_slab{all, 0, all.nz}.plane()));
+        return hpccg_by_parts<Loops>(all, most, count, Places(hpccg_slab{all, 0, all.nz}.plane()));
     };
     std::vector<tulle::future<hpccg_outcome>> under_way;
     for (tulle::place const p : tulle::places())

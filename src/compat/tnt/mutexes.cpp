@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutexes, and barriers.
+// Mutexes.
 #include "compat/tnt/managed.hpp"
 
 #include <tnt.h>
@@ -16,15 +16,6 @@ struct managed_mutex {
     number owner = 0;   // 0: it is not locked
     unsigned again = 0; // how often its owner has locked it besides
     bool is_gone = false;
-};
-
-struct managed_barrier {
-    explicit managed_barrier(unsigned of) : threads(of) {}
-    unsigned const threads;
-    tulle::mutex lock; // guards the next ones
-    tulle::condition_variable released;
-    unsigned arrived = 0;
-    std::uint64_t rounds = 0;
 };
 
 // By its owner. -1: it has to wait, for ever if the mutex is of the default type.
@@ -70,24 +61,6 @@ int destroy(managed_mutex& m, number name) {
     m.is_gone = true;
     m.opened.notify_all();
     registry_of<managed_mutex>().remove(name);
-    return 0;
-}
-
-int wait(managed_barrier& b) {
-    std::unique_lock held(b.lock);
-    if (++b.arrived == b.threads) {
-        b.arrived = 0;
-        ++b.rounds;
-        b.released.notify_all();
-        return TNT_BARRIER_SERIAL_THREAD;
-    }
-    b.released.wait(held, [&b, round = b.rounds] { return b.rounds != round; });
-    return 0;
-}
-int destroy(managed_barrier& b, number name) {
-    std::lock_guard const held(b.lock);
-    if (b.arrived != 0) return EBUSY;
-    registry_of<managed_barrier>().remove(name);
     return 0;
 }
 
@@ -143,22 +116,4 @@ int tnt_mutexattr_gettype(const tnt_mutexattr_t* attributes, int* type) {
     if (attributes == nullptr || type == nullptr) return EINVAL;
     *type = attributes->type;
     return 0;
-}
-
-int tnt_barrier_init(tnt_barrier_t* barrier, unsigned threads) {
-    return threads == 0 ? EINVAL : make<managed_barrier>(barrier, threads);
-}
-int tnt_barrier_wait(const tnt_barrier_t* barrier) {
-    if (barrier == nullptr) return EINVAL;
-    return guarded([&] {
-        return manage_number<managed_barrier>(*barrier,
-                                              [](managed_barrier& b, number) { return wait(b); });
-    });
-}
-int tnt_barrier_destroy(const tnt_barrier_t* barrier) {
-    if (barrier == nullptr) return EINVAL;
-    return guarded([&] {
-        return manage_number<managed_barrier>(
-            *barrier, [](managed_barrier& b, number name) { return destroy(b, name); });
-    });
 }

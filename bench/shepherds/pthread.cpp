@@ -3,7 +3,7 @@
 // belongs to it.
 #include "../common/libraries/pthread.hpp"
 #include "../common/memory.hpp"
-#include "qthreads.hpp"
+#include "shepherds.hpp"
 
 #include <cstdio>
 
@@ -52,14 +52,14 @@ bool can_be_at_once(long n) {
         .ok;
 }
 
-benchmark const registered("qthreads", "pthread", [](int argc, char** argv) {
-    settings const s = qthreads_settings(argc, argv);
+benchmark const registered("shepherds", "pthread", [](int argc, char** argv) {
+    settings const s = shepherds_settings(argc, argv);
     bool const at_once = can_be_at_once(s.n);
     if (!at_once)
         std::fprintf(
             stderr, "bench: this system cannot run %ld pthreads at once: no figure for (f)\n", s.n);
     pthread_runtime library(s.workers);
-    return qthreads_main<paper_pthreads>("pthread", s, library, at_once);
+    return shepherds_main<paper_pthreads>("pthread", s, library, at_once);
 });
 
 } // namespace tulle::bench

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The experiments of the papers on switching without a system call: one small thread library, three
-// switch backends.
-//   paper-fib     Fibonacci(30), a thread with its own stack per call; s and ns per thread
-//   paper-scale   the same for a larger n, which has more work for each worker
+// What the papers on switching without a system call measure with a small thread library, over each
+// switch backend.
+//   paper-simple  Fibonacci(30), a thread with its own stack per call; s and ns per thread
 //   paper-create  create and join one thread, n times in turn; ns
 #pragma once
 
@@ -53,9 +52,8 @@ private:
     long m_made = 0;
 };
 
-template <class Backend>
-int paper_fib(int argc, char** argv, char const* bench, char const* library, sizes size) {
-    settings const s = parse(argc, argv, size);
+template <class Backend> int paper_simple_main(int argc, char** argv, char const* library) {
+    settings const s = parse(argc, argv, {30, 20});
     int const n = static_cast<int>(std::min(s.n, 50L));
     pin_if_single(s);
     figure elapsed{"s"};
@@ -68,15 +66,7 @@ int paper_fib(int argc, char** argv, char const* bench, char const* library, siz
         elapsed.add(time, right);
         each.add(1e9 * time / static_cast<double>(kernels::fib_spawns(n) + 1), right);
     }
-    return print_all(bench, library, s, {elapsed, each});
-}
-
-template <class Backend> int paper_fib_main(int argc, char** argv, char const* library) {
-    return paper_fib<Backend>(argc, argv, "paper-fib", library, {30, 20});
-}
-
-template <class Backend> int paper_scale_main(int argc, char** argv, char const* library) {
-    return paper_fib<Backend>(argc, argv, "paper-scale", library, {33, 23});
+    return print_all("paper-simple", library, s, {elapsed, each});
 }
 
 template <class Backend> int paper_create_main(int argc, char** argv, char const* library) {

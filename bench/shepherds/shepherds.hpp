@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qthreads: the six microbenchmarks of the paper, a bar for POSIX threads and one each for 1, 2 and
-// 4 shepherds, of one worker each. With n = 1,000,000:
+// shepherds: the six microbenchmarks of the paper on Qthreads, by POSIX threads and by shepherds of
+// one worker each. With n = 1,000,000:
 //   (a) 10 threads add 1 to a shared counter n times each       (b) 1000 threads lock one mutex n /
 //   100 times each (c) 10 threads lock n mutexes, one after the other          (d) 10 threads lock
 //   10 spin locks n / 10,000 times each (e) n threads in blocks of 200, at most 400 alive
@@ -130,8 +130,8 @@ private:
 
 // Measures them all in `library`; `can_be_at_once`: that many threads can be alive.
 template <class Threads, class Library>
-int qthreads_main(char const* name, settings const& s, Library& library,
-                  bool can_be_at_once = true) {
+int shepherds_main(char const* name, settings const& s, Library& library,
+                   bool can_be_at_once = true) {
     using programs = paper_programs<Threads>;
     struct part {
         char const* unit;
@@ -156,10 +156,10 @@ int qthreads_main(char const* name, settings const& s, Library& library,
             });
         }
     }
-    return print_all("qthreads", name, s, figures);
+    return print_all("shepherds", name, s, figures);
 }
 
-inline settings qthreads_settings(int argc, char** argv) {
+inline settings shepherds_settings(int argc, char** argv) {
     return parse(argc, argv, {1'000'000, 20'000});
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tulle with so many shepherds, of one worker each.
-#pragma once
-
+// With as many shepherds as workers, of one worker each.
 #include "../common/libraries/tulle.hpp"
-#include "qthreads.hpp"
+#include "shepherds.hpp"
 
 #include <string>
 
@@ -11,6 +9,7 @@
 #include <tulle/spin_lock.hpp>
 
 namespace tulle::bench {
+namespace {
 
 // Nothing is kept for a lock by address.
 class tulle_addresses {
@@ -39,12 +38,15 @@ struct tulle_paper_threads {
     using addresses = tulle_addresses;
 };
 
-inline int shepherds_main(int argc, char** argv, int shepherds) {
-    settings const s = qthreads_settings(argc, argv);
-    tulle::set_option("shepherds", std::to_string(shepherds));
-    tulle_runtime library(shepherds);
-    return qthreads_main<tulle_paper_threads>(("tulle_" + std::to_string(shepherds)).c_str(), s,
-                                              library);
+int run(int argc, char** argv) {
+    settings const s = shepherds_settings(argc, argv);
+    tulle::set_option("shepherds", std::to_string(s.workers));
+    tulle_runtime library(s.workers);
+    return shepherds_main<tulle_paper_threads>("tulle", s, library);
 }
+
+} // namespace
+
+benchmark const registered("shepherds", "tulle", run);
 
 } // namespace tulle::bench

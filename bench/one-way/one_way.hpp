@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// one-way: the delay until an activity runs that is started here (async) or at another place (at
+// async), and until the spawner goes on, in cycles of the time stamp counter, which the places of
+// a machine have in common. One at a time: the spawner waits for the end of each before it starts
+// the next. Of the n delays of a run the median; and, as the paper has it, the least of 20, of
+// which the median of all twenties.
+// Source: Mohr and others: "Cutting out the middleman: OS-level support for X10 activities" (2015),
+// table 1 and figure 3.
+#pragma once
+
+#include "../common/cycles.hpp"
+#include "../common/places.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tulle::bench {
+
+// When the activities of this place have begun to run.
+inline std::vector<std::uint64_t> s_begins; // NOLINT: of one thread at a time
+inline void note_begin() { s_begins.push_back(cycles()); }
+
+// Of one start: the clock before it, behind it, and when the spawner knows that the activity has
+// ended.
+struct start_times {
+    std::uint64_t before = 0;
+    std::uint64_t behind = 0;
+    std::uint64_t end = 0;
+};
+
+struct delays {
+    std::vector<double> run{};
+    std::vector<double> go_on{};
+    bool right = true; // each activity has run once, between its start and its end
+};
+
+// spawner.start(place): starts note_begin there and waits for its end.
+template <class Spawner> delays take_delays(Spawner spawner, int place, long n) {
+    tulle::place const there(place);
+    tulle::at(
+        there,
+        [](long count) {
+            s_begins.clear();
+            s_begins.reserve(static_cast<std::size_t>(count));
+        },
+        n);
+    std::vector<start_times> starts(static_cast<std::size_t>(n));
+    for (start_times& s : starts) s = spawner.start(place);
+    auto const begins = tulle::at(there, [] { return s_begins; });
+    delays taken;
+    taken.right = begins.size() == starts.size();
+    for (std::size_t k = 0; taken.right && k < starts.size(); ++k) {
+        auto const& [before, behind, end] = starts[k];
+        taken.right = before <= begins[k] && begins[k] <= end && before <= behind;
+        taken.run.push_back(static_cast<double>(begins[k] - before));
+        taken.go_on.push_back(static_cast<double>(behind - before));
+    }
+    return taken;
+}
+
+// The median of the least of each twenty.
+inline double least_of_twenty(std::vector<double> const& values) {
+    constexpr std::ptrdiff_t k_runs = 20;
+    std::vector<double> least;
+    for (auto from = values.begin(); values.end() - from >= k_runs; from += k_runs)
+        least.push_back(*std::min_element(from, from + k_runs));
+    return median(least);
+}
+
+class one_way_figures {
+public:
+    explicit one_way_figures(std::string const& what)
+        : m_all{figure("cycles, " + what + ", least"), figure("cycles, " + what + ", median"),
+                figure("cycles, " + what + " goes on, least"),
+                figure("cycles, " + what + " goes on, median")} {}
+
+    void add(delays const& taken) {
+        if (!taken.right) {
+            for (figure& f : m_all) f.add(0, false);
+            return;
+        }
+        m_all[0].add(least_of_twenty(taken.run), true);
+        m_all[1].add(median(taken.run), true);
+        m_all[2].add(least_of_twenty(taken.go_on), true);
+        m_all[3].add(median(taken.go_on), true);
+    }
+    [[nodiscard]] std::vector<figure> const& all() const { return m_all; }
+
+private:
+    std::vector<figure> m_all;
+};
+
+template <class Spawner> int one_way_main(int argc, char** argv, char const* name) {
+    settings const s = parse(argc, argv, {20'000, 2'000, 20});
+    tulle_places library(s);
+    std::vector<figure> figures;
+    library.run([&] {
+        for (int const place : {0, 1}) {
+            one_way_figures taken(place == 0 ? "async" : "at async");
+            static_cast<void>(take_delays(Spawner(), place, 20)); // warms up
+            for (int run = 0; run < s.runs; ++run) taken.add(take_delays(Spawner(), place, s.n));
+            figures.insert(figures.end(), taken.all().begin(), taken.all().end());
+        }
+    });
+    return print_all("one-way", name, s, figures);
+}
+
+} // namespace tulle::bench

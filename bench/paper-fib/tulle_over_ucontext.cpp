@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paper_fib.hpp"
+
+namespace tulle::bench {
+
+benchmark const registered("paper-fib", "tulle_over_ucontext", [](int argc, char** argv) {
+    return paper_fib_main(argc, argv, "paper-fib", "tulle_over_ucontext", {30, 20});
+});
+
+} // namespace tulle::bench
