@@ -70,6 +70,24 @@ TEST(fixed_range, shares_a_file) {
     EXPECT_EQ(two.low()[k_range_bytes - 1], std::byte{7});
 }
 
+TEST(fixed_range, is_mapped_again_over_other_memory) {
+    auto const file = shared_file::create("tulle-test");
+    ASSERT_TRUE(file.is_open() && file.grow(k_range_bytes));
+    auto shared = fixed_range::reserve(0, k_range_bytes);
+    ASSERT_TRUE(shared.fill_from(file.number(), 0, k_range_bytes));
+    auto own = fixed_range::reserve(0, k_range_bytes);
+    ASSERT_TRUE(own.fill(0, k_range_bytes));
+    std::size_t const half = k_range_bytes / 2;
+    own.low()[half] = std::byte{1};
+    shared.low()[half] = std::byte{2};
+    ASSERT_TRUE(map_again(shared.low() + half, own.low() + half, half));
+    EXPECT_EQ(own.low()[half], std::byte{2});
+    own.low()[k_range_bytes - 1] = std::byte{3};
+    EXPECT_EQ(shared.low()[k_range_bytes - 1], std::byte{3});
+    own.low()[0] = std::byte{4}; // in front of it
+    EXPECT_EQ(shared.low()[0], std::byte{0});
+}
+
 TEST(fixed_range, of_impossible_size_is_refused) {
     EXPECT_FALSE(fixed_range::reserve(0, ~std::size_t{0} / 2).is_valid());
     EXPECT_EQ(errno, ENOMEM);

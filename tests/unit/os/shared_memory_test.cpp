@@ -150,5 +150,22 @@ TEST(shared_memory, adopts_nothing_that_it_may_not_write) {
     std::fclose(file);
 }
 
+TEST(shared_file, knows_what_of_it_has_memory) {
+    constexpr std::uint64_t k_whole = std::uint64_t{8} << 20U;
+    constexpr std::uint64_t k_part = std::uint64_t{2} << 20U; // no system has larger pages here
+    auto const file = shared_file::create("tulle-test");
+    ASSERT_TRUE(file.is_open() && file.grow(k_whole));
+    EXPECT_EQ(file.find_memory(0, k_whole).begin, k_whole);
+    char const byte = 1;
+    ASSERT_EQ(pwrite(file.number(), &byte, 1, static_cast<off_t>(k_part + 5)), 1);
+    auto const found = file.find_memory(0, k_whole);
+    EXPECT_TRUE(found.begin <= k_part + 5 && found.begin >= k_part) << found.begin;
+    EXPECT_TRUE(found.end > k_part + 5 && found.end <= 2 * k_part) << found.end;
+    EXPECT_EQ(file.find_memory(found.end, k_whole).begin, k_whole);
+    EXPECT_EQ(file.find_memory(0, k_part).begin, k_part); // what comes later is not looked for
+    auto const cut = file.find_memory(k_part, k_part + 6);
+    EXPECT_EQ(cut.end, k_part + 6);
+}
+
 } // namespace
 } // namespace tulle::os
