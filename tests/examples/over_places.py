@@ -151,7 +151,7 @@ class OverPlaces(unittest.TestCase):
             with unittest.mock.patch.dict(os.environ, TULLE_ON_HOST="mpi"):
                 done = run(2, "lu", "10", "2")
             self.assertNotEqual(done.returncode, 0)
-            self.assertIn("MAIN_INITENV: place 1 does not reach the memory of place 0", done.stderr)
+            self.assertIn("MAIN_INITENV: on several hosts the program has to be compiled by tulle cc", done.stderr)
 
 
 if __name__ == "__main__":
