@@ -7,6 +7,8 @@
 #include "os/machine.hpp"
 
 #include <cstring>
+#include <memory>
+#include <new>
 
 namespace tulle::messenger {
 
@@ -74,13 +76,14 @@ bool active_calls::wait() noexcept {
 
 // --- serving; the polling thread -----------------------------------------------------------------
 
-void endpoint::take_active(packet const& head, std::byte const* payload) noexcept {
+void endpoint::take_active(packet const& head, std::byte const* payload) noexcept try {
     auto const function = reinterpret_cast<detail::active_function>(
         code_of(head.handler)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
     if (function == nullptr)
         base::fatal("place %u asks for code that this place does not have: is the same library "
                     "loaded at both?",
                     static_cast<unsigned>(head.from));
+    if (m_active_room == nullptr) m_active_room = std::make_unique<std::byte[]>(2 * most_active());
     std::byte* const request = m_active_room.get();
     std::byte* const answer = request + most_active();
     if (head.size != 0) std::memcpy(request, payload, head.size);
@@ -89,6 +92,8 @@ void endpoint::take_active(packet const& head, std::byte const* payload) noexcep
     back.size = static_cast<std::uint32_t>(
         function(static_cast<int>(head.from), {request, head.size}, answer));
     send(head.from, {message_kind::active_answer}, back, answer);
+} catch (std::bad_alloc const&) {
+    no_memory_for(head);
 }
 
 void endpoint::take_active_answer(packet const& head, std::byte const* payload) noexcept {

@@ -50,7 +50,6 @@ endpoint::endpoint(std::unique_ptr<net::transport> over)
                                     std::to_string(m_transport->most_bytes()) +
                                     " bytes are too small");
     for (rank r = 0; r < count(); ++r) m_out.push_back(std::make_unique<outbox>());
-    m_active_room = std::make_unique<std::byte[]>(2 * most_active());
     enter_handlers();
 }
 

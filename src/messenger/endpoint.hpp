@@ -327,11 +327,12 @@ private:
     // Threads that may use the endpoint, though nobody waits for them any more.
     std::atomic<std::uint32_t> m_running{0};
     base::spin_lock m_polling;
-    std::unique_ptr<std::byte[]> m_active_room; // of a request and an answer; the polling thread
-    traffic m_traffic;                          // written under m_polling, as is the next
-    std::uint64_t m_barriers = 0;               // that the traffic knows of
-    std::atomic<std::uint64_t> m_rounds{0};     // polls by workers
-    net::watch_group<os::machine> m_watchers;   // and the watch that is kept
+    // Of a request and an answer, once one has come; for the polling thread.
+    std::unique_ptr<std::byte[]> m_active_room;
+    traffic m_traffic;                        // written under m_polling, as is the next
+    std::uint64_t m_barriers = 0;             // that the traffic knows of
+    std::atomic<std::uint64_t> m_rounds{0};   // polls by workers
+    net::watch_group<os::machine> m_watchers; // and the watch that is kept
     // A watch is kept for a worker that is expected back soon; the service thread ends it.
     std::atomic<bool> m_watch_is_kept{false};
     base::spin_lock m_lent_lock; // guards the next two
