@@ -8,6 +8,8 @@
 #include <utility>
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace tulle::os {
 
@@ -82,9 +84,12 @@ void fixed_range::release() noexcept {
     errno = kept;
 }
 
-// A second mapping of the same pages: the size of what is moved is 0.
+// A second mapping of the same pages: the size of what is moved is 0. Of the kernel itself: the
+// mremap that UCX puts in place of the C library's loses the address.
 bool map_again(std::byte* from, std::byte* at, std::size_t bytes) noexcept {
-    return mremap(from, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED;
+    auto const made =
+        ::syscall(SYS_mremap, from, std::size_t{0}, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at);
+    return made != -1;
 }
 
 } // namespace tulle::os

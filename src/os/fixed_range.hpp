@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <tulle/detail/visibility.h>
+
 namespace tulle::os {
 
 class fixed_range {
@@ -53,7 +55,7 @@ private:
 };
 
 // Whole pages of shared memory at `from` are to be found at `at`, too, in place of what is there.
-// False: errno says why.
-[[nodiscard]] bool map_again(std::byte* from, std::byte* at, std::size_t bytes) noexcept;
+// False: errno says why. Exported for the faces of other interfaces.
+[[nodiscard]] TULLE_API bool map_again(std::byte* from, std::byte* at, std::size_t bytes) noexcept;
 
 } // namespace tulle::os

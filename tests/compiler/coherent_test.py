@@ -89,11 +89,14 @@ class OverHosts(Programs):
         done = run([TWO_HOSTS, "true"])
         if done.returncode == CANNOT_BE_MADE:
             raise unittest.SkipTest(done.stderr)
-        if not list((TULLE.parent.parent / "lib").glob("libtulle-mpi-*.so")):
+        plugins = sorted((TULLE.parent.parent / "lib").glob("libtulle-mpi-*.so"))
+        if not plugins:
             raise unittest.SkipTest("there is no MPI")
+        cls.flavours = [path.stem.rsplit("-", 1)[1] for path in plugins]
 
-    def on_two(self, program, places, **variables):
-        return run([TWO_HOSTS, TULLE, "run", "--hosts", "a,b", "-n", places, "--", program, places], **variables)
+    def on_two(self, program, places, flavour=None, **variables):
+        words = ["--hosts", "a,b", "--mpi", flavour or self.flavours[0], "-n", places]
+        return run([TWO_HOSTS, TULLE, "run", *words, "--", program, places], **variables)
 
     def test_programs_see_one_memory(self):
         for name in ("coherent", "objects"):
@@ -105,9 +108,12 @@ class OverHosts(Programs):
 
     def test_variables_are_one_memory_too(self):
         """Each process counts in variables that all take for theirs."""
-        for places in (2, 4):
-            done = self.on_two(self.build("threads", "-O2", compiler=(TULLE, "cc", "--share-globals")), places)
-            self.assertEqual(done.returncode, 0, done.stderr)
+        program = self.build("threads", "-O2", compiler=(TULLE, "cc", "--share-globals"))
+        for flavour in self.flavours:  # UCX, below MPICH, puts functions of its own in place of the C library's that map memory
+            for places in (2, 4):
+                with self.subTest(flavour, places=places):
+                    done = self.on_two(program, places, flavour)
+                    self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_variables_cannot_be_shared_by_a_program_that_was_not_made_for_it(self):
         done = self.on_two(self.build("coherent", "-O2"), 2, TULLE_SHARE_GLOBALS="on")

@@ -3,6 +3,7 @@
 
 #include "base/sanitize.hpp"
 #include "compat/program/program_data.hpp"
+#include "os/fixed_range.hpp"
 
 #include <tulle/c/coherent_memory.h>
 #include <tulle/c/global_memory.h>
@@ -152,10 +153,7 @@ void are_shared_here(int place) noexcept {
 int map_here(std::uint64_t memory, int place) {
     for (range const& r : program_data::of_process().pages()) {
         std::size_t const bytes = r.end - r.begin;
-        // A second mapping of the same pages: the size of what is moved is 0.
-        if (mremap(bytes_at(~memory), 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_at(r.begin)) ==
-            MAP_FAILED)
-            return errno;
+        if (!os::map_again(bytes_at(~memory), bytes_at(r.begin), bytes)) return errno;
         memory -= bytes;
     }
     are_shared_here(place);
