@@ -5,6 +5,8 @@
 #include <tulle/tulle.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace {
 
@@ -22,12 +24,14 @@ std::atomic<int> g_written{0};
     g_written.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Each computes until the other has written: they run on different workers, so that no switch of
-// one worker orders them.
+// Each keeps its worker until the other has written, so that no switch of one worker orders them.
+// It sleeps in the kernel meanwhile: the sanitizer forgets the stacks of writes after so many
+// accesses.
 void write_at_once(tulle::latch& gate, void (*writer)()) {
     gate.wait();
     writer();
-    while (g_written.load(std::memory_order_relaxed) != 2) {}
+    while (g_written.load(std::memory_order_relaxed) != 2)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 } // namespace

@@ -244,7 +244,7 @@ TYPED_TEST(context_of, survives_signals_during_switches) {
     });
     std::uint64_t rounds = 0;
     bool right = true;
-    while (g_signals < 100) {
+    while (g_signals < 100 || rounds <= 100) { // a round may take longer than a signal
         fiber.resume();
         right = right && inside == rounds++;
     }
@@ -252,7 +252,6 @@ TYPED_TEST(context_of, survives_signals_during_switches) {
     setitimer(ITIMER_REAL, &off, nullptr);
     sigaction(SIGALRM, &before, nullptr);
     EXPECT_TRUE(right);
-    EXPECT_GT(rounds, 100U);
 }
 
 struct walk {
