@@ -365,11 +365,14 @@ void balance::start(stolen record) noexcept try {
 void balance::run(stolen const& record) noexcept {
     place_context context{m_carrier, nullptr};
     scoped_context const for_this_thread(context);
+    m_order.before_delivery();
     try {
         if (record.here->code != global_record::k_joined) call(*record.here);
     } catch (...) {
+        m_order.before_send();
         return tell_failure(record, detail::caught_exception());
     }
+    m_order.before_send();
     tell_end(record);
 }
 

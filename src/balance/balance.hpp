@@ -17,6 +17,7 @@
 #include "base/spin_lock.hpp"
 #include "messenger/awaited.hpp"
 #include "messenger/idle_work.hpp"
+#include "net/order_of_process.hpp"
 #include "net/packet.hpp"
 #include "net/transport.hpp"
 #include "os/fixed_range.hpp"
@@ -136,6 +137,8 @@ private:
               awaited* answer = nullptr) noexcept;
 
     endpoint* m_carrier;
+    // Of threads here that ran records in memory which another place uses again.
+    net::order_of_process m_order;
     net::transport* m_transport;
     rank m_count;
     std::vector<std::unique_ptr<lifeline>> m_lifelines;
