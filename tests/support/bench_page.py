@@ -94,3 +94,13 @@ class Drawn:
     def rows(self):
         """Of all tables, without their heads."""
         return [[cell.text or "" for cell in row] for row in self.all("tr") if row[0].tag == "td"]
+
+
+def expect_no_text_cut(test, svg):
+    """Each text of a plot lies in it, with 6.5 units for a letter."""
+    width, height = map(float, svg.get("viewBox").split()[2:])
+    for text in svg.iter("text"):
+        room = 6.5 * len(text.text) * {None: 1, "middle": 0.5, "end": 0}[text.get("text-anchor")]
+        test.assertLessEqual(float(text.get("x")) + room, width, text.text)
+        test.assertGreaterEqual(float(text.get("x")) - (0 if room else 6.5 * len(text.text)), 0, text.text)
+        test.assertTrue(9 <= float(text.get("y")) <= height - 3, text.text)

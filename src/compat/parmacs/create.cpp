@@ -46,11 +46,6 @@ std::size_t stack_size() noexcept {
     return std::clamp(limit.rlim_cur, k_least, k_most);
 }
 
-void give_place(world& all, int place) noexcept {
-    if (far_home_of(&all) < 0) return all.give_place(place);
-    static_cast<void>(ask_home(far_home_of(&all), {.what = action::give_place, .amount = place}));
-}
-
 void end_process() noexcept {
     world& all = world_for("CREATE");
     std::fflush(nullptr);
@@ -58,7 +53,7 @@ void end_process() noexcept {
     if (std::int64_t const left = own_children().created; left != 0)
         fail("a created process has ended without WAIT_FOR_END for %lld that it has created",
              static_cast<long long>(left));
-    give_place(all, tulle_here());
+    ask_world({.what = action::give_place, .amount = tulle_here()});
     anywhere(&all.slots()[s_created.creator].ended).add(1);
 }
 
@@ -99,18 +94,12 @@ int begin_here(std::uint64_t code, int creator, values const& touched, values co
     return tulle_spawn(nullptr, &attributes, &run, nullptr);
 }
 
-int take_place(world& all) noexcept {
-    int const home = far_home_of(&all);
-    if (home < 0) return all.take_place();
-    return static_cast<int>(ask_home(home, {.what = action::take_place}));
-}
-
-void create(world& all, function body) {
+void create(function body) {
     std::uint64_t const code = program_data::of_process().has(reinterpret_cast<void const*>(body))
                                    ? detail::name_of_code(reinterpret_cast<void const*>(body))
                                    : 0;
     if (code == 0) fail("CREATE: the function is not in the program itself");
-    int const place = take_place(all);
+    int const place = static_cast<int>(ask_world({.what = action::take_place}));
     if (place < 0)
         fail("CREATE: all %d processes of the program run already: start it with more, tulle run "
              "-n %d PROG",
@@ -148,19 +137,19 @@ void share_if_first() {
 using namespace tulle::parmacs;
 
 void tulle_parmacs_create(void (*function)(void)) try {
-    world& all = world_for("CREATE");
+    static_cast<void>(world_for("CREATE"));
     if (function == nullptr) fail("CREATE: no function");
-    create(all, function);
+    create(function);
 } catch (std::exception const& e) {
     fail("CREATE: %s", e.what());
 }
 
 void tulle_parmacs_create_all(void (*function)(void), int processes) try {
-    world& all = world_for("CREATE");
+    static_cast<void>(world_for("CREATE"));
     if (function == nullptr) fail("CREATE: no function");
     if (processes < 1) fail("CREATE: of %d processes", processes);
     if (processes > 1) share_if_first();
-    for (int k = 1; k < processes; ++k) create(all, function);
+    for (int k = 1; k < processes; ++k) create(function);
     own_children().takes_part = true;
     function();
 } catch (std::exception const& e) {
@@ -178,8 +167,5 @@ void tulle_parmacs_wait_for_end(int processes) {
     tulle_coherent_acquire();
     own.created -= others;
     if (own.created == 0) own.takes_part = false;
-    if (far_home_of(&all) < 0)
-        all.stop_clock();
-    else
-        static_cast<void>(ask_home(far_home_of(&all), {.what = action::stop_clock}));
+    ask_world({.what = action::stop_clock});
 }

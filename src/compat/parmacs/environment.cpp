@@ -179,9 +179,5 @@ void tulle_parmacs_start_time(int number, int processes) {
     if (processes < 1) fail("START_TIME: of %d processes", processes);
     meeting const with_others;
     anywhere(&all.start).wait_for_all(processes);
-    if (number != 0) return;
-    if (far_home_of(&all) < 0)
-        all.start_clock();
-    else
-        static_cast<void>(ask_home(far_home_of(&all), {.what = action::start_clock}));
+    if (number == 0) ask_world({.what = action::start_clock});
 }

@@ -130,6 +130,11 @@ std::int64_t ask_home(int home, home_request const& wanted) noexcept {
     return done;
 }
 
+std::int64_t ask_world(home_request const& wanted) noexcept {
+    int const home = far_home_of(find_world());
+    return home < 0 ? on_world(wanted) : ask_home(home, wanted);
+}
+
 std::int64_t ask_home_and_wait(int home, home_request wanted) noexcept {
     tulle_signal_t told = TULLE_SIGNAL_INIT(1);
     wanted.signal = reinterpret_cast<std::uintptr_t>(&told);

@@ -62,6 +62,8 @@ inline constexpr std::int64_t k_no_object = k_waits + 1; // it is none of that k
 [[nodiscard]] int far_home_of(void const* object) noexcept;
 // Done by the home; ends the program if that cannot be asked.
 [[nodiscard]] std::int64_t ask_home(int home, home_request const& wanted) noexcept;
+// By the world, wherever it is.
+std::int64_t ask_world(home_request const& wanted) noexcept;
 void wait_on(tulle_signal_t& told) noexcept;
 // As ask_home(), and waits if that is the answer, which is 1 then.
 std::int64_t ask_home_and_wait(int home, home_request wanted) noexcept;

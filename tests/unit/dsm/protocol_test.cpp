@@ -63,6 +63,7 @@ public:
             EXPECT_EQ(size, one.room);
             if (size != 0) std::memcpy(one.answer, answer, size);
             m_asked.pop_back();
+            // So that others read what was told before the rest is done.
             if (m_random.below(32) == 0) std::this_thread::sleep_for(brief(m_random));
         }
     }

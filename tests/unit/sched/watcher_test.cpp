@@ -168,6 +168,14 @@ TEST_P(watcher_test, a_worker_that_a_report_has_stopped_is_not_stuck) {
             1);
         for (auto& t : busy) t.join();
         EXPECT_EQ(found_in_kernel(), before);
+        busy.clear();
+        // Whoever is there without a report is found.
+        occupy(
+            [before] {
+                while (found_in_kernel() == before) std::this_thread::sleep_for(5ms);
+            },
+            1);
+        for (auto& t : busy) t.join();
     }).join();
 }
 
