@@ -2,26 +2,17 @@
 // The processor alone: memory of which other processes could have a part.
 #include "onesided_sizes.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <cstring>
+#include "../common/shared_bytes.hpp"
 
-#include <sys/mman.h>
+#include <algorithm>
+#include <cstring>
 
 namespace tulle::bench {
 namespace {
 
 class shared_memory {
 public:
-    explicit shared_memory(int places) : m_size(static_cast<std::size_t>(places) * k_largest) {
-        void* const all =
-            mmap(nullptr, m_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (all == MAP_FAILED) std::abort();
-        m_bytes = static_cast<unsigned char*>(all);
-    }
-    ~shared_memory() { munmap(m_bytes, m_size); }
-    shared_memory(shared_memory const&) = delete;
-    shared_memory& operator=(shared_memory const&) = delete;
+    explicit shared_memory(int places) : m_bytes(static_cast<std::size_t>(places) * k_largest) {}
 
     void read(int place, unsigned char* to, std::size_t bytes) const {
         std::memcpy(to, of(place), bytes);
@@ -33,11 +24,10 @@ public:
 
 private:
     [[nodiscard]] unsigned char* of(int place) const {
-        return m_bytes + static_cast<std::size_t>(place) * k_largest;
+        return m_bytes.low() + static_cast<std::size_t>(place) * k_largest;
     }
 
-    std::size_t m_size;
-    unsigned char* m_bytes = nullptr;
+    shared_bytes m_bytes;
 };
 
 } // namespace

@@ -2,35 +2,25 @@
 // The processor alone: memory that other processes could have a part of.
 #include "spanning.hpp"
 
-#include <cstdlib>
-#include <cstring>
+#include "../common/shared_bytes.hpp"
 
-#include <sys/mman.h>
+#include <cstring>
 
 namespace tulle::bench {
 namespace {
 
 class shared_memory {
 public:
-    explicit shared_memory(std::size_t bytes) : m_size(bytes) {
-        void* const all =
-            mmap(nullptr, m_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (all == MAP_FAILED) std::abort();
-        m_bytes = static_cast<unsigned char*>(all);
-    }
-    ~shared_memory() { munmap(m_bytes, m_size); }
-    shared_memory(shared_memory const&) = delete;
-    shared_memory& operator=(shared_memory const&) = delete;
+    explicit shared_memory(std::size_t bytes) : m_bytes(bytes) {}
 
-    void read(unsigned char* to, std::size_t bytes) const { std::memcpy(to, m_bytes, bytes); }
+    void read(unsigned char* to, std::size_t bytes) const { std::memcpy(to, m_bytes.low(), bytes); }
     void write(unsigned char const* from, std::size_t bytes) const {
-        std::memcpy(m_bytes, from, bytes);
+        std::memcpy(m_bytes.low(), from, bytes);
         touch();
     }
 
 private:
-    std::size_t m_size;
-    unsigned char* m_bytes = nullptr;
+    shared_bytes m_bytes;
 };
 
 } // namespace
