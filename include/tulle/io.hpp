@@ -81,7 +81,8 @@ TULLE_API ssize_t sendmsg(int socket, msghdr const* message, int flags,
 
 // A new socket, or a negative errno value. `flags`: SOCK_NONBLOCK, SOCK_CLOEXEC. On a listening
 // socket without O_NONBLOCK, where others may take the connection first, a helper OS thread makes
-// the call; with O_NONBLOCK the worker does, which is faster.
+// the call; with O_NONBLOCK the worker does, which is faster. The first call takes two descriptors,
+// with which threads wait; where these are short it says EMFILE and accepts nothing.
 TULLE_API int accept(int socket, sockaddr* address, socklen_t* length, int flags = 0) noexcept;
 TULLE_API int accept(int socket, sockaddr* address, socklen_t* length, int flags,
                      wait_limit const& limit) noexcept;

@@ -109,6 +109,7 @@ ssize_t try_to_accept(int socket, sockaddr* address, socklen_t* length, int flag
 
 int accept_one(int socket, sockaddr* address, socklen_t* length, int flags,
                detail::limit const& until) noexcept {
+    if (int const error = reactor::instance().prepare()) return -error;
     auto const attempt = [=, &until](bool /*may_block*/) {
         return try_to_accept(socket, address, length, flags, until);
     };

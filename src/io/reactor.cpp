@@ -279,6 +279,11 @@ int reactor::replace(int number, int (*call)(void*) noexcept, void* argument) no
     return result;
 }
 
+int reactor::prepare() noexcept {
+    static_cast<void>(parking::self()); // may start the run time
+    return parking::is_deterministic() ? 0 : start();
+}
+
 void reactor::expect_new(int number) noexcept {
     descriptor* const d = m_table.find(number);
     if (d == nullptr) return;

@@ -77,6 +77,9 @@ public:
     // Makes a call that closes the descriptor, or gives its number to another file, and ends waits
     // for it with EBADF. Returns what the call has.
     [[nodiscard]] int replace(int number, int (*call)(void*) noexcept, void* argument) noexcept;
+    // Before a call that makes a descriptor that somebody will wait for: takes those that waiting
+    // needs itself while there are some. 0, or why it cannot.
+    [[nodiscard]] int prepare() noexcept;
     // The system has made a descriptor of this number.
     void expect_new(int number) noexcept;
 

@@ -64,3 +64,20 @@ public:
 private:
     int m_socket;
 };
+
+// A connection that the listener has not accepted yet.
+class tcp_client {
+public:
+    explicit tcp_client(tcp_listener const& listener)
+        : m_socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in const to = listener.address();
+        EXPECT_EQ(::connect(m_socket, reinterpret_cast<sockaddr const*>(&to), sizeof to), 0);
+    }
+    tcp_client(tcp_client const&) = delete;
+    tcp_client& operator=(tcp_client const&) = delete;
+    ~tcp_client() { ::close(m_socket); }
+    [[nodiscard]] int socket() const noexcept { return m_socket; }
+
+private:
+    int m_socket;
+};

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <vector>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 namespace {
@@ -112,6 +113,54 @@ TEST_P(io_limits, the_run_time_stops_and_starts_again) {
         finalize();
         initialize({.workers = GetParam()});
     }
+}
+
+// So many descriptors can be made now, until the end of the scope.
+class few_descriptors {
+public:
+    explicit few_descriptors(int count) {
+        EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &m_before), 0);
+        rlimit few = m_before;
+        few.rlim_cur = static_cast<rlim_t>(last_of(count)) + 1;
+        EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    }
+    few_descriptors(few_descriptors const&) = delete;
+    few_descriptors& operator=(few_descriptors const&) = delete;
+    ~few_descriptors() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &m_before), 0); }
+
+private:
+    // The highest number of so many that the system would make next.
+    static int last_of(int count) {
+        int const made = ::dup(0);
+        EXPECT_GE(made, 0);
+        int const last = count == 1 ? made : last_of(count - 1);
+        ::close(made);
+        return last;
+    }
+    rlimit m_before{};
+};
+
+// A server that takes connections until descriptors are short can still wait for all of them.
+TEST_P(io_limits, accepted_connections_leave_the_descriptors_that_waiting_needs) {
+    tcp_listener const listener;
+    tcp_client const first(listener);
+    tcp_client const second(listener);
+    int accepted = -1;
+    {
+        few_descriptors const limit(1);
+        EXPECT_EQ(io::accept(listener.socket(), nullptr, nullptr), -EMFILE);
+    }
+    {
+        few_descriptors const limit(3);
+        accepted = io::accept(listener.socket(), nullptr, nullptr);
+        EXPECT_GE(accepted, 0);
+        EXPECT_EQ(io::accept(listener.socket(), nullptr, nullptr), -EMFILE);
+        char c = 0;
+        EXPECT_EQ(io::read(accepted, &c, 1, wait_limit(1ms)), -ETIMEDOUT);
+        EXPECT_EQ(::send(first.socket(), "f", 1, 0), 1);
+        EXPECT_EQ(io::read(accepted, &c, 1, wait_limit(20s)), 1);
+    }
+    ::close(accepted);
 }
 
 TEST_P(io_limits, a_forked_child_waits_by_itself) {
