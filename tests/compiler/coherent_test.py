@@ -106,6 +106,20 @@ class OverHosts(Programs):
                     done = self.on_two(program, places, TULLE_COHERENT_UNIT=unit)
                     self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_locks_stay_with_a_host_or_go_home(self):
+        program = self.build("coherent", "-O2")
+        for threshold, turns in ((0, 1), (0, 100000), (2147483647, 1)):
+            with self.subTest(threshold=threshold, turns=turns):
+                done = self.on_two(program, 4, TULLE_LOCK_THRESHOLD=str(threshold), TULLE_LOCK_TURNS=str(turns))
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_options_of_locks_have_to_make_sense(self):
+        program = self.build("coherent", "-O2")
+        for name, value in (("TULLE_LOCK_THRESHOLD", "-1"), ("TULLE_LOCK_TURNS", "0"), ("TULLE_LOCK_TURNS", "many")):
+            done = self.on_two(program, 2, **{name: value})
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"tulle: parmacs: {name}={value}: set it to a number from", done.stderr)
+
     def test_variables_are_one_memory_too(self):
         """Each process counts in variables that all take for theirs."""
         program = self.build("threads", "-O2", compiler=(TULLE, "cc", "--share-globals"))

@@ -2,6 +2,8 @@
 #include "compat/parmacs/anywhere.hpp"
 
 #include "compat/parmacs/failure.hpp"
+#include "compat/parmacs/machines.hpp"
+#include "compat/parmacs/spanning_lock.hpp"
 #include "compat/parmacs/world.hpp"
 
 #include <tulle.h>
@@ -87,18 +89,12 @@ void anywhere::add(std::int64_t amount) const noexcept {
 // --- locks ---------------------------------------------------------------------------------------
 
 void anywhere::lock() const noexcept {
-    if (is_near()) return near<shared_lock>().lock();
-    for (std::int64_t tries = 0;; ++tries) {
-        tulle_signal_t told = TULLE_SIGNAL_INIT(1);
-        home_request wanted = request(action::lock, tries);
-        wanted.signal = reinterpret_cast<std::uintptr_t>(&told);
-        if (ask(wanted) != k_waits) return;
-        wait_on(told);
-    }
+    if (!spans_machines()) return near<spanning_lock>().share.local().lock();
+    if (!take_spanning(m_object, m_home)) refuse();
 }
 bool anywhere::unlock() const noexcept {
-    if (is_near()) return near<shared_lock>().unlock();
-    return ask(request(action::unlock)) != 0;
+    if (!spans_machines()) return near<spanning_lock>().share.local().unlock();
+    return give_spanning(m_object, m_home);
 }
 
 // --- conditions ----------------------------------------------------------------------------------

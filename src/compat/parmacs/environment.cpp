@@ -4,6 +4,7 @@
 #include "compat/parmacs/failure.hpp"
 #include "compat/parmacs/machines.hpp"
 #include "compat/parmacs/meeting.hpp"
+#include "compat/parmacs/mirrors.hpp"
 #include "compat/parmacs/world.hpp"
 #include "compat/program/program_data.hpp"
 #include "compat/program/shared_variables.hpp"
@@ -67,7 +68,10 @@ std::uint64_t join_here(std::uint64_t where) {
     if (!has_it && is_on_this_machine(0)) return 0;
     set_world(memory);
     look_at_machines();
-    if (spans_machines()) expect_far_processes();
+    if (spans_machines()) {
+        expect_far_processes();
+        join_mirrors();
+    }
     return ~program_data::of_process().base();
 }
 

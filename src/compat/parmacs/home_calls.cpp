@@ -3,6 +3,7 @@
 
 #include "compat/parmacs/failure.hpp"
 #include "compat/parmacs/machines.hpp"
+#include "compat/parmacs/spanning_lock.hpp"
 #include "compat/parmacs/world.hpp"
 
 #include <tulle.h>
@@ -53,12 +54,16 @@ std::int64_t on_value(int from, home_request const& wanted) noexcept {
 }
 
 std::int64_t on_lock(int from, home_request const& wanted) noexcept {
-    auto* const lock = object_of<shared_lock>(wanted);
+    bool const is_of_share =
+        wanted.what == action::recall_lock || wanted.what == action::unlock_here;
+    if (is_of_share) return serve_share(wanted);
+    auto* const lock = object_of<spanning_lock>(wanted);
     if (lock == nullptr) return k_no_object;
-    if (wanted.what == action::unlock) return lock->unlock() ? 1 : 0;
-    bool const was_told = wanted.amount != 0;
-    if (was_told && s_entries[from].is_granted.load()) return 1;
-    return lock->enter(entry_of(from, wanted), static_cast<int>(wanted.amount)) ? 1 : k_waits;
+    switch (wanted.what) {
+        case action::release_lock: release_at_home(*lock); return 0;
+        case action::find_keeper: return lock->home.keeper();
+        default: return take_for(entry_of(from, wanted), *lock);
+    }
 }
 
 std::int64_t on_condition(int from, home_request const& wanted) noexcept {
@@ -95,8 +100,11 @@ std::int64_t serve(int from, home_request const& wanted) noexcept {
         case action::wait_for_value:
         case action::change:
         case action::add: return on_value(from, wanted);
-        case action::lock:
-        case action::unlock: return on_lock(from, wanted);
+        case action::take_lock:
+        case action::release_lock:
+        case action::recall_lock:
+        case action::unlock_here:
+        case action::find_keeper: return on_lock(from, wanted);
         case action::enter_condition:
         case action::wake_one:
         case action::wake_all: return on_condition(from, wanted);

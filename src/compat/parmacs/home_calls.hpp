@@ -32,8 +32,11 @@ enum class action : std::uint32_t {
     wait_for_value, // as shared_value::wait
     change,         // the amount: the new value
     add,
-    lock, // the amount: how often it was told in vain
-    unlock,
+    take_lock,    // the amount: whether it is contended there
+    release_lock, // by the machine that has it
+    find_keeper,
+    recall_lock, // this and the next one from a machine that may have it
+    unlock_here,
     enter_condition,
     wake_one,
     wake_all,
@@ -46,7 +49,7 @@ enum class action : std::uint32_t {
 };
 
 struct home_request {
-    action what = action::lock;
+    action what = action::take_lock;
     kind of = kind::part;
     std::uint64_t object = 0; // its address
     std::int64_t amount = 0;

@@ -44,6 +44,10 @@ public:
         }
         return false;
     }
+    // A hint; relaxed: nothing is read on its strength.
+    [[nodiscard]] bool looks_held() const noexcept {
+        return (m_state.load(std::memory_order_relaxed) & k_held) != 0;
+    }
     // True: the caller has the lock. Otherwise its entry is in the list, and it sleeps until it is
     // told. `was_told`: it has been, but the lock was not its own; `insists`: too often.
     [[nodiscard]] bool enter(entry& own, bool was_told, bool insists) noexcept {

@@ -3,6 +3,7 @@
 #include "compat/parmacs/anywhere.hpp"
 #include "compat/parmacs/failure.hpp"
 #include "compat/parmacs/meeting.hpp"
+#include "compat/parmacs/spanning_lock.hpp"
 #include "compat/parmacs/world.hpp"
 
 #include <tulle.h>
@@ -95,7 +96,7 @@ void tulle_parmacs_free(void* address) {
 }
 
 void tulle_parmacs_lock_init(tulle_parmacs_lock_t* first, int count) {
-    make<shared_lock>(first, count, kind::lock, "LOCKINIT");
+    make<spanning_lock>(first, count, kind::lock, "LOCKINIT");
 }
 void tulle_parmacs_lock(tulle_parmacs_lock_t lock) {
     lock_of(lock, "LOCK").lock();

@@ -64,11 +64,7 @@ int make_zeros(void*& made, std::size_t bytes) noexcept {
 }
 
 void take_more_lines() noexcept {
-    void* made = nullptr;
-    int const error = make_zeros(made, (k_lines_at_once + 1) * k_line);
-    if (error == -ENOMEM)
-        fail("no global memory is left for locks, barriers and events: set TULLE_GLOBAL_MEMORY");
-    if (error != 0) fail("no global memory: %s", std::strerror(-error));
+    void* const made = new_zeros((k_lines_at_once + 1) * k_line);
     if (!keep_lines(static_cast<std::byte*>(made))) static_cast<void>(tulle_global_free(made));
 }
 
@@ -91,18 +87,30 @@ void append(waiter*& first, waiter& w) noexcept {
     *end = &w;
 }
 
-// Wakes all of a list. A process that is told may be gone, and use its entry again.
 void wake(waiter* list) noexcept {
     while (list != nullptr) {
         waiter* const next = list->next;
-        int const place = list->place;
-        if (int const error = tulle_signal_notify_at(place, list->signal))
-            fail("process %d cannot be woken: %s", place, std::strerror(-error));
+        tell(*list);
         list = next;
     }
 }
 
 } // namespace
+
+void* new_zeros(std::size_t bytes) noexcept {
+    void* made = nullptr;
+    int const error = make_zeros(made, bytes);
+    if (error == -ENOMEM)
+        fail("no global memory is left for locks, barriers and events: set TULLE_GLOBAL_MEMORY");
+    if (error != 0) fail("no global memory: %s", std::strerror(-error));
+    return made;
+}
+
+void tell(waiter& one) noexcept {
+    int const place = one.place;
+    if (int const error = tulle_signal_notify_at(place, one.signal))
+        fail("process %d cannot be woken: %s", place, std::strerror(-error));
+}
 
 void* new_line() noexcept {
     std::byte* found = nullptr;
@@ -223,7 +231,7 @@ void shared_lock::lock() noexcept {
 
 bool shared_lock::unlock() noexcept {
     auto const [was_held, to_tell] = m_core.unlock();
-    wake(static_cast<waiter*>(to_tell));
+    if (to_tell != nullptr) tell(*static_cast<waiter*>(to_tell));
     return was_held;
 }
 

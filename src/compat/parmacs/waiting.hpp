@@ -38,10 +38,15 @@ struct waiter : lock_entry<os::machine> {
 // the program if there is none.
 inline constexpr std::size_t k_line = 64;
 [[nodiscard]] void* new_line() noexcept;
+// More than that, of this place if there are other machines.
+[[nodiscard]] void* new_zeros(std::size_t bytes) noexcept;
 template <class T> [[nodiscard]] T* new_shared() noexcept {
     static_assert(sizeof(T) <= k_line);
     return ::new (new_line()) T;
 }
+
+// Wakes one that is in no list any more. It may be gone then, and use its entry again.
+void tell(waiter& one) noexcept;
 
 // The caller's place in a list.
 class wait_entry {
@@ -87,6 +92,8 @@ private:
 class shared_lock {
 public:
     void lock() noexcept;
+    [[nodiscard]] bool try_lock() noexcept { return m_core.try_lock(); }
+    [[nodiscard]] bool looks_held() const noexcept { return m_core.looks_held(); } // a hint
     // True: the caller has it. Otherwise the entry is in the list; once told, it has the lock if
     // that was granted, or has to enter again. `tries`: how often it was told already.
     [[nodiscard]] bool enter(waiter& own, int tries) noexcept;

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lock for processes on several machines, in two levels. Processes of one machine take turns at
+// the machine's share of the lock, in memory that they have in common. Who has the share asks the
+// home for the lock, for its machine. While nobody contends, the lock goes home with each unlock.
+// Contended, it stays with the machine, whose processes pass it on among themselves, until another
+// machine wants it. Then it leaves when none of them waits, or after so many more turns.
+// Sources: hierarchical and contention-sensitive locks: N. Ekström, "Improving DSZOOM's run time
+// system", 2004, section 4; the bound on turns: Radović and Hagersten, "Efficient synchronization
+// for nonuniform communication architectures", SC 2002.
+#pragma once
+
+#include "base/spin_lock.hpp"
+
+#include <cstdint>
+#include <mutex>
+
+namespace tulle::parmacs {
+
+// How a machine has the lock.
+enum class stay : std::uint8_t {
+    nowhere,      // it has not
+    once,         // until the next unlock
+    until_wanted, // until another machine wants it
+};
+
+enum class left : std::uint8_t {
+    not_held, // nobody of this machine had locked it
+    stays,
+    goes_home, // the caller tells the home
+};
+
+// Local: a lock for processes of one machine, free if its bytes are zero, as is the share.
+template <class Machine, class Local> class lock_share {
+    template <class T> using atomic = typename Machine::template atomic<T>;
+    template <class T> using plain = typename Machine::template plain<T>;
+
+public:
+    // Of those that use one machine only.
+    [[nodiscard]] Local& local() noexcept { return m_local; }
+
+    // Waits for the share. True: the machine has the lock already. Otherwise the caller asks the
+    // home, and then calls arrive(). `was_taken`: another process of this machine had the share.
+    [[nodiscard]] bool enter(bool& was_taken) noexcept {
+        was_taken = !m_local.try_lock();
+        if (was_taken) {
+            // relaxed: counted before the lock is taken, which orders what follows.
+            m_waiting.fetch_add(1, std::memory_order_relaxed);
+            m_local.lock();
+            m_waiting.fetch_sub(1, std::memory_order_relaxed);
+        }
+        return m_stay.load(std::memory_order_relaxed) != stay::nowhere; // relaxed: under the share
+    }
+    void arrive(stay how, bool is_wanted) noexcept {
+        // relaxed: under the share; recall() reads it there.
+        m_stay.store(how, std::memory_order_relaxed);
+        if (is_wanted) m_is_wanted.store(1, std::memory_order_relaxed);
+    }
+    // Asked by whoever would unlock, which may be another process than the one that has locked it,
+    // as long as it is known to be locked.
+    [[nodiscard]] bool is_held_here() const noexcept {
+        // relaxed: that it was locked happens before.
+        return m_stay.load(std::memory_order_relaxed) != stay::nowhere;
+    }
+    // `most`: turns of this machine while others want the lock.
+    [[nodiscard]] left unlock(int most) noexcept {
+        // relaxed, both: as above.
+        if (!is_held_here() || !m_local.looks_held()) return left::not_held;
+        bool const is_wanted = m_is_wanted.load(std::memory_order_relaxed) != 0;
+        if (is_wanted) m_turns.store(m_turns.load() + 1);
+        bool const goes = m_stay.load(std::memory_order_relaxed) == stay::once ||
+                          (is_wanted && (m_turns.load() >= most || !is_waited_for()));
+        if (goes) leave();
+        static_cast<void>(m_local.unlock());
+        if (goes) return left::goes_home;
+        Machine::fence_seq_cst(); // pairs with that of recall
+        // relaxed, both: after the fence. Who waits here unlocks later, and looks then.
+        if (m_is_wanted.load(std::memory_order_relaxed) == 0 || is_waited_for()) return left::stays;
+        return leave_if_free() ? left::goes_home : left::stays;
+    }
+    // By any process of this machine; does not wait. True: the lock goes home, and whoever wants it
+    // tells the home. Otherwise it does later, if it is here.
+    [[nodiscard]] bool recall() noexcept {
+        m_is_wanted.store(1, std::memory_order_relaxed); // relaxed: the fence follows
+        Machine::fence_seq_cst();                        // pairs with that of unlock
+        return leave_if_free();
+    }
+
+private:
+    [[nodiscard]] bool is_waited_for() const noexcept {
+        return m_waiting.load(std::memory_order_relaxed) != 0; // relaxed: see unlock
+    }
+    // With the share.
+    void leave() noexcept {
+        // relaxed, both: others see it with the share.
+        m_stay.store(stay::nowhere, std::memory_order_relaxed);
+        m_is_wanted.store(0, std::memory_order_relaxed);
+        m_turns.store(0);
+    }
+    // Who has the share looks again when it unlocks.
+    [[nodiscard]] bool leave_if_free() noexcept {
+        if (!m_local.try_lock()) return false;
+        // relaxed: under the share.
+        bool const was_here = m_stay.load(std::memory_order_relaxed) != stay::nowhere;
+        leave();
+        static_cast<void>(m_local.unlock());
+        return was_here;
+    }
+
+    Local m_local; // the share: held by whoever has the lock, and while it comes and goes
+    atomic<std::uint32_t> m_waiting{0}; // for the share
+    atomic<std::uint32_t> m_is_wanted{0};
+    plain<std::int32_t> m_turns{0}; // since it was wanted; under the share
+    atomic<stay> m_stay{stay::nowhere};
+};
+
+// Which machine has the lock, and who waits for it, at its home. Entry: an element of a list, with
+// `after` and `place`, where it was made. Zero bytes are a free one.
+template <class Machine, class Entry> class lock_home {
+    template <class T> using plain = typename Machine::template plain<T>;
+    using section = std::lock_guard<base::basic_spin_lock<Machine>>;
+
+public:
+    static constexpr int k_nowhere = -1;
+
+    struct answer {
+        bool is_granted = false; // otherwise the entry is told, when it has the lock
+        stay how = stay::once;
+        int recall_at = k_nowhere; // the caller recalls the lock from there: it stays until wanted
+    };
+
+    // For the machine of the entry. `is_contended` there; `threshold`: how often more it must be
+    // found contended than not before it stays anywhere.
+    [[nodiscard]] answer take(Entry& own, bool is_contended, int threshold) noexcept {
+        section const held(m_lock);
+        bool const is_taken = m_keeper.load() != 0;
+        note(is_taken || is_contended, threshold);
+        stay const how = m_contention.load() >= threshold ? stay::until_wanted : stay::once;
+        if (!is_taken) {
+            m_keeper.store(own.place + 1);
+            m_may_be_recalled.store(how == stay::until_wanted);
+            return {true, how, k_nowhere};
+        }
+        append(own);
+        int const from = m_may_be_recalled.load() ? m_keeper.load() - 1 : k_nowhere;
+        m_may_be_recalled.store(false);
+        return {false, how, from};
+    }
+    // By the machine that has it. Whom to tell, that it has the lock now and that it is wanted; or
+    // null.
+    [[nodiscard]] Entry* release() noexcept {
+        section const held(m_lock);
+        Entry* const next = m_first.load();
+        m_may_be_recalled.store(false); // who comes next leaves without
+        m_keeper.store(next != nullptr ? next->place + 1 : 0);
+        if (next != nullptr) m_first.store(static_cast<Entry*>(next->after.load()));
+        return next;
+    }
+    // The place that has taken it, for its machine.
+    [[nodiscard]] int keeper() noexcept {
+        section const held(m_lock);
+        return m_keeper.load() - 1;
+    }
+
+private:
+    void note(bool is_contended, int threshold) noexcept {
+        int const before = m_contention.load();
+        if (before >= threshold) return; // for good
+        m_contention.store(is_contended ? before + 1 : before - static_cast<int>(before != 0));
+    }
+    void append(Entry& own) noexcept {
+        own.after.store(nullptr);
+        if (m_first.load() == nullptr) return m_first.store(&own);
+        auto* last = m_first.load();
+        while (last->after.load() != nullptr) last = static_cast<Entry*>(last->after.load());
+        last->after.store(&own);
+    }
+
+    base::basic_spin_lock<Machine> m_lock; // guards the rest
+    plain<std::int32_t> m_keeper{0};       // its place and 1
+    plain<std::int32_t> m_contention{0};   // so many more found it taken than found it free
+    plain<bool> m_may_be_recalled{false};
+    plain<Entry*> m_first{nullptr};
+};
+
+} // namespace tulle::parmacs
