@@ -24,9 +24,8 @@ void become_host(geometry const& chosen, host_map const& hosts, int descriptor) 
     // NOLINTNEXTLINE(performance-no-int-to-ptr): where checks look
     auto* const states = reinterpret_cast<std::uint8_t*>(chosen.first_line());
     s_own = new host(chosen, hosts, descriptor, chosen.address + chosen.program_bytes, states);
+    s_is_host = true;
 }
-
-bool is_host() noexcept { return s_own != nullptr; }
 
 bool contains(std::uint64_t address) noexcept { return s_own->contains(address); }
 void add(line_range lines) noexcept { s_own->add(lines); }

@@ -21,7 +21,8 @@ namespace tulle::dsm {
 // Once: this process has a copy until it ends. Throws std::bad_alloc, std::system_error: the file
 // or something else cannot be mapped.
 void become_host(geometry const& chosen, host_map const& hosts, int descriptor);
-[[nodiscard]] bool is_host() noexcept;
+inline bool s_is_host = false; // written once
+[[nodiscard]] inline bool is_host() noexcept { return s_is_host; }
 
 // basic_coherent_host.hpp says what they do.
 [[nodiscard]] bool contains(std::uint64_t address) noexcept;

@@ -2,53 +2,25 @@
 #include "compat/parmacs/anywhere.hpp"
 
 #include "compat/parmacs/failure.hpp"
-#include "compat/parmacs/machines.hpp"
-#include "compat/parmacs/spanning_lock.hpp"
 #include "compat/parmacs/world.hpp"
 
 #include <tulle.h>
 
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 
 namespace tulle::parmacs {
 
-namespace {
-
-// Whether an address is that of a line in shared memory. A table remembers some that are, since
-// lines are not given back. relaxed: an entry stands for itself.
-bool is_line(void const* address) noexcept {
-    constexpr std::size_t k_remembered = 64;
-    static std::array<std::atomic<void const*>, k_remembered> s_known{};
-    auto const number = reinterpret_cast<std::uintptr_t>(address);
-    auto& known = s_known[number / k_line % k_remembered];
-    if (address != nullptr && known.load(std::memory_order_relaxed) == address) return true;
-    if (number % k_line != 0 || tulle_global_place_of(address) < 0) return false;
-    known.store(address, std::memory_order_relaxed);
+bool is_new_line(void const* address) noexcept {
+    bool const is_aligned = reinterpret_cast<std::uintptr_t>(address) % k_line == 0;
+    if (!is_aligned || tulle_global_place_of(address) < 0) return false;
+    known_line(address).store(address, std::memory_order_relaxed);
     return true;
 }
 
-} // namespace
-
-anywhere::anywhere(void* object, kind of, char const* macro) noexcept
-    : m_object(object), m_kind(of), m_macro(macro), m_home(-1) {
-    if (of != kind::part) {
-        static_cast<void>(world_for(macro));
-        if (!is_line(object)) refuse();
-    }
-    m_home = far_home_of(object);
-    if (of != kind::part && is_near() && *static_cast<kind*>(object) != of) refuse();
-}
-
 void anywhere::refuse() const noexcept {
+    static_cast<void>(world_for(m_macro));
     fail("%s: of something that has not been initialised", m_macro);
-}
-
-template <class T> T& anywhere::near() const noexcept {
-    if (m_kind == kind::part) return *static_cast<T*>(m_object);
-    return static_cast<named<T>*>(m_object)->object;
 }
 
 home_request anywhere::request(action what, std::int64_t amount) const noexcept {
@@ -88,13 +60,8 @@ void anywhere::add(std::int64_t amount) const noexcept {
 
 // --- locks ---------------------------------------------------------------------------------------
 
-void anywhere::lock() const noexcept {
-    if (!spans_machines()) return near<spanning_lock>().share.local().lock();
+void anywhere::lock_beyond() const noexcept {
     if (!take_spanning(m_object, m_home)) refuse();
-}
-bool anywhere::unlock() const noexcept {
-    if (!spans_machines()) return near<spanning_lock>().share.local().unlock();
-    return give_spanning(m_object, m_home);
 }
 
 // --- conditions ----------------------------------------------------------------------------------

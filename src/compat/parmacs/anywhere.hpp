@@ -4,7 +4,11 @@
 #pragma once
 
 #include "compat/parmacs/home_calls.hpp"
+#include "compat/parmacs/known_lines.hpp"
+#include "compat/parmacs/machines.hpp"
+#include "compat/parmacs/spanning_lock.hpp"
 #include "compat/parmacs/waiting.hpp"
+#include "compat/parmacs/world.hpp"
 
 #include <cstdint>
 
@@ -13,17 +17,30 @@ namespace tulle::parmacs {
 class anywhere {
 public:
     // A part of the world.
-    explicit anywhere(void* object) noexcept : anywhere(object, kind::part, "") {}
+    explicit anywhere(void* object) noexcept
+        : m_object(object), m_kind(kind::part), m_macro(""), m_home(far_home_of(object)) {}
     // Ends the program if it is nothing of that kind, but perhaps only when it is used.
-    anywhere(void* object, kind of, char const* macro) noexcept;
+    anywhere(void* object, kind of, char const* macro) noexcept
+        : m_object(object), m_kind(of), m_macro(macro), m_home(far_home_of(object)) {
+        if (find_world() == nullptr || !is_line(object) || (is_near() && mark() != of)) refuse();
+    }
 
     // --- values
     void wait_for(wish what, std::int64_t amount = 0) const noexcept;
     void change(std::int64_t to) const noexcept;
     void add(std::int64_t amount) const noexcept;
     // --- locks
-    void lock() const noexcept;
-    [[nodiscard]] bool unlock() const noexcept; // false: nobody holds it
+    void lock() const noexcept {
+        if (spans_machines())
+            lock_beyond();
+        else
+            near<spanning_lock>().share.local().lock();
+    }
+    // False: nobody holds it.
+    [[nodiscard]] bool unlock() const noexcept {
+        if (spans_machines()) return give_spanning(m_object, m_home);
+        return near<spanning_lock>().share.local().unlock();
+    }
     // --- conditions
     // Gives up the lock, and takes it again once woken. False: nobody holds it, and the caller must
     // end.
@@ -37,13 +54,18 @@ public:
                                               std::int64_t processes) const noexcept;
 
 private:
-    template <class T> [[nodiscard]] T& near() const noexcept;
+    void lock_beyond() const noexcept;
+    [[nodiscard]] kind mark() const noexcept { return *static_cast<kind const*>(m_object); }
+    template <class T> [[nodiscard]] T& near() const noexcept {
+        if (m_kind == kind::part) return *static_cast<T*>(m_object);
+        return static_cast<named<T>*>(m_object)->object;
+    }
     [[nodiscard]] bool is_near() const noexcept { return m_home < 0; }
     [[nodiscard]] home_request request(action what, std::int64_t amount = 0) const noexcept;
     std::int64_t ask(home_request const& wanted) const noexcept;
     std::int64_t ask_and_wait(home_request const& wanted) const noexcept;
     std::int64_t checked(std::int64_t done) const noexcept;
-    [[noreturn]] void refuse() const noexcept;
+    [[noreturn, gnu::cold]] void refuse() const noexcept;
 
     void* m_object;
     kind m_kind;

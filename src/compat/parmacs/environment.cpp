@@ -28,7 +28,6 @@ namespace {
 
 using program::program_data;
 
-world* s_world = nullptr;
 // Main has allocated memory before MAIN_INITENV.
 bool s_is_early = false;
 bool s_has_ended = false; // MAIN_END
@@ -122,7 +121,6 @@ void share_variables(char const* macro) {
     if (!wrong.empty()) fail("%s: the processes cannot share variables: %s", macro, wrong.c_str());
 }
 
-world* find_world() noexcept { return s_world; }
 void set_world(world* shared) noexcept { s_world = shared; }
 
 world& world_for(char const* macro) noexcept {

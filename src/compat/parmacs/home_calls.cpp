@@ -122,8 +122,7 @@ std::size_t serve_bytes(int from, std::span<std::byte const> request, std::byte*
 
 } // namespace
 
-int far_home_of(void const* object) noexcept {
-    if (!spans_machines()) return -1;
+int home_beyond(void const* object) noexcept {
     int const place = tulle_global_place_of(object);
     return place >= 0 && !is_on_this_machine(place) ? place : -1;
 }

@@ -4,6 +4,7 @@
 // memory and lists that processes of that machine use.
 #pragma once
 
+#include "compat/parmacs/machines.hpp"
 #include "compat/parmacs/waiting.hpp"
 
 #include <tulle/c/sync.h>
@@ -62,7 +63,10 @@ inline constexpr std::int64_t k_waits = INT64_MIN;       // the signal is notifi
 inline constexpr std::int64_t k_no_object = k_waits + 1; // it is none of that kind
 
 // -1: loads and stores reach the object.
-[[nodiscard]] int far_home_of(void const* object) noexcept;
+[[nodiscard]] int home_beyond(void const* object) noexcept; // where there are several machines
+[[nodiscard]] inline int far_home_of(void const* object) noexcept {
+    return spans_machines() ? home_beyond(object) : -1;
+}
 // Done by the home; ends the program if that cannot be asked.
 [[nodiscard]] std::int64_t ask_home(int home, home_request const& wanted) noexcept;
 // By the world, wherever it is.

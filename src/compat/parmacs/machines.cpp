@@ -6,17 +6,11 @@
 
 namespace tulle::parmacs {
 
-namespace {
-
-bool s_spans = false;
-
-} // namespace
-
 bool is_on_this_machine(int place) noexcept { return detail::shares_memory_with(place); }
 
 void look_at_machines() noexcept {
-    for (int p = 0; p < tulle_place_count(); ++p) s_spans = s_spans || !is_on_this_machine(p);
+    for (int p = 0; p < tulle_place_count(); ++p)
+        s_spans_machines = s_spans_machines || !is_on_this_machine(p);
 }
-bool spans_machines() noexcept { return s_spans; }
 
 } // namespace tulle::parmacs

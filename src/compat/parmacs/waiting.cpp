@@ -209,13 +209,8 @@ void shared_value::add(std::int64_t amount) noexcept {
     wake(granted);
 }
 
-bool shared_lock::enter(waiter& own, int tries) noexcept {
-    return m_core.enter(own, tries != 0, tries >= k_patience);
-}
-
 // Most locks are held for less time than a message takes.
-void shared_lock::lock() noexcept {
-    if (m_core.try_lock()) return;
+void shared_lock::lock_later() noexcept {
     std::uint64_t const end = now_ns() + k_spin_ns;
     do {
         for (int k = 0; k < k_pauses; ++k) detail::native_machine::pause();
@@ -223,16 +218,10 @@ void shared_lock::lock() noexcept {
     } while (now_ns() < end);
     for (int tries = 0;; ++tries) {
         wait_entry own;
-        if (enter(own.get(), tries)) return;
+        if (m_core.enter(own.get(), tries != 0, tries >= k_patience)) return;
         own.wait();
         if (own.get().is_granted.load()) return;
     }
-}
-
-bool shared_lock::unlock() noexcept {
-    auto const [was_held, to_tell] = m_core.unlock();
-    if (to_tell != nullptr) tell(*static_cast<waiter*>(to_tell));
-    return was_held;
 }
 
 void shared_condition::enter(waiter& own) noexcept {

@@ -91,16 +91,21 @@ private:
 // A lock (lock_core.hpp); zero bytes are a free one. Any process may release it.
 class shared_lock {
 public:
-    void lock() noexcept;
+    void lock() noexcept {
+        if (!m_core.try_lock()) lock_later();
+    }
     [[nodiscard]] bool try_lock() noexcept { return m_core.try_lock(); }
     [[nodiscard]] bool looks_held() const noexcept { return m_core.looks_held(); } // a hint
-    // True: the caller has it. Otherwise the entry is in the list; once told, it has the lock if
-    // that was granted, or has to enter again. `tries`: how often it was told already.
-    [[nodiscard]] bool enter(waiter& own, int tries) noexcept;
     // False: nobody holds it.
-    [[nodiscard]] bool unlock() noexcept;
+    [[nodiscard]] bool unlock() noexcept {
+        auto const [was_held, to_tell] = m_core.unlock();
+        if (to_tell != nullptr) tell(*static_cast<waiter*>(to_tell));
+        return was_held;
+    }
 
 private:
+    void lock_later() noexcept;
+
     lock_core<os::machine> m_core;
 };
 

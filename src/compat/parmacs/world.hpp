@@ -45,7 +45,8 @@ struct children {
 [[nodiscard]] children& own_children() noexcept;
 
 // Null: before MAIN_INITENV, or after MAIN_END.
-[[nodiscard]] world* find_world() noexcept;
+inline world* s_world = nullptr; // set_world
+[[nodiscard]] inline world* find_world() noexcept { return s_world; }
 // The same for a macro, which ends the program with a message then.
 [[nodiscard]] world& world_for(char const* macro) noexcept;
 // The same for a macro that programs use before MAIN_INITENV: then it begins here.
