@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mutex for the threads of all places. Plain, each lock asks its home, and each unlock gives it
 // back. Hierarchical, it stays at the place that has it, whose threads lock it without any message,
-// until another place asks for it; that one gets it after `k_most_turns` more turns at most.
+// until another place asks for it; that one gets it after `tuning::most_turns` more turns at most.
 // It is plain at first, and turns hierarchical, for good, when it is contended (or as its mode
 // says).
 //   // at one place; copies travel, and are the same mutex
@@ -27,13 +27,17 @@ class global_mutex {
 public:
     enum class mode : std::uint8_t { contention_sensitive, plain, hierarchical };
 
-    // Turns that threads of a place may have while another place waits.
-    static constexpr int k_most_turns = 64;
+    struct tuning {
+        int threshold = 16;  // so many more that found it taken than found it free: it is contended
+        int most_turns = 64; // of threads of a place while another place waits
+    };
 
-    // The homes are the places in turn, or as given. Errors: those of finish(); std::bad_alloc.
+    // The homes are the places in turn, or as given. Errors: those of finish(); std::bad_alloc;
+    // std::invalid_argument: a threshold below 0, no turns.
     [[nodiscard]] TULLE_API static global_mutex make(mode m = mode::contention_sensitive);
     [[nodiscard]] TULLE_API static global_mutex make(place home,
                                                      mode m = mode::contention_sensitive);
+    [[nodiscard]] TULLE_API static global_mutex make(place home, mode m, tuning const& how);
 
     // Errors: std::logic_error: it has been destroyed; std::bad_alloc; dead_place: its home has
     // died, or a place that had it (then nobody gets it any more).

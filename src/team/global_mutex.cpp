@@ -30,8 +30,8 @@ void recall_here(std::uint64_t name, std::uint64_t home);
 
 class lock_home {
 public:
-    lock_home(int here, std::uint64_t name, lock_mode mode) noexcept
-        : m_here(here), m_name(name), m_mode(mode) {}
+    lock_home(int here, std::uint64_t name, lock_mode mode, int threshold) noexcept
+        : m_here(here), m_name(name), m_mode(mode), m_threshold(threshold) {}
 
     // Takes the mutex for a thread of that place; waits. True: the place keeps it until it is
     // recalled.
@@ -60,12 +60,11 @@ public:
     [[nodiscard]] bool is_hierarchical() const noexcept {
         return m_mode == lock_mode::hierarchical ||
                (m_mode == lock_mode::contention_sensitive &&
-                m_contention.load(std::memory_order_relaxed) == k_contended);
+                m_contention.load(std::memory_order_relaxed) == m_threshold);
     }
 
 private:
     static constexpr int k_nowhere = -1;
-    static constexpr int k_contended = 16; // so many more that found it taken than found it free
 
     void serve_next() {
         m_holder = k_nowhere;
@@ -86,7 +85,7 @@ private:
     }
     void note(bool contended) noexcept {
         int const before = m_contention.load(std::memory_order_relaxed); // relaxed: as above
-        if (before == k_contended) return;
+        if (before == m_threshold) return;
         m_contention.store(contended ? before + 1 : before - static_cast<int>(before != 0),
                            std::memory_order_relaxed);
     }
@@ -100,6 +99,7 @@ private:
     int m_here;
     std::uint64_t m_name;
     lock_mode m_mode;
+    int m_threshold;
     std::atomic<int> m_contention{0};
     mutex m_lock; // guards the rest
     condition_variable m_moved;
@@ -125,6 +125,9 @@ private:
 };
 
 struct lock_part {
+    explicit lock_part(int turns_at_most) noexcept : most_turns(turns_at_most) {}
+
+    int const most_turns;
     patient_lock lock;    // held by the holder of the mutex, and while it comes and goes
     bool is_kept = false; // by this place; guarded by `lock`
     int turns = 0;        // since it was recalled; guarded by `lock`
@@ -181,7 +184,12 @@ global_mutex global_mutex::make(mode m) {
     return make(place(static_cast<int>(name % static_cast<std::uint64_t>(place_count()))), m);
 }
 
-global_mutex global_mutex::make(place home, mode m) {
+global_mutex global_mutex::make(place home, mode m) { return make(home, m, tuning()); }
+
+global_mutex global_mutex::make(place home, mode m, tuning const& how) {
+    if (how.threshold < 0 || how.most_turns < 1)
+        throw std::invalid_argument(
+            "tulle::global_mutex: no threshold below 0, and a turn at least");
     global_mutex const made(home.index(), detail::new_name());
     try {
         finish([&](activities& all) {
@@ -189,14 +197,14 @@ global_mutex global_mutex::make(place home, mode m) {
                 if (p.is_dead()) continue;
                 all.async_at(
                     p,
-                    [](int home_index, std::uint64_t name, mode chosen) {
-                        auto own = std::make_shared<lock_part>();
+                    [](int home_index, std::uint64_t name, mode chosen, int threshold, int turns) {
+                        auto own = std::make_shared<lock_part>(turns);
                         int const here = detail::here_index();
                         if (here == home_index)
-                            own->home = std::make_unique<lock_home>(here, name, chosen);
+                            own->home = std::make_unique<lock_home>(here, name, chosen, threshold);
                         detail::set_local_object(name, std::move(own));
                     },
-                    made.m_home, made.m_name, m);
+                    made.m_home, made.m_name, m, how.threshold, how.most_turns);
             }
         });
     } catch (...) {
@@ -236,7 +244,7 @@ void global_mutex::unlock() const {
     if (!own->is_kept)
         release(*own, m_name, m_home);
     else if (own->is_recalled.load(std::memory_order_relaxed) &&
-             ++own->turns >= k_most_turns) // relaxed: a hint
+             ++own->turns >= own->most_turns) // relaxed: a hint
         give_back(*own, m_name, m_home);
     own->lock.unlock();
 }

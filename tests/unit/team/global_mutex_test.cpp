@@ -134,6 +134,37 @@ TEST_P(global_mutex_test, hierarchical_needs_no_messages_while_it_stays) {
     m.destroy();
 }
 
+TEST_P(global_mutex_test, is_contended_from_the_threshold_on) {
+    static guarded s_guarded;
+    bool const looks = GetParam().mode == lock_mode::contention_sensitive;
+    bool const always = GetParam().mode == lock_mode::hierarchical;
+    for (int const threshold : {0, 1'000'000}) {
+        s_guarded = {};
+        auto const m = tulle::global_mutex::make(tulle::place(0), GetParam().mode, {threshold, 1});
+        EXPECT_EQ(m.is_hierarchical(), always || (looks && threshold == 0));
+        tulle::finish([&](tulle::activities& all) {
+            for (int k = 0; k < 6; ++k)
+                all.async_at(
+                    tulle::place(k % 3),
+                    [](tulle::global_mutex own) {
+                        for (int i = 0; i < 50; ++i) add(own, s_guarded);
+                    },
+                    m);
+        });
+        EXPECT_EQ(s_guarded.count, 300);
+        EXPECT_EQ(m.is_hierarchical(), always || (looks && threshold == 0));
+        m.destroy();
+    }
+}
+
+TEST_P(global_mutex_test, tuning_has_to_make_sense) {
+    auto const make = [](int threshold, int turns) {
+        return tulle::global_mutex::make(tulle::place(0), GetParam().mode, {threshold, turns});
+    };
+    EXPECT_THROW(static_cast<void>(make(-1, 1)), std::invalid_argument);
+    EXPECT_THROW(static_cast<void>(make(0, 0)), std::invalid_argument);
+}
+
 TEST_P(global_mutex_test, is_an_error_once_it_is_destroyed) {
     auto const m = tulle::global_mutex::make(GetParam().mode);
     m.destroy();
