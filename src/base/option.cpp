@@ -141,6 +141,16 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      1,
      nullptr,
      {}},
+    {"explain",
+     "0|1",
+     "1: at the end, which calls have kept workers from their threads, and which threads of the "
+     "program the operating system runs.",
+     value_kind::number,
+     0,
+     0,
+     1,
+     nullptr,
+     {}},
     {"global_memory",
      "bytes",
      "Global memory, in equal parts at all places; addresses only, pages take memory when they are "

@@ -27,6 +27,7 @@ enum class option_id : std::uint8_t {
     deadlock,
     deadlock_ms,
     stack_report,
+    explain,
     global_memory,
     global_group,
     global_algorithm,
@@ -44,7 +45,7 @@ enum class option_id : std::uint8_t {
     start_timeout,
     host_timeout
 };
-inline constexpr std::size_t k_option_count = 28;
+inline constexpr std::size_t k_option_count = 29;
 
 // More workers than this are a slip of the pen.
 inline constexpr std::uint64_t k_most_workers = 4096;

@@ -4,6 +4,7 @@
 
 #include "arch/fiber_annotations.hpp"
 #include "base/error.hpp"
+#include "diag/explain_report.hpp"
 #include "diag/fault_handler.hpp"
 #include "diag/stack_use_report.hpp"
 #include "diag/watch.hpp"
@@ -131,6 +132,7 @@ std::optional<sched::settings> settings_of(base::option_table const& options, bo
     s.most_stacks = options.number(option_id::max_stacks);
     s.most_unstarted = static_cast<std::uint32_t>(options.number(option_id::max_unstarted));
     s.adopt_caller = adopt_caller;
+    s.explains = options.number(option_id::explain) != 0;
     s.measures_stacks =
         options.number(option_id::stack_report) != 0 && arch::may_read_unused_stack();
     s.on_late_overflow = s.measures_stacks ? &diag::end_for_overflow : nullptr;
@@ -167,7 +169,7 @@ void instance::before_process_fork() noexcept {
 void instance::after_process_fork(bool in_child) noexcept {
     auto& threads = sched::scheduler::instance().around_fork();
     in_child ? threads.in_child() : threads.in_parent();
-    if (in_child) m_owes_report = false; // the parent's
+    if (in_child) m_owes_stacks = m_owes_explanation = false; // the parent's
     if (in_child) membership::forget();
     if (in_child) io::reactor::instance().forget();
     m_cpus.after_process_fork(in_child);
@@ -205,25 +207,30 @@ start_result instance::start_as(base::option_table const& options, bool adopt_ca
         settings_of(options, adopt_caller && sched::process_fork::may_adopt_caller());
     if (!chosen) return {EINVAL};
     start_result const result = start_all(services(), {options, *chosen, m_cpus});
-    if (result.error == 0 && options.number(option_id::stack_report) != 0) owe_stack_report();
+    if (result.error == 0) owe_reports(options);
     return result;
 }
 
-void instance::owe_stack_report() noexcept {
-    m_owes_report = sched::scheduler::instance().uses_of_stacks() != nullptr;
-    if (!m_owes_report) base::warn("the option stack_report does nothing under Valgrind");
-    if (!m_reports_at_exit) m_reports_at_exit = std::atexit([] { the().report_stacks(); }) == 0;
+void instance::owe_reports(base::option_table const& options) noexcept {
+    bool const of_stacks = options.number(option_id::stack_report) != 0;
+    m_owes_stacks = of_stacks && sched::scheduler::instance().uses_of_stacks() != nullptr;
+    if (of_stacks && !m_owes_stacks)
+        base::warn("the option stack_report does nothing under Valgrind");
+    m_owes_explanation = options.number(option_id::explain) != 0;
+    if ((m_owes_stacks || m_owes_explanation) && !m_reports_at_exit)
+        m_reports_at_exit = std::atexit([] { the().report(); }) == 0;
 }
 
-void instance::write_stack_report() noexcept {
-    if (std::exchange(m_owes_report, false))
-        diag::report_stack_uses(*sched::scheduler::instance().uses_of_stacks());
+void instance::write_reports() noexcept {
+    auto& s = sched::scheduler::instance();
+    if (std::exchange(m_owes_stacks, false)) diag::report_stack_uses(*s.uses_of_stacks());
+    if (std::exchange(m_owes_explanation, false)) diag::explain(s.watching());
 }
 
 // Threads may be alive and go on during this call.
-void instance::report_stacks() noexcept {
+void instance::report() noexcept {
     std::unique_lock const held(m_lock, std::try_to_lock);
-    if (held) write_stack_report();
+    if (held) write_reports();
 }
 
 // The options that are given hold from now on, if the start succeeds.
@@ -255,7 +262,7 @@ int instance::stop() {
         if (error == EPERM || (error != 0 && sched::now_ns() >= give_up)) return error;
         if (error == 0 && !s.caller_has_end()) {
             stop_all(services(), {m_options, s.chosen(), m_cpus});
-            write_stack_report();
+            write_reports();
             return 0;
         }
         held.unlock();

@@ -40,9 +40,9 @@ public:
     [[nodiscard]] static int set_workers(int wanted, os::cgroup_files const& cgroups = {});
     [[nodiscard]] cpu_share& cpus() noexcept { return m_cpus; }
     [[nodiscard]] std::string describe_live_threads();
-    // Writes what the option `stack_report` asks for, at the end of the process or after stop(),
-    // unless that has been done or another thread is at it.
-    void report_stacks() noexcept;
+    // Writes what the options `stack_report` and `explain` ask for, at the end of the process or
+    // after stop(), unless that has been done or another thread is at it.
+    void report() noexcept;
     void before_process_fork() noexcept;
     void after_process_fork(bool in_child) noexcept;
     [[nodiscard]] base::option_error set_option(std::string_view name, std::string_view value);
@@ -56,14 +56,15 @@ private:
     // Called with the lock held.
     [[nodiscard]] start_result start_as(base::option_table const& options, bool adopt_caller);
     static void join_places();
-    void owe_stack_report() noexcept;
-    void write_stack_report() noexcept;
+    void owe_reports(base::option_table const& options) noexcept;
+    void write_reports() noexcept;
 
     std::mutex m_lock;
     base::option_table m_options;
     cpu_share m_cpus;               // joined and left with the lock held
-    bool m_reports_at_exit = false; // report_stacks is registered
-    bool m_owes_report = false;     // of what has run since the start; both guarded by m_lock
+    bool m_reports_at_exit = false; // report is registered; guarded by m_lock, as the next ones
+    bool m_owes_stacks = false;     // the table of what has run since the start
+    bool m_owes_explanation = false;
 };
 
 [[nodiscard]] instance& the();

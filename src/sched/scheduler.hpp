@@ -66,6 +66,7 @@ struct settings {
     bool adopt_caller = true;
     std::size_t most_stacks = 0;               // at a time; 0: as many as memory allows
     std::uint32_t most_unstarted = UINT32_MAX; // in a queue, before a spawner is held up
+    bool explains = false;                     // the option `explain`
     bool measures_stacks = false;              // stack_use.hpp
     // Called, where stacks are measured, when a stack without a guard is found to have overflowed.
     void (*on_late_overflow)(stack_user const& user, thread_id id) noexcept = nullptr;

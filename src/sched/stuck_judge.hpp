@@ -61,6 +61,10 @@ public:
         if (n.since == 0 || n.state != stuck_state::free) return ~std::uint64_t{0};
         return n.since + k_in_kernel_ns;
     }
+    // ns: when it was seen to come back to the scheduler last; 0: it is idle.
+    [[nodiscard]] std::uint64_t since(std::size_t index) const noexcept {
+        return m_notes[index].since;
+    }
     [[nodiscard]] stuck_state state_of(std::size_t index) const noexcept {
         return m_notes[index].state;
     }

@@ -46,6 +46,7 @@ int watcher::start(scheduler& watched) try {
     auto const workers = static_cast<std::size_t>(watched.most_workers());
     m_judge = {};
     m_judge.reserve(workers);
+    m_log.begin(workers);
     m_tasks = std::vector<os::task_state>(workers);
     m_needed.assign(workers + 1, 0);
     m_stuck.reserve(workers);
@@ -136,12 +137,15 @@ stuck_state watcher::judge(worker_remote& w, std::uint64_t now) noexcept {
     if (halts % 2 != 0) return before;
     stuck_state const state = m_judge.judge(index, sample(w), now, of);
     if (w.halts.load(std::memory_order_acquire) != halts) return m_judge.keep(index, before);
-    note(w, state, before, of.seen.call);
+    note(w, state, before, of.seen.call, now);
     return state;
 }
 
 // relaxed, all: see add_one.
-void watcher::note(worker_remote& w, stuck_state state, stuck_state before, int call) noexcept {
+void watcher::note(worker_remote& w, stuck_state state, stuck_state before, int call,
+                   std::uint64_t now) noexcept {
+    auto const index = static_cast<std::size_t>(w.index);
+    m_log.note(index, state, call, m_judge.since(index), now);
     if (state == stuck_state::in_kernel && call >= 0) {
         m_last_call.store(call, std::memory_order_relaxed);
         w.found_call.store(call, std::memory_order_relaxed);
@@ -240,6 +244,10 @@ bool watcher::events_are_unwatched() const noexcept {
 // round, and another one a while later, before it may be told again: else a program that makes work
 // all the time would wake it each time.
 void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
+    if (m_scheduler->chosen().explains) {
+        doze(now + k_ms);
+        return;
+    }
     auto& idle = m_scheduler->idle();
     if (found.waits || m_is_told) {
         m_is_told = false;

@@ -10,12 +10,14 @@
 //                    timers; whoever wakes the last sleeper wakes the watcher, too
 //   for 10 ms        while all workers are busy and nothing waits; whoever makes work then wakes it
 //   for 0.5 to 4 ms  while something waits
+//   for 1 ms         if it is to tell of all that it finds (settings::explains)
 // The rule for computing threads is that of the Go scheduler's monitor (sysmon), which preempts;
 // here the operating system divides the processors among more workers.
 #pragma once
 
 #include "os/task_state.hpp"
 #include "sched/stuck_judge.hpp"
+#include "sched/stuck_log.hpp"
 
 #include <array>
 #include <atomic>
@@ -59,6 +61,10 @@ public:
     // The number of its OS thread; 0: none. relaxed: for reports.
     [[nodiscard]] int tid() const noexcept { return m_tid.load(std::memory_order_relaxed); }
     [[nodiscard]] watcher_view view() const noexcept;
+    // The same by system calls.
+    [[nodiscard]] stuck_log const& stuck() const noexcept { return m_log; }
+    // It has run, or does.
+    [[nodiscard]] bool has_watched() const noexcept { return m_scheduler != nullptr; }
 
 private:
     struct findings {
@@ -73,7 +79,8 @@ private:
     [[nodiscard]] worker_remote* substitute_to_dismiss() const noexcept;
     [[nodiscard]] bool has_to_poll() const noexcept;
     [[nodiscard]] bool events_are_unwatched() const noexcept;
-    void note(worker_remote& w, stuck_state state, stuck_state before, int call) noexcept;
+    void note(worker_remote& w, stuck_state state, stuck_state before, int call,
+              std::uint64_t now) noexcept;
     void substitute(std::uint64_t now) noexcept;
     void free_main_if_stuck() noexcept;
     void expire_late_timers(std::uint64_t now) noexcept;
@@ -106,6 +113,7 @@ private:
 
     // For reports; written by the watcher only.
     std::atomic<int> m_shown_substitutes{0}, m_last_call{-1}, m_last_worker{-1};
+    stuck_log m_log;
     std::atomic<std::uint64_t> m_substituted{0}, m_found_in_kernel{0}, m_found_computing{0};
 };
 

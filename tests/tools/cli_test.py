@@ -7,7 +7,7 @@ import sys
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks", "max_unstarted", "deadlock", "deadlock_ms", "stack_report",
+OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks", "max_unstarted", "deadlock", "deadlock_ms", "stack_report", "explain",
            "global_memory", "global_group", "global_algorithm", "global_report", "global_low", "share_globals", "coherent", "coherent_unit", "on_place_death", "reserve_cpu", "check",
            "share_cpus", "start_timeout", "host_timeout"}
 
@@ -115,8 +115,8 @@ class Run(unittest.TestCase):
     def test_options_reach_the_program(self):
         self.assertEqual(self.echo(), ",,")
         self.assertEqual(self.echo("--workers", "3"), "3,,")
-        done = tulle("run", "--stack-report", "--check", "--", "sh", "-c", "echo $TULLE_STACK_REPORT $TULLE_CHECK")
-        self.assertEqual(done.stdout, "1 1\n")
+        done = tulle("run", "--stack-report", "--explain", "--check", "--", "sh", "-c", "echo $TULLE_STACK_REPORT $TULLE_EXPLAIN $TULLE_CHECK")
+        self.assertEqual(done.stdout, "1 1 1\n")
         self.assertEqual(self.echo("--stack-size", "64K", "--set", "guard=none", "--set", "workers=2"), "2,64K,none")
 
     def test_the_library_takes_what_run_hands_over(self):

@@ -11,7 +11,7 @@ _tulle_run() {
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
             -n | --places | --hosts | --mpi | --tags | --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
-            --stack-report | --check | --pthreads | --ucontext | --ucontext=* | --share-cpus | --no-bind | -n* | --places=* | --hosts=* | --mpi=* | --tags=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
+            --stack-report | --explain | --check | --pthreads | --ucontext | --ucontext=* | --share-cpus | --no-bind | -n* | --places=* | --hosts=* | --mpi=* | --tags=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
             --) ((i++)); break ;;
             *) break ;;
         esac
@@ -25,7 +25,7 @@ _tulle_run() {
         --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$cur")) ;;
         --tags) COMPREPLY=($(compgen -W "others all none" -- "$cur")) ;;
         -n | --places | --hosts | --workers | --stack-size | --seed | --explore | --time-limit) COMPREPLY=() ;;
-        *) COMPREPLY=($(compgen -W "--places --hosts --mpi --tags --workers --stack-size --stack-report --check --pthreads --ucontext --ucontext=no-masks --share-cpus --no-bind --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
+        *) COMPREPLY=($(compgen -W "--places --hosts --mpi --tags --workers --stack-size --stack-report --explain --check --pthreads --ucontext --ucontext=no-masks --share-cpus --no-bind --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
     esac
 }
 

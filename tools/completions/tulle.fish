@@ -52,6 +52,7 @@ complete -c tulle -n '__fish_seen_subcommand_from run' -l workers -x -d 'OS thre
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-size -x -d 'Bytes of a stack'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l no-bind -d 'Places share all processors'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-report -d 'How much of their stacks threads have used'
+complete -c tulle -n '__fish_seen_subcommand_from run' -l explain -d 'Which calls have kept workers from their threads'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l pthreads -d 'Threads of PROG are threads of Tulle'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l ucontext -d 'Switches of <ucontext.h> by Tulle'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l share-cpus -d 'Shares the processors with other programs'

@@ -29,6 +29,7 @@ struct run_request {
     std::string workers;
     std::string stack_size;
     bool stack_report = false;
+    bool explain = false;
     bool check = false;
     bool no_bind = false;
     bool share_cpus = false;
@@ -64,6 +65,7 @@ base::option_table hand_over_all(run_request const& request) {
     if (!request.workers.empty()) hand_over(table, "workers=" + request.workers);
     if (!request.stack_size.empty()) hand_over(table, "stack_size=" + request.stack_size);
     if (request.stack_report) hand_over(table, "stack_report=1");
+    if (request.explain) hand_over(table, "explain=1");
     if (request.check) hand_over(table, "check=1");
     if (request.share_cpus) hand_over(table, "share_cpus=1");
     if (request.share_globals) hand_over(table, "share_globals=on");
@@ -82,6 +84,7 @@ std::string options_text(run_request const& request) {
     if (!request.workers.empty()) text += "--workers " + quoted(request.workers) + " ";
     if (!request.stack_size.empty()) text += "--stack-size " + quoted(request.stack_size) + " ";
     if (request.stack_report) text += "--stack-report ";
+    if (request.explain) text += "--explain ";
     if (request.check) text += "--check ";
     if (!request.ucontext.empty()) text += "--ucontext=" + request.ucontext + " ";
     if (request.pthreads) text += "--pthreads ";
@@ -162,6 +165,14 @@ CLI::Validator in_range(std::uint64_t least, std::uint64_t most) {
     return CLI::Range(least, most).description("");
 }
 
+void add_reports(CLI::App& app, run_request& request) {
+    app.add_flag("--stack-report", request.stack_report,
+                 "At the end, how much of their stacks threads have used");
+    app.add_flag("--explain", request.explain,
+                 "At the end, which calls have kept workers from their threads, and which threads "
+                 "the system runs");
+}
+
 } // namespace
 
 command add_run(CLI::App& program) {
@@ -200,8 +211,7 @@ command add_run(CLI::App& program) {
     app->add_option("--stack-size", request->stack_size,
                     "Bytes of a thread's stack; K, M, G may follow")
         ->type_name("S");
-    app->add_flag("--stack-report", request->stack_report,
-                  "At the end, how much of their stacks threads have used");
+    add_reports(*app, *request);
     app->add_flag("--share-cpus", request->share_cpus,
                   "Shares the processors with the user's other programs that do (`tulle cpus`)");
     app->add_flag("--share-globals", request->share_globals,

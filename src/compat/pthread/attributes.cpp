@@ -9,8 +9,9 @@
 namespace tulle::posix {
 
 // A stack of the program's own, a scheduling policy or processors for this one thread.
-bool needs_os_thread(pthread_attr_t const* attributes) noexcept {
-    if (attributes == nullptr) return false;
+std::optional<diag::os_thread_reason> needs_os_thread(pthread_attr_t const* attributes) noexcept {
+    using reason = diag::os_thread_reason;
+    if (attributes == nullptr) return std::nullopt;
     void* stack = nullptr;
     std::size_t size = 0;
     int inherits = PTHREAD_INHERIT_SCHED, policy = SCHED_OTHER;
@@ -24,7 +25,10 @@ bool needs_os_thread(pthread_attr_t const* attributes) noexcept {
     // All processors, if none were set.
     bool const has_cpus = pthread_attr_getaffinity_np(attributes, sizeof cpus, &cpus) == 0 &&
                           CPU_COUNT(&cpus) != CPU_SETSIZE;
-    return has_stack || has_cpus || (inherits == PTHREAD_EXPLICIT_SCHED && policy != SCHED_OTHER);
+    if (has_stack) return reason::own_stack;
+    if (has_cpus) return reason::processors;
+    if (inherits == PTHREAD_EXPLICIT_SCHED && policy != SCHED_OTHER) return reason::policy;
+    return std::nullopt;
 }
 
 namespace {

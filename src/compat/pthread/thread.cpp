@@ -328,9 +328,14 @@ using namespace tulle::posix;
 TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*),
                                    void* argument) {
     kept_errno const kept;
-    if (needs_os_thread(how) || !start_once())
-        return TULLE_LIBC(pthread_create)(id, how, start, argument);
-    return create(id, how, start, argument);
+    auto why = needs_os_thread(how);
+    // Otherwise nobody would tell.
+    if (why && tulle::runtime::the().options().number(tulle::base::option_id::explain) != 0)
+        static_cast<void>(start_once());
+    if (!why && !start_once()) why = tulle::diag::os_thread_reason::no_run_time;
+    if (!why) return create(id, how, start, argument);
+    tulle::diag::note_os_thread(*why);
+    return TULLE_LIBC(pthread_create)(id, how, start, argument);
 }
 
 TULLE_INTERPOSE int pthread_join(pthread_t id, void** result) {

@@ -8,6 +8,7 @@
 #include "compat/pthread/signal_set.hpp"
 #include "compat/pthread/thread_block.hpp"
 #include "compat/pthread/vfork.hpp"
+#include "diag/explain_report.hpp"
 #include "sched/cancellation.hpp"
 #include "sched/parking.hpp"
 #include "wait/limit_timer.hpp"
@@ -18,6 +19,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <pthread.h>
 
@@ -155,8 +157,9 @@ void forget_commands() noexcept;
 void destroy_values() noexcept;
 void begin_variables() noexcept;
 
-// The C library makes an OS thread of what needs one.
-[[nodiscard]] bool needs_os_thread(pthread_attr_t const* attributes) noexcept;
+// The C library makes an OS thread of what needs one: why.
+[[nodiscard]] std::optional<diag::os_thread_reason>
+needs_os_thread(pthread_attr_t const* attributes) noexcept;
 
 // errno as POSIX has it: a call that waits leaves it alone if it succeeds.
 class kept_errno {

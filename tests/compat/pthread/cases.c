@@ -651,6 +651,27 @@ static void many(void) {
     SHOW(made);
 }
 
+// What only a thread of the kernel has.
+static void own_resources(void) {
+    enum { k_stack = 1 << 18 };
+    void* const memory = aligned_alloc(4096, k_stack);
+    pthread_attr_t with_stack, on_first;
+    pthread_attr_init(&with_stack);
+    pthread_attr_setstack(&with_stack, memory, k_stack);
+    pthread_attr_init(&on_first);
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    pthread_attr_setaffinity_np(&on_first, sizeof allowed, &allowed);
+    pthread_t t[3];
+    int flag[3] = {0};
+    pthread_create(&t[0], &with_stack, set_flag, &flag[0]);
+    pthread_create(&t[1], &on_first, set_flag, &flag[1]);
+    pthread_create(&t[2], &on_first, set_flag, &flag[2]);
+    for (int k = 0; k < 3; ++k) pthread_join(t[k], NULL);
+    SHOW(flag[0] + flag[1] + flag[2]);
+    free(memory);
+}
+
 // For a test that looks at the process from outside.
 static void hold(void) {
     enum { k_threads = 5000 };
@@ -720,6 +741,7 @@ static struct {
     {"stacks", stacks},
     {"busy", busy},
     {"many", many},
+    {"own_resources", own_resources},
 };
 
 int main(int count, char** words) {

@@ -61,6 +61,11 @@ class Loading(unittest.TestCase):
             program.send_signal(signal.SIGTERM)
             self.assertEqual(program.wait(timeout=5), -signal.SIGTERM)
 
+    def test_it_tells_what_the_system_runs(self):
+        done = run(TULLE, "run", "--pthreads", "--explain", CASES, "own_resources")
+        self.assertIn("\nthreads that are OS threads: 1, as they bring memory for their stacks\n", done.stderr)
+        self.assertIn("\nthreads that are OS threads: 2, as they are to run on some processors only\n", done.stderr)
+
     def test_it_needs_no_other_place_and_no_seed(self):
         for words in (("-n", "2"), ("--seed", "1")):
             done = run(*WAY, *words, "true")
