@@ -39,7 +39,7 @@ template <class T, class... A>
 [[nodiscard]] global_ptr<T> make_global(place home, A const&... arguments) {
     std::uint64_t const address = detail::allocate_global(sizeof(T), home.index(), false);
     TULLE_TRY {
-        at(
+        detail::serve_at(
             home,
             [](detail::location<T> there, A... values) {
                 ::new (&there.object()) T(std::move(values)...);
@@ -56,7 +56,7 @@ template <class T, class... A>
 // free_global().
 template <class T> void destroy_global(global_ptr<T> p) {
     if (!p) return;
-    at(
+    detail::serve_at(
         p.home(), [](detail::location<T> there) { std::destroy_at(&there.object()); },
         detail::location_of(p));
     detail::free_global(p.address());
@@ -83,7 +83,7 @@ template <class T> struct object_address {
 
     // f(location, arguments...) there.
     template <class F, class... A> auto call(F f, A const&... arguments) const {
-        return at(place(home), f, there, arguments...);
+        return detail::serve_at(place(home), f, there, arguments...);
     }
     template <class F, class... A> auto wait(limit until, A... arguments) const {
         return call_home<F>(home, until, there, std::move(arguments)...);

@@ -218,12 +218,18 @@ requires(!std::is_same_v<std::decay_t<F>, attributes> &&
     return async(attributes{}, std::forward<F>(callable), std::forward<A>(arguments)...);
 }
 // Runs it as a thread of the group, or as the group's policy says; an exception goes to the future.
+// What holding() says of the callable counts.
 template <class F, class... A>
 TULLE_INLINE auto async(spawn_group& group, F&& callable, A&&... arguments) {
+    [[maybe_unused]] detail::held_bytes const held = detail::bytes_of(callable);
     auto bound = detail::bind_call(std::forward<F>(callable), std::forward<A>(arguments)...);
     using result = std::invoke_result_t<decltype(bound)&>;
     detail::future_state_pointer<result> state(new detail::future_state<result>);
-    group.spawn(detail::async_body<result, decltype(bound)>{state, std::move(bound)});
+    detail::async_body<result, decltype(bound)> body{state, std::move(bound)};
+    if constexpr (detail::says_bytes<std::decay_t<F>>)
+        group.spawn(holding(held.count, std::move(body)));
+    else
+        group.spawn(std::move(body));
     return detail::future_access::make(std::move(state));
 }
 

@@ -77,7 +77,7 @@ template <class G> struct feb_at_home {
     }
     // f(word, arguments...) there.
     template <class F, class... A> static auto call(G const& w, F f, A... arguments) {
-        return at(place(home_of(w, sizeof(word))), f, location_of(w), arguments...);
+        return serve_at(place(home_of(w, sizeof(word))), f, location_of(w), arguments...);
     }
 };
 

@@ -33,6 +33,8 @@ public:
     // Whether the caller's place knows that it has died. Always false unless deaths are survived
     // (dead_place).
     [[nodiscard]] bool is_dead() const { return detail::is_dead_place(m_index); }
+    // False: it has memory only (memory_places()).
+    [[nodiscard]] bool runs_threads() const { return m_index < detail::place_count(); }
     friend auto operator<=>(place const&, place const&) noexcept = default;
 
 private:
@@ -62,18 +64,26 @@ public:
         int m_index;
     };
 
-    explicit place_range(int count) noexcept : m_count(count) {}
-    [[nodiscard]] iterator begin() const noexcept { return iterator(0); }
-    [[nodiscard]] iterator end() const noexcept { return iterator(m_count); }
+    explicit place_range(int count, int first = 0) noexcept : m_first(first), m_count(count) {}
+    [[nodiscard]] iterator begin() const noexcept { return iterator(m_first); }
+    [[nodiscard]] iterator end() const noexcept { return iterator(m_first + m_count); }
     [[nodiscard]] int size() const noexcept { return m_count; }
 
 private:
+    int m_first;
     int m_count;
 };
 
-// These start the run time if need be.
+// Places that run threads of the program. These start the run time if need be.
 [[nodiscard]] inline place_range places() { return place_range(detail::place_count()); }
 [[nodiscard]] inline int place_count() { return detail::place_count(); }
+// Places that have memory for the others and run nothing, with the numbers that follow: none,
+// unless `tulle run --memory-places` says how many. Each has a part of global memory
+// (<tulle/global_memory.hpp>), with words and objects in it, which the others use as any
+// (<tulle/global_feb.hpp>, <tulle/at_home.hpp>). They are no members of teams.
+[[nodiscard]] inline place_range memory_places() {
+    return place_range(detail::memory_place_count(), detail::place_count());
+}
 [[nodiscard]] inline place here() { return place(detail::here_index()); }
 
 // An exception of another place that cannot be thrown as what it was: the standard ones arrive as
@@ -112,6 +122,28 @@ private:
     std::uint64_t m_lost;
 };
 
+namespace detail {
+
+// at() of the library itself, also at places that have memory only.
+template <class F, class... A>
+std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> serve_at(place there, F&& f,
+                                                                    A&&... arguments) {
+    using call = remote_call<std::decay_t<F>, std::decay_t<A>...>;
+    if (there.index() == here_index()) {
+        std::decay_t<F> own(std::forward<F>(f));
+        return invoke(own, std::decay_t<A>(std::forward<A>(arguments))...);
+    }
+    wire_writer out(there.index());
+    call::put(out, f, arguments...);
+    remote_result const back = call_at(there.index(), &call::run, out);
+    if constexpr (!std::is_void_v<typename call::result>) {
+        wire_reader in(back.bytes());
+        return in.get<typename call::result>();
+    }
+}
+
+} // namespace detail
+
 // Calls `f(arguments...)` at that place and waits for the result, which other threads of this
 // place's workers do not. Callable, arguments and result travel (<tulle/wire.hpp>); here they are
 // copied, or moved from rvalues, and called directly, so that a shared_ptr leads to the object of
@@ -119,7 +151,7 @@ private:
 // A capture by reference is not refused, since nothing tells it from bytes, but means nothing at
 // another place: TULLE_CHECK=1 finds such.
 // Errors: what the call throws, as itself or as remote_error; remote_error: the place runs another
-// program; dead_place; std::bad_alloc;
+// program; dead_place; std::bad_alloc; std::system_error (EOPNOTSUPP): it is a memory place;
 // std::invalid_argument: arguments or result hold an address of the place that sends them, with
 // TULLE_CHECK=1.
 // Memory ordering: what happens before at() happens before the call, and what happens in it before
@@ -128,18 +160,8 @@ private:
 template <class F, class... A>
 std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> at(place there, F&& f,
                                                               A&&... arguments) {
-    using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
-    if (there.index() == detail::here_index()) {
-        std::decay_t<F> own(std::forward<F>(f));
-        return detail::invoke(own, std::decay_t<A>(std::forward<A>(arguments))...);
-    }
-    wire_writer out(there.index());
-    call::put(out, f, arguments...);
-    detail::remote_result const back = detail::call_at(there.index(), &call::run, out);
-    if constexpr (!std::is_void_v<typename call::result>) {
-        wire_reader in(back.bytes());
-        return in.get<typename call::result>();
-    }
+    detail::check_runs_threads(there.index());
+    return detail::serve_at(there, std::forward<F>(f), std::forward<A>(arguments)...);
 }
 
 // Calls `f(arguments...)` at that place, as at() does, and returns the future of the result.

@@ -19,6 +19,9 @@ namespace tulle {
 // last-level cache, then the next ones by number.
 [[nodiscard]] TULLE_API std::vector<int> nearest_shepherds(int from);
 
+// The NUMA node of its workers. -1: the system does not tell.
+[[nodiscard]] TULLE_API int node_of_shepherd(int index);
+
 // A shepherd on the NUMA node of the page that the address lies on: the caller's own if that is
 // one. -1: the system does not tell, or no worker runs on that node. A page that nobody has touched
 // yet gets its memory now.
@@ -59,4 +62,23 @@ namespace this_thread {
 TULLE_API void migrate_to(int shepherd);
 
 } // namespace this_thread
+
+namespace detail {
+
+// The caller runs on workers of a shepherd while this exists, and afterwards where it was placed
+// before. Where migrate_to() would be EPERM it does not begin.
+class shepherd_visit {
+public:
+    TULLE_API explicit shepherd_visit(int shepherd); // std::system_error: EINVAL
+    shepherd_visit(shepherd_visit const&) = delete;
+    shepherd_visit& operator=(shepherd_visit const&) = delete;
+    TULLE_API ~shepherd_visit();
+    [[nodiscard]] bool has_begun() const noexcept { return m_has_begun; }
+
+private:
+    int m_before;
+    bool m_has_begun;
+};
+
+} // namespace detail
 } // namespace tulle

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of which at most so many are alive at a time, altogether or on each shepherd, and what
-// happens when one more is spawned. Each policy lets work go on with memory for that many threads:
-// the argument is in src/sched/modes/stack_shortage.md.
+// Threads of which at most so many are alive at a time, altogether or on each shepherd, or that
+// hold at most so many bytes, and what happens when one more is spawned. Each policy lets work go
+// on with memory for that many: the argument is in src/sched/modes/stack_shortage.md.
 // With a limit for each shepherd and when_full::block these are the "futures" of the paper:
 // spawn_into() is its future_fork().
 // Source: Wheeler, Murphy, Thain, Qthreads (IPDPS 2008), sections 2.2 and 3.2.
@@ -45,15 +45,60 @@ struct per_shepherd {
     std::size_t most;
 };
 
+// For a spawn_group: its threads hold at most so many bytes altogether. A thread holds what
+// holding() says with its callable; without it, what the callable has captured, its record, and a
+// stack of the default size. A thread of the group that spawns one more when there are too few
+// calls that itself, except with when_full::create: it would hold its own while it waited. So a
+// thread says what it holds with all that it may call.
+struct bytes_held {
+    std::size_t most;
+};
+
+// For a spawn_group: memory for so many depth-first walks through a tree of which each node spawns
+// its children into the group. A walk is a chain of nested spawns: at most `levels` of them, the
+// one from outside of the group included, and each holds at most `bytes_each_level` of its own. A
+// thread starts only with bytes for all levels that may be below it. So it can always go to the
+// bottom, by calls: together they hold `walks * levels * bytes_each_level` at most, and more
+// threads than `walks` run where subtrees are small. Who waits from outside comes before threads of
+// the group that would spread out. A spawn that is deeper throws std::length_error.
+struct depth_first_walks {
+    std::size_t walks;
+    std::size_t levels;
+    std::size_t bytes_each_level;
+};
+
 namespace detail {
 
-struct group_core; // src/group/group_core.hpp
+struct group_core;  // src/group/group_core.hpp
+struct group_grant; // likewise
+
+template <class F> struct holding_call {
+    std::size_t bytes;
+    F callable;
+
+    template <class... A> decltype(auto) operator()(A&&... arguments) {
+        return detail::invoke(callable, std::forward<A>(arguments)...);
+    }
+};
+
+struct held_bytes {
+    std::size_t count = 0;
+    bool is_stated = false;
+};
+template <class F> inline constexpr bool says_bytes = false;
+template <class F> inline constexpr bool says_bytes<holding_call<F>> = true;
+template <class F> held_bytes bytes_of(F const&) noexcept { return {sizeof(F), false}; }
+template <class F> held_bytes bytes_of(holding_call<F> const& call) noexcept {
+    return {call.bytes, true};
+}
 
 // A thread of a group while it runs; this object lies in its frame, so that a wait in spawn() knows
 // whose permit it may lend.
 struct group_member : permit_holder {
     group_core* group = nullptr;
     group_member* outer = nullptr; // on the same stack
+    group_grant* grant = nullptr;  // with a limit by bytes, if it is a thread
+    std::size_t level = 0;         // of a depth-first walk
 };
 
 enum class group_permit {
@@ -66,6 +111,9 @@ enum class group_permit {
 
 // What a thread is admitted with.
 struct group_ticket {
+    held_bytes bytes;             // as the spawner says
+    group_grant* grant = nullptr; // with a limit by bytes
+    std::size_t level = 0;        // of a depth-first walk
     group_permit permit = group_permit::none;
     int shepherd = -1;      // where it is to run
     std::size_t column = 0; // of its permit; `kept`: the wanted one
@@ -74,36 +122,47 @@ struct group_ticket {
 
 TULLE_API group_core* open_group(std::size_t most, when_full policy);
 TULLE_API group_core* open_group(per_shepherd most, when_full policy);
+TULLE_API group_core* open_group(bytes_held most, when_full policy);
+TULLE_API group_core* open_group(depth_first_walks walks, when_full policy);
 TULLE_API void close_group(group_core* g) noexcept;
 // Waits until the limit is reached, or as the policy says if there is none; or throws. Then
 // start_in_group or leave_group follows, but for `none` and `refused`.
 TULLE_API void enter_group(group_core& g, group_ticket& t, int shepherd);
 TULLE_API void enter_group_until(group_core& g, group_ticket& t, int shepherd, limit until);
-// A word for the thread: the group, or the lender of its permit.
+// A word for the thread: the group, or the lender of its permit, or its grant.
 [[nodiscard]] TULLE_API std::uintptr_t group_of(group_core& g, group_ticket& t) noexcept;
 TULLE_API void start_in_group(group_core& g, thread_core* t, group_ticket& ticket) noexcept;
 TULLE_API void leave_group(group_core& g, group_ticket& ticket) noexcept;
 // There is no memory for a thread: throws if the policy is to fail.
 TULLE_API void refuse_in_group(group_core const& g);
-TULLE_API void begin_member(std::uintptr_t group_or_lender, group_member& self,
-                            int shepherd) noexcept;
+TULLE_API void begin_member(std::uintptr_t word, group_member& self, int shepherd) noexcept;
 // This is the last access to the group, if it was the last thread.
 TULLE_API void end_member(group_member& self) noexcept;
+// The same for a callable that the spawner runs itself.
+TULLE_API void begin_inline(group_core& g, group_member& self, group_ticket const& ticket) noexcept;
+TULLE_API void end_inline(group_member& self) noexcept;
 TULLE_API void keep_group_exception(group_core& g) noexcept; // the one in flight
 TULLE_API void join_group(group_core& g);
 TULLE_API std::size_t group_size(group_core const& g) noexcept;
+TULLE_API std::size_t bytes_held_by(group_core const& g) noexcept;
 
 // The body of a thread in a group.
 template <class F> struct group_body {
-    std::uintptr_t group_or_lender;
+    std::uintptr_t word; // group_of()
     F callable;
 
     void operator()() noexcept {}
     void run(int shepherd) noexcept {
         group_member self;
-        begin_member(group_or_lender, self, shepherd);
+        begin_member(word, self, shepherd);
         run(*self.group, callable);
         end_member(self);
+    }
+    static void run_inline(group_core& g, F& callable, group_ticket const& ticket) noexcept {
+        group_member self;
+        begin_inline(g, self, ticket);
+        run(g, callable);
+        end_inline(self);
     }
     static void run(group_core& g, F& callable) noexcept {
         F taken(std::move(callable)); // gone before the thread counts as ended
@@ -138,16 +197,28 @@ template <feb::word T, class F> struct word_filler {
 
 } // namespace detail
 
+// The callable for a thread that holds so many bytes (bytes_held). Other groups take no notice.
+//   group.spawn(tulle::holding(image.bytes(), [&image] { decode(image); }));
+template <class F> [[nodiscard]] auto holding(std::size_t bytes, F&& callable) {
+    return detail::holding_call<std::decay_t<F>>{bytes, std::forward<F>(callable)};
+}
+
 // Not copied, not moved. Contexts: spawn() by any thread of the process, also by threads of the
 // group; join() and the destructor by one thread that is not of the group.
 class spawn_group {
 public:
-    // Errors: std::invalid_argument: `most` is 0; std::bad_alloc. The second form starts the run
-    // time if need be, and what that throws.
+    // Errors: std::invalid_argument: `most` is 0; the walks hold 0 bytes, or more than a size_t;
+    // std::bad_alloc. The second and the third form start the run time if need be, and what that
+    // throws.
     explicit spawn_group(std::size_t most, when_full policy = when_full::run_inline)
         : m_core(detail::open_group(most, policy)) {}
     explicit spawn_group(per_shepherd most, when_full policy = when_full::run_inline)
         : m_core(detail::open_group(most, policy)) {}
+    explicit spawn_group(bytes_held most, when_full policy = when_full::run_inline)
+        : m_core(detail::open_group(most, policy)) {}
+    // With when_full::run_inline a spawner from outside may walk besides, with memory of its own.
+    explicit spawn_group(depth_first_walks walks, when_full policy = when_full::block)
+        : m_core(detail::open_group(walks, policy)) {}
     spawn_group(spawn_group const&) = delete;
     spawn_group& operator=(spawn_group const&) = delete;
 
@@ -155,7 +226,9 @@ public:
     // dropped, an exception goes to join().
     // With a limit for each shepherd it runs on the one that has the fewest. Without memory for a
     // thread it runs inline, or fails, if that is the policy.
-    // Errors: std::system_error (EAGAIN) with when_full::create; what copying the callable throws.
+    // Errors: std::system_error (EAGAIN) with when_full::create; (EINVAL): it alone holds more than
+    // all may; std::length_error: a walk that is deeper than reserved; what copying the callable
+    // throws.
     // Memory ordering: what happens before spawn() happens before the callable runs.
     template <class F> TULLE_INLINE void spawn(F&& callable) {
         spawn_at(-1, std::forward<F>(callable));
@@ -164,7 +237,7 @@ public:
     // limit for each shepherd, runs where the spawner is.
     // Errors: those of spawn(); std::system_error (EINVAL): no such shepherd.
     template <class F> TULLE_INLINE void spawn_at(int shepherd, F&& callable) {
-        ticket held{*m_core};
+        ticket held(*m_core, detail::bytes_of(callable));
         detail::enter_group(*m_core, held, shepherd);
         start(held, std::forward<F>(callable));
     }
@@ -202,13 +275,13 @@ public:
     // (<tulle/feb.hpp>). If the callable throws, the word is filled as it is. Errors: those of
     // spawn(); std::bad_alloc, with nothing done.
     template <feb::word T, class F> TULLE_INLINE void spawn_into(T& result, F&& callable) {
-        ticket held{*m_core};
+        ticket held(*m_core, detail::bytes_of(callable));
         detail::enter_group(*m_core, held, -1);
         start_into(held, result, std::forward<F>(callable));
     }
     template <feb::word T, class F>
     TULLE_INLINE void spawn_into_at(int shepherd, T& result, F&& callable) {
-        ticket held{*m_core};
+        ticket held(*m_core, detail::bytes_of(callable));
         detail::enter_group(*m_core, held, shepherd);
         start_into(held, result, std::forward<F>(callable));
     }
@@ -233,6 +306,8 @@ public:
 
     // Threads that are alive, started or about to start, without the records: a snapshot.
     [[nodiscard]] std::size_t size() const noexcept { return detail::group_size(*m_core); }
+    // Bytes that they hold, or have reserved, in a group that counts these; else 0. A snapshot.
+    [[nodiscard]] std::size_t held() const noexcept { return detail::bytes_held_by(*m_core); }
 
 private:
     friend struct detail::group_access;
@@ -241,7 +316,9 @@ private:
     struct ticket : detail::group_ticket {
         detail::group_core& group;
 
-        explicit ticket(detail::group_core& g) noexcept : group(g) {}
+        ticket(detail::group_core& g, detail::held_bytes stated) noexcept : group(g) {
+            this->bytes = stated;
+        }
         ticket(ticket const&) = delete;
         ticket& operator=(ticket const&) = delete;
         [[nodiscard]] bool has_permit() const noexcept {
@@ -255,7 +332,7 @@ private:
     };
     template <class F>
     TULLE_INLINE bool spawn_before(detail::limit until, int shepherd, F&& callable) {
-        ticket held{*m_core};
+        ticket held(*m_core, detail::bytes_of(callable));
         detail::enter_group_until(*m_core, held, shepherd, until);
         if (held.permit == detail::group_permit::refused) return false;
         start(held, std::forward<F>(callable));
@@ -264,7 +341,7 @@ private:
     template <feb::word T, class F>
     TULLE_INLINE bool spawn_into_before(detail::limit until, int shepherd, T& result,
                                         F&& callable) {
-        ticket held{*m_core};
+        ticket held(*m_core, detail::bytes_of(callable));
         detail::enter_group_until(*m_core, held, shepherd, until);
         if (held.permit == detail::group_permit::refused) return false;
         start_into(held, result, std::forward<F>(callable));
@@ -286,7 +363,7 @@ private:
         using body = detail::group_body<std::decay_t<F>>;
         if (held.permit == detail::group_permit::none) {
             std::decay_t<F> own(std::forward<F>(callable));
-            return body::run(*m_core, own);
+            return body::run_inline(*m_core, own, held);
         }
         body made{detail::group_of(*m_core, held), std::forward<F>(callable)};
         if (detail::thread_core* const t = make(made)) {
@@ -296,7 +373,7 @@ private:
         }
         held.leave();
         detail::refuse_in_group(*m_core);
-        body::run(*m_core, made.callable);
+        body::run_inline(*m_core, made.callable, held);
     }
     // Null: no memory; the body is as it was. Inlined, as the record notes where it is made.
     template <class Body> TULLE_INLINE static detail::thread_core* make(Body& body) {

@@ -28,10 +28,10 @@ namespace tulle {
 
 class team {
 public:
-    // All places, by their numbers.
+    // All places that run threads, by their numbers.
     TULLE_API team();
     // These, in this order. Made at one place and given to the others, as it travels. Errors:
-    // std::invalid_argument: none, or one of them twice.
+    // std::invalid_argument: none, one of them twice, or a memory place.
     TULLE_API explicit team(std::vector<place> const& members);
 
     [[nodiscard]] int size() const noexcept { return static_cast<int>(m_members.size()); }

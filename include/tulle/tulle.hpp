@@ -23,6 +23,7 @@
 #include <tulle/global_fork.hpp>
 #include <tulle/global_memory.hpp>
 #include <tulle/global_mutex.hpp>
+#include <tulle/global_shepherd.hpp>
 #include <tulle/latch.hpp>
 #include <tulle/loop_options.hpp>
 #include <tulle/mutex.hpp>

@@ -87,12 +87,13 @@ balance& balance_of_caller() {
 balance::balance(endpoint* carrier)
     : m_carrier(carrier),
       m_transport(carrier != nullptr ? &carrier->transport() : nullptr),
-      m_count(carrier != nullptr ? carrier->count() : 1) {
+      m_count(carrier != nullptr ? carrier->workplaces() : 1) {
     if (carrier == nullptr) return;
+    carrier->handle<&balance::serve>(message_kind::work, *this);
+    if (here() >= m_count) return; // a memory place takes no part
     for (rank const end : neighbours(here(), m_count))
         m_lifelines.push_back(std::make_unique<lifeline>(end));
     m_waiting.reserve(m_lifelines.size());
-    carrier->handle<&balance::serve>(message_kind::work, *this);
     carrier->set_idle_work(*this);
 }
 

@@ -140,7 +140,7 @@ private:
     // Of threads here that ran records in memory which another place uses again.
     net::order_of_process m_order;
     net::transport* m_transport;
-    rank m_count;
+    rank m_count; // of places that run threads
     std::vector<std::unique_ptr<lifeline>> m_lifelines;
     std::atomic<bool> m_is_used{false};   // somewhere there is, or was, such work
     std::atomic<bool> m_has_asked{false}; // and no answer has come

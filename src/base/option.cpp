@@ -306,6 +306,15 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      k_most_seconds,
      "off",
      {}},
+    {"memory_places",
+     "places",
+     "So many places, the last ones, have memory for the others and run no threads of the program.",
+     value_kind::number,
+     0,
+     0,
+     k_most_workers,
+     nullptr,
+     {}},
 }};
 
 option_definition const& definition_of(option_id id) noexcept {

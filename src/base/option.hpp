@@ -43,9 +43,10 @@ enum class option_id : std::uint8_t {
     max_substitutes,
     main_moves,
     start_timeout,
-    host_timeout
+    host_timeout,
+    memory_places
 };
-inline constexpr std::size_t k_option_count = 29;
+inline constexpr std::size_t k_option_count = 30;
 
 // More workers than this are a slip of the pen.
 inline constexpr std::uint64_t k_most_workers = 4096;

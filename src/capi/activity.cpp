@@ -8,6 +8,7 @@
 
 #include <tulle/c/activity.h>
 #include <tulle/finish.hpp>
+#include <tulle/global_shepherd.hpp>
 #include <tulle/place.hpp>
 
 #include <cerrno>
@@ -40,9 +41,34 @@ struct call_named {
     }
 };
 
+// As the caller gives it.
+struct sent_block {
+    void const* bytes;
+    std::size_t size;
+};
+
 int refusal_of_call(int place, tulle_call_function_t* function, void const* argument,
                     std::size_t size) {
     return is_place_number(place) ? refusal_of(function, argument, size) : -EINVAL;
+}
+
+// `how`: call_named, or what calls it.
+template <class How>
+int call(int place, How how, tulle_call_function_t* function, sent_block argument, void* result,
+         std::size_t result_size) {
+    if (int const error = refusal_of_call(place, function, argument.bytes, argument.size))
+        return error;
+    if (!is_block(result, result_size)) return -EINVAL;
+    return without_exceptions([&] {
+        byte_block const aligned =
+            place == detail::here_index() ? copy_of(argument.bytes, argument.size) : byte_block();
+        block_view const sent =
+            aligned.empty() ? block_view(argument.bytes, argument.size) : block_view(aligned);
+        byte_block const bytes =
+            at(tulle::place(place), how, name_of_function(function), sent, result_size);
+        copy_bytes(result, bytes.data(), bytes.size());
+        return 0;
+    });
 }
 
 int take_result(tulle_call_t* call, void* out) {
@@ -86,17 +112,13 @@ using namespace tulle::capi;
 
 int tulle_call_at(int place, tulle_call_function_t* function, const void* argument, size_t size,
                   void* result, size_t result_size) {
-    if (int const error = refusal_of_call(place, function, argument, size)) return error;
-    if (!is_block(result, result_size)) return -EINVAL;
-    return without_exceptions([&] {
-        byte_block const aligned =
-            place == tulle::detail::here_index() ? copy_of(argument, size) : byte_block();
-        block_view const sent = aligned.empty() ? block_view(argument, size) : block_view(aligned);
-        byte_block const bytes = tulle::at(tulle::place(place), call_named(),
-                                           name_of_function(function), sent, result_size);
-        copy_bytes(result, bytes.data(), bytes.size());
-        return 0;
-    });
+    return call(place, call_named(), function, {argument, size}, result, result_size);
+}
+
+int tulle_call_at_shepherd(int place, int shepherd, tulle_call_function_t* function,
+                           const void* argument, size_t size, void* result, size_t result_size) {
+    return call(place, tulle::on_shepherd(shepherd, call_named()), function, {argument, size},
+                result, result_size);
 }
 
 int tulle_call_begin(tulle_call_t** out, int place, tulle_call_function_t* function,

@@ -31,7 +31,7 @@ struct block_view {
 };
 
 [[nodiscard]] inline bool is_place_number(int index) {
-    return index >= 0 && index < detail::place_count();
+    return index >= 0 && index < detail::place_count() + detail::memory_place_count();
 }
 [[nodiscard]] inline bool is_block(void const* bytes, std::size_t size) noexcept {
     return bytes != nullptr || size == 0;

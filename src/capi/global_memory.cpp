@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/c/global_memory.h>.
+#include "capi/bytes.hpp"
 #include "capi/without_exceptions.hpp"
 #include "gmem_access/memory.hpp"
 #include "messenger/calls.hpp"
@@ -49,7 +50,6 @@ template <class T> int compare_exchange_word(void* address, T* expected, T desir
 } // namespace tulle::capi
 
 using namespace tulle::capi;
-using tulle::detail::place_count;
 
 int tulle_global_malloc(void** address, size_t size) {
     if (address == nullptr) return -EINVAL;
@@ -57,7 +57,7 @@ int tulle_global_malloc(void** address, size_t size) {
 }
 
 int tulle_global_malloc_at(void** address, int place, size_t size) {
-    if (address == nullptr || place < 0 || place >= place_count()) return -EINVAL;
+    if (address == nullptr || !is_place_number(place)) return -EINVAL;
     return allocate(address, size, place, false);
 }
 

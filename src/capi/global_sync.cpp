@@ -126,7 +126,7 @@ template <class Object, class F, class... A> int call(Object const* object, F f,
     return without_exceptions([&] {
         int const home =
             detail::home_of_object(address_of(object), sizeof(Object), alignof(Object));
-        return at(place(home), f, location_of(object), arguments...);
+        return detail::serve_at(place(home), f, location_of(object), arguments...);
     });
 }
 
@@ -226,7 +226,7 @@ int tulle_global_feb_read_xx(void* result, const void* word, size_t size) {
     if (!is_size(size)) return -EINVAL;
     return without_exceptions([&] {
         int const home = tulle::detail::home_of_object(address_of(word), size, size);
-        auto const value = tulle::at(
+        auto const value = tulle::detail::serve_at(
             tulle::place(home),
             [](location<char> w, size_t bytes) {
                 uint64_t seen = 0;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <new>
+#include <stdexcept>
 #include <system_error>
 
 struct tulle_group {
@@ -51,6 +52,8 @@ int create(tulle_group** out, Most most, std::size_t number, int policy) noexcep
         return 0;
     } catch (std::bad_alloc const&) {
         return -ENOMEM;
+    } catch (std::invalid_argument const&) {
+        return -EINVAL;
     } catch (std::system_error const& e) {
         return -e.code().value();
     }
@@ -65,6 +68,21 @@ int tulle_group_create(tulle_group** out, size_t most, int policy) {
 }
 int tulle_group_create_per_shepherd(tulle_group** out, size_t most, int policy) {
     return create(out, tulle::per_shepherd{most}, most, policy);
+}
+int tulle_group_create_bytes(tulle_group** out, size_t most, int policy) {
+    return create(out, tulle::bytes_held{most}, most, policy);
+}
+int tulle_group_create_walks(tulle_group** out, size_t walks, size_t levels,
+                             size_t bytes_each_level, int policy) {
+    return create(out, tulle::depth_first_walks{walks, levels, bytes_each_level}, walks, policy);
+}
+int tulle_group_spawn_holding(tulle_group* group, size_t bytes, void (*function)(void*),
+                              void* argument) {
+    if (group == nullptr || function == nullptr) return -EINVAL;
+    return tulle::capi::guarded([=] {
+        group->threads.spawn(tulle::holding(bytes, [function, argument] { function(argument); }));
+        return 0;
+    });
 }
 int tulle_group_spawn(tulle_group* group, void (*function)(void*), void* argument) {
     if (group == nullptr || function == nullptr) return -EINVAL;
@@ -106,6 +124,9 @@ int tulle_group_destroy(tulle_group* group) {
 }
 size_t tulle_group_size(tulle_group const* group) {
     return group == nullptr ? 0 : group->threads.size();
+}
+size_t tulle_group_held(tulle_group const* group) {
+    return group == nullptr ? 0 : group->threads.held();
 }
 
 } // extern "C"

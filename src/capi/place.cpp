@@ -17,7 +17,10 @@ namespace {
 
 using namespace messenger;
 
-bool is_place(int index) { return index >= 0 && index < detail::place_count(); }
+bool is_place(int index) {
+    return index >= 0 && index < detail::place_count() + detail::memory_place_count();
+}
+bool has_threads(int index) { return index < detail::place_count(); }
 bool is_here(int index) { return index == detail::here_index(); }
 bool is_dead(int index) { return detail::is_dead_place(index); }
 rank as_rank(int index) { return static_cast<rank>(index); }
@@ -60,6 +63,7 @@ int push_here(void* to, void const* from, std::size_t size, tulle_ilet_t const* 
 using namespace tulle::capi;
 
 int tulle_place_count(void) { return tulle::detail::place_count(); }
+int tulle_memory_place_count(void) { return tulle::detail::memory_place_count(); }
 int tulle_here(void) { return tulle::detail::here_index(); }
 int tulle_place_is_dead(int place) {
     return is_place(place) ? static_cast<int>(is_dead(place)) : -EINVAL;
@@ -68,6 +72,7 @@ int tulle_place_is_dead(int place) {
 int tulle_start_at(int place, tulle_ilet_t ilet) {
     if (!is_place(place) || ilet.run == nullptr) return -EINVAL;
     if (is_unknown(&ilet)) return -ENOENT;
+    if (!has_threads(place)) return -EOPNOTSUPP;
     if (is_dead(place)) return -EHOSTDOWN;
     return guarded([&] {
         if (is_here(place))
@@ -91,6 +96,7 @@ int tulle_push(int place, void* to, const void* from, size_t size, const tulle_i
                const tulle_ilet_t* then_there) {
     if (!is_place(place) || (size != 0 && (to == nullptr || from == nullptr))) return -EINVAL;
     if (is_unknown(then_here) || is_unknown(then_there)) return -ENOENT;
+    if (!has_threads(place) && named(then_there).code != 0) return -EOPNOTSUPP;
     if (is_dead(place)) return -EHOSTDOWN;
     return guarded([&] {
         if (is_here(place)) return push_here(to, from, size, then_here, then_there);

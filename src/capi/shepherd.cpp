@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/c/shepherd.h>.
+#include "capi/bytes.hpp"
 #include "capi/guarded.hpp"
+#include "capi/without_exceptions.hpp"
 
 #include <tulle/c/shepherd.h>
+#include <tulle/global_shepherd.hpp>
+#include <tulle/runtime.hpp>
 #include <tulle/shepherd.hpp>
 
 #include <algorithm>
@@ -31,6 +35,30 @@ int tulle_nearest_shepherds(int from, int* out, size_t capacity) {
         std::vector<int> const others = tulle::nearest_shepherds(from);
         std::copy_n(others.begin(), std::min(capacity, others.size()), out);
         return static_cast<int>(others.size());
+    });
+}
+int tulle_node_of_shepherd(int index) {
+    return tulle::capi::guarded([=] { return tulle::node_of_shepherd(index); });
+}
+int tulle_get_location(tulle_location_t* out) {
+    if (out == nullptr) return -EINVAL;
+    return tulle::capi::guarded([=] {
+        auto const found = tulle::this_thread::get_location();
+        *out = {found.place, found.shepherd, found.worker, found.cpu, found.node};
+        return 0;
+    });
+}
+int tulle_shepherd_count_at(int place) {
+    if (!tulle::capi::is_place_number(place)) return -EINVAL;
+    return tulle::capi::without_exceptions(
+        [=] { return tulle::at(tulle::place(place), [] { return tulle::shepherd_count(); }); });
+}
+int tulle_global_shepherd_distance(int from_place, int from, int to_place, int to) {
+    if (!tulle::capi::is_place_number(from_place) || !tulle::capi::is_place_number(to_place))
+        return -EINVAL;
+    return tulle::capi::without_exceptions([=] {
+        return tulle::shepherd_distance(tulle::global_shepherd{from_place, from},
+                                        tulle::global_shepherd{to_place, to});
     });
 }
 int tulle_shepherd_of(void const* address) {

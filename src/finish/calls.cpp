@@ -100,6 +100,7 @@ void finish_frame::end() {
 
 void start_at(finish_scope& scope, int place, remote_code code, wire_writer& arguments) {
     auto const to = static_cast<net::rank>(place);
+    scope.at->carrier().check_runs_threads(to);
     scope.at->carrier().refuse_addresses(to, arguments);
     scope.at->start_activity(scope, to, code, arguments);
 }

@@ -20,17 +20,13 @@ namespace {
 
 using group::k_any_column;
 
-// Only these policies treat threads of the group differently.
+// Others treat threads of the group like any.
 bool knows_members(group_core const& g) noexcept {
-    return g.policy == when_full::record || g.policy == when_full::block;
+    return g.bytes != nullptr || g.policy == when_full::record || g.policy == when_full::block;
 }
 
-// The innermost thread of the group on the caller's stack, which has not ended. Null: there is
-// none.
-group_member* member_here(group_core const& g) noexcept {
-    group_member* m = sched::this_fiber().member;
-    while (m != nullptr && m->group != &g) m = m->outer;
-    return m;
+void stand_on_stack(group_member& self) noexcept {
+    self.outer = std::exchange(sched::this_fiber().member, &self);
 }
 
 [[noreturn]] void refuse(std::string const& why) {
@@ -116,7 +112,21 @@ void lend(group_core& g, thread_core* t, group_lender& self) noexcept {
     release_thread(t);
 }
 
+// A thread's word is the address of its group, or with one of these bits of what it was given.
+constexpr std::uintptr_t k_is_lender = 1;
+constexpr std::uintptr_t k_is_grant = 2;
+
+template <class T> T* object_in(std::uintptr_t word, std::uintptr_t kind) noexcept {
+    return (word & kind) != 0 ? reinterpret_cast<T*>(word - kind) : nullptr;
+}
+
 } // namespace
+
+group_member* member_here(group_core const& g) noexcept {
+    group_member* m = sched::this_fiber().member;
+    while (m != nullptr && m->group != &g) m = m->outer;
+    return m;
+}
 
 group_core* open_group(std::size_t most, when_full policy) {
     if (most == 0) throw std::invalid_argument("tulle::spawn_group: no thread may be alive");
@@ -137,6 +147,7 @@ void enter_group(group_core& g, group_ticket& t, int shepherd) {
     schedule_point();
     std::size_t const wanted = column_of(g, shepherd);
     t.shepherd = shepherd;
+    if (g.bytes != nullptr) return enter_with_bytes(g, t);
     std::size_t const column = g.permits.try_take(wanted, [] {});
     column != k_any_column ? admit(g, t, column, group_permit::own) : enter_full(g, t, wanted);
 }
@@ -145,6 +156,7 @@ void enter_group_until(group_core& g, group_ticket& t, int shepherd, limit until
     schedule_point();
     std::size_t const wanted = column_of(g, shepherd);
     t.shepherd = shepherd;
+    if (g.bytes != nullptr) return enter_with_bytes_until(g, t, until);
     std::size_t column = g.permits.try_take(wanted, [] {});
     wait::limit<sync::parking> const bounds(until);
     if (column == k_any_column && bounds.is_none()) column = g.permits.take(wanted);
@@ -154,12 +166,16 @@ void enter_group_until(group_core& g, group_ticket& t, int shepherd, limit until
 }
 
 std::uintptr_t group_of(group_core& g, group_ticket& t) noexcept {
-    return t.permit == group_permit::lent ? reinterpret_cast<std::uintptr_t>(&lender_in(t)) | 1U
-                                          : reinterpret_cast<std::uintptr_t>(&g);
+    if (t.grant != nullptr) return reinterpret_cast<std::uintptr_t>(t.grant) | k_is_grant;
+    if (t.permit == group_permit::lent)
+        return reinterpret_cast<std::uintptr_t>(&lender_in(t)) | k_is_lender;
+    return reinterpret_cast<std::uintptr_t>(&g);
 }
 
 void start_in_group(group_core& g, thread_core* t, group_ticket& ticket) noexcept {
     t->shepherd = static_cast<std::int16_t>(ticket.shepherd);
+    if (ticket.permit == group_permit::kept && ticket.grant != nullptr)
+        return keep_until_served(*ticket.grant, t);
     if (ticket.permit == group_permit::kept) return keep(g, t, ticket.column);
     if (ticket.permit == group_permit::lent) return lend(g, t, lender_in(ticket));
     start_thread(t, true, false);
@@ -167,6 +183,8 @@ void start_in_group(group_core& g, thread_core* t, group_ticket& ticket) noexcep
 
 // A permit that was to be lent, and was not, still belongs to the lender.
 void leave_group(group_core& g, group_ticket& ticket) noexcept {
+    if (ticket.grant != nullptr)
+        return leave_bytes(*std::exchange(ticket.grant, nullptr), ticket.permit);
     pass_on pass{g};
     if (ticket.permit == group_permit::own) g.permits.give_back(ticket.column, pass);
     pass.start();
@@ -177,29 +195,43 @@ void refuse_in_group(group_core const& g) {
     if (g.policy == when_full::create) base::throw_error(EAGAIN, "tulle::spawn_group: no memory");
 }
 
-void begin_member(std::uintptr_t group_or_lender, group_member& self, int shepherd) noexcept {
-    auto* const lender = (group_or_lender & 1U) != 0
-                             ? reinterpret_cast<group_lender*>(group_or_lender - 1)
-                             : nullptr;
-    group_core& g =
-        lender != nullptr ? lender->group : *reinterpret_cast<group_core*>(group_or_lender);
+void begin_member(std::uintptr_t word, group_member& self, int shepherd) noexcept {
+    auto* const lender = object_in<group_lender>(word, k_is_lender);
+    self.grant = object_in<group_grant>(word, k_is_grant);
+    group_core& g = lender != nullptr       ? lender->group
+                    : self.grant != nullptr ? self.grant->group
+                                            : *reinterpret_cast<group_core*>(word);
     self.group = &g;
     self.column = lender != nullptr  ? lender->wanted
                   : g.is_by_shepherd ? static_cast<std::size_t>(shepherd)
                                      : 0;
     if (!knows_members(g)) return;
-    sched::fiber& here = sched::this_fiber();
-    self.outer = std::exchange(here.member, &self);
-    g.permits.begin(self, lender);
+    stand_on_stack(self);
+    if (self.grant != nullptr)
+        self.level = self.grant->level;
+    else
+        g.permits.begin(self, lender);
 }
 
 void end_member(group_member& self) noexcept {
     group_core& g = *self.group;
     if (knows_members(g)) sched::this_fiber().member = self.outer;
+    if (self.grant != nullptr) return end_grant(*self.grant);
     pass_on pass{g};
     g.permits.end(self, pass);
     pass.start();
     g.outstanding.notify();
+}
+
+void begin_inline(group_core& g, group_member& self, group_ticket const& ticket) noexcept {
+    if (g.bytes == nullptr) return;
+    self.group = &g;
+    self.level = ticket.level;
+    stand_on_stack(self);
+}
+
+void end_inline(group_member& self) noexcept {
+    if (self.group != nullptr) sched::this_fiber().member = self.outer;
 }
 
 void keep_group_exception(group_core& g) noexcept {
@@ -213,7 +245,8 @@ void join_group(group_core& g) {
 }
 
 std::size_t group_size(group_core const& g) noexcept {
-    return const_cast<group_core&>(g).permits.taken();
+    return g.bytes != nullptr ? g.bytes->permits.holders()
+                              : const_cast<group_core&>(g).permits.taken();
 }
 
 } // namespace tulle::detail

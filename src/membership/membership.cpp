@@ -60,6 +60,7 @@ bool s_searches = false;                       // for addresses in what is sent
 net::session const* s_session = nullptr;       // null: an MPI's launcher has started us
 void (*s_finish_network)() noexcept = nullptr; // then
 int s_reserved_cpu = -1;
+rank s_memory_places = 0;
 
 assignment read_assignment(char const* text) {
     assignment a;
@@ -162,15 +163,31 @@ bool are_too_few(std::size_t processors, std::size_t places) {
 bool have_too_few_processors(net::session const& all) {
     return are_too_few(all.head().processors != 0 ? all.head().processors
                                                   : os::read_allowance().cpus.size(),
-                       all.places());
+                       all.places() - s_memory_places);
+}
+
+void check_memory_places(rank places) {
+    if (s_memory_places >= places)
+        base::fatal(
+            "memory_places is %u, and there are %u places: place 0 runs main, so at most %u "
+            "can have memory only",
+            s_memory_places, places, places - 1);
+}
+
+// It has a worker for the library's own threads, such as those that wait for a word there.
+void become_memory_place(endpoint& e) {
+    static_cast<void>(sched::scheduler::instance().active().set_count(1));
+    e.share_processors();
 }
 
 endpoint& become_endpoint(std::unique_ptr<net::transport> over) {
     // where Yama restricts which processes may read our memory: the other places may
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-    own_services() = std::make_unique<place_services>(std::move(over),
-                                                      gmem_access::memory_settings_of_process());
+    check_memory_places(over->count());
+    own_services() = std::make_unique<place_services>(
+        std::move(over), gmem_access::memory_settings_of_process(), s_memory_places);
     endpoint& e = own_services()->messages;
+    if (!e.runs_threads(e.here())) become_memory_place(e);
     e.reserve_processor(s_reserved_cpu);
     if (s_searches) e.search_for_addresses();
     set_endpoint_of_process(&e);
@@ -229,6 +246,7 @@ void join_by_mpi() {
 void set_survival(bool survives) noexcept { s_survives = survives; }
 void set_check(bool is_wanted) noexcept { s_searches = is_wanted; }
 void reserve_processor(int cpu) noexcept { s_reserved_cpu = cpu; }
+void set_memory_places(unsigned count) noexcept { s_memory_places = count; }
 
 bool is_asked_to_join() noexcept {
     return std::getenv(k_variable) != nullptr || is_in_mpi_job(); // NOLINT(concurrency-mt-unsafe)

@@ -14,10 +14,12 @@ namespace tulle::membership {
 void join_from_environment();
 
 // Settings, before the process joins: the other places go on when one dies; what is sent is
-// searched for addresses; the CPU which is kept for messages, -1: none.
+// searched for addresses; the CPU which is kept for messages, -1: none; how many places, the last
+// ones, have memory and run no threads of the program.
 void set_survival(bool survives) noexcept;
 void set_check(bool is_wanted) noexcept;
 void reserve_processor(int cpu) noexcept;
+void set_memory_places(unsigned count) noexcept;
 
 // Whether the environment names a place, and the process has not taken it yet.
 [[nodiscard]] bool is_asked_to_join() noexcept;

@@ -17,8 +17,9 @@ namespace tulle::membership {
 struct place_services {
     // Throws std::bad_alloc; std::invalid_argument: the transport's messages are too small.
     explicit place_services(std::unique_ptr<net::transport> over,
-                            gmem_access::memory_settings const& chosen = {})
-        : messages(std::move(over)),
+                            gmem_access::memory_settings const& chosen = {},
+                            net::rank memory_places = 0)
+        : messages(std::move(over), memory_places),
           scopes(messages),
           memory(&messages, chosen),
           work(&messages),

@@ -32,13 +32,24 @@ int here_index() {
 
 int place_count() {
     messenger::endpoint const* const e = messenger::endpoint_of_caller();
-    return e != nullptr ? static_cast<int>(e->count()) : 1;
+    return e != nullptr ? static_cast<int>(e->workplaces()) : 1;
+}
+
+int memory_place_count() {
+    messenger::endpoint const* const e = messenger::endpoint_of_caller();
+    return e != nullptr ? static_cast<int>(e->count() - e->workplaces()) : 0;
 }
 
 void check_place(int index) {
-    if (index < 0 || index >= place_count())
+    int const count = place_count() + memory_place_count();
+    if (index < 0 || index >= count)
         throw std::out_of_range("tulle::place: there is no place " + std::to_string(index) +
-                                ", there are " + std::to_string(place_count()));
+                                ", there are " + std::to_string(count));
+}
+
+void check_runs_threads(int index) {
+    if (messenger::endpoint const* const e = messenger::endpoint_of_caller())
+        e->check_runs_threads(static_cast<net::rank>(index));
 }
 
 bool is_dead_place(int index) {

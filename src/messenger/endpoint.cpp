@@ -10,6 +10,7 @@
 #include <tulle/this_thread.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <mutex>
@@ -43,14 +44,26 @@ void set_endpoint_of_process(endpoint* e) noexcept {
     s_endpoint.store(e, std::memory_order_release);
 }
 
-endpoint::endpoint(std::unique_ptr<net::transport> over)
-    : m_transport(std::move(over)), m_deaths(std::make_unique<death[]>(m_transport->count())) {
+endpoint::endpoint(std::unique_ptr<net::transport> over, rank memory_places)
+    : m_transport(std::move(over)),
+      m_workplaces(m_transport->count() - memory_places),
+      m_deaths(std::make_unique<death[]>(m_transport->count())) {
     if (m_transport->most_bytes() < k_least_bytes)
         throw std::invalid_argument("tulle: messages of " +
                                     std::to_string(m_transport->most_bytes()) +
                                     " bytes are too small");
     for (rank r = 0; r < count(); ++r) m_out.push_back(std::make_unique<outbox>());
     enter_handlers();
+}
+
+void endpoint::refuse_thread(rank place) const {
+    base::throw_error(
+        EOPNOTSUPP,
+        ("tulle: place " + std::to_string(place) +
+         " has memory and runs no threads (memory_places): use its memory from where the thread "
+         "is, or start it at one of the places 0 to " +
+         std::to_string(m_workplaces - 1))
+            .c_str());
 }
 
 std::size_t endpoint::most_active() const noexcept {

@@ -55,8 +55,9 @@ struct address_test {
 
 class endpoint final : private net::receiver, public base::idle_poller {
 public:
+    // `memory_places`: so many, the last ones, have memory and run no threads of the program.
     // Throws std::bad_alloc; std::invalid_argument: the transport's messages are too small.
-    explicit endpoint(std::unique_ptr<net::transport> over);
+    explicit endpoint(std::unique_ptr<net::transport> over, rank memory_places = 0);
     endpoint(endpoint const&) = delete;
     endpoint& operator=(endpoint const&) = delete;
     ~endpoint() { stop(); }
@@ -103,6 +104,14 @@ public:
 
     [[nodiscard]] rank here() const noexcept { return m_transport->here(); }
     [[nodiscard]] rank count() const noexcept { return m_transport->count(); }
+    // Places that run threads of the program, the first ones.
+    [[nodiscard]] rank workplaces() const noexcept { return m_workplaces; }
+    [[nodiscard]] bool runs_threads(rank place) const noexcept { return place < m_workplaces; }
+    // Something of the program is to run at a place. std::system_error (EOPNOTSUPP): it runs
+    // nothing.
+    void check_runs_threads(rank place) const {
+        if (TULLE_UNLIKELY(!runs_threads(place))) refuse_thread(place);
+    }
     [[nodiscard]] net::transport& transport() noexcept { return *m_transport; }
     // Known to this place. acquire: pairs with place_died
     [[nodiscard]] bool is_dead(rank place) const noexcept {
@@ -295,6 +304,7 @@ private:
     void keep(rank to, packet const& head, std::byte const* payload) noexcept;
     void send_what_was_kept() noexcept;
     void search(std::optional<rank> to, wire_writer const& sent);
+    [[noreturn]] void refuse_thread(rank place) const;
 
     void place_died(rank dead, int wait_status) noexcept override;
     [[nodiscard]] awaited_list close_outbox(rank to) noexcept;
@@ -314,6 +324,7 @@ private:
     void wait_for_threads() const noexcept;
 
     std::unique_ptr<net::transport> m_transport;
+    rank m_workplaces;
     handler_table m_handlers; // what follows, up to m_out, is only read after start()
     std::vector<death_listener> m_death_listeners;
     idle_work* m_idle_work = nullptr;

@@ -90,6 +90,7 @@ int prepare_places(launch const& with) {
     membership::set_host_limits(options.number(option_id::host_timeout),
                                 options.number(option_id::start_timeout));
     membership::set_check(options.number(option_id::check) != 0);
+    membership::set_memory_places(static_cast<unsigned>(options.number(option_id::memory_places)));
     return 0;
 }
 void leave_places(launch const&) noexcept { membership::leave(); }

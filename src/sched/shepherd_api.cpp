@@ -66,6 +66,11 @@ std::vector<int> nearest_shepherds(int from) {
     return nearest;
 }
 
+int node_of_shepherd(int index) {
+    int const node = sched::locality_of(shepherd_at(index, "tulle::node_of_shepherd")).node;
+    return node < 0 ? -1 : node;
+}
+
 int shepherd_of(void const* address) {
     auto const& all = running_scheduler().shepherds();
     int const node = os::node_of_page(address);
@@ -100,6 +105,16 @@ bool is_enabled_shepherd(int index) {
     // relaxed: a snapshot.
     return shepherd_at(index, "tulle::is_enabled_shepherd")
                .active.load(std::memory_order_relaxed) != 0;
+}
+
+detail::shepherd_visit::shepherd_visit(int shepherd)
+    : m_before(this_fiber().shepherd),
+      m_has_begun(this_fiber().kind_of_stack == fiber_kind::pooled) {
+    static_cast<void>(shepherd_at(shepherd, "tulle::on_shepherd"));
+    if (m_has_begun) this_thread::migrate_to(shepherd);
+}
+detail::shepherd_visit::~shepherd_visit() {
+    if (m_has_begun) this_thread::migrate_to(m_before);
 }
 
 void this_thread::migrate_to(int shepherd) {

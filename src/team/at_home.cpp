@@ -60,7 +60,7 @@ bool lock_at(int home, location<mutex> there, limit until) {
     return call_home<mutex_at_home>(home, until, there);
 }
 void unlock_at(int home, location<mutex> there) {
-    at(
+    serve_at(
         place(home), [](location<mutex> m, int from) { mutex_at_home::let_go(m, from); }, there,
         here_index());
 }
@@ -71,11 +71,11 @@ bool wait_for_signal_at(int home, location<signal> there, limit until) {
     return call_home<signal_at_home>(home, until, there);
 }
 bool try_wait_at(int home, location<signal> there) {
-    return at(
+    return serve_at(
         place(home), [](location<signal> s) { return s.object().try_wait(); }, there);
 }
 void add_signalers_at(int home, location<signal> there, std::uint32_t more) {
-    at(
+    serve_at(
         place(home),
         [](location<signal> s, std::uint32_t count) { s.object().add_signalers(count); }, there,
         more);

@@ -106,13 +106,13 @@ private:
         return (k + 1) * static_cast<rank>(m_round.distance);
     }
     [[nodiscard]] shared_arrivals* arrivals_at(rank further) const noexcept {
-        return m_here.transport().arrivals_of((m_here.here() + further) % m_here.count());
+        return m_here.transport().arrivals_of((m_here.here() + further) % m_here.workplaces());
     }
     [[nodiscard]] shared_arrivals* arrivals_after(unsigned k) const noexcept {
         return arrivals_at(steps_to(k));
     }
     [[nodiscard]] shared_arrivals* arrivals_before(unsigned k) const noexcept {
-        return arrivals_at(m_here.count() - steps_to(k));
+        return arrivals_at(m_here.workplaces() - steps_to(k));
     }
     void check(unsigned k) noexcept {
         shared_arrivals const* const there = arrivals_before(k);

@@ -4,10 +4,10 @@
 #include "base/error.hpp"
 #include "finish/finish_service.hpp"
 #include "messenger/calls.hpp"
+#include "messenger/image.hpp"
 #include "team/place_state.hpp"
 
 #include <tulle/at_home.hpp>
-#include <tulle/c/place.h>
 #include <tulle/wait_limit.hpp>
 
 #include <cerrno>
@@ -124,6 +124,14 @@ void notify_here(std::uint64_t address, std::uint64_t is_global) {
     detail::location<signal>{address, is_global != 0}.object().notify();
 }
 
+// An i-let of the library, which runs at places that have memory only, too.
+void start_there(int home, void (*run)(std::uint64_t, std::uint64_t), std::uint64_t a,
+                 std::uint64_t b = 0) noexcept {
+    messenger::endpoint_of_caller()->start(
+        static_cast<net::rank>(home),
+        {messenger::name_of(reinterpret_cast<void const*>(run)), a, b});
+}
+
 // The limit of one call, which tells the home. A place that has died hears nothing, and needs not.
 class told_limit : public call_limit {
 public:
@@ -132,14 +140,14 @@ public:
     told_limit(told_limit const&) = delete;
     told_limit& operator=(told_limit const&) = delete;
     ~told_limit() {
-        if (m_is_told) static_cast<void>(tulle_start_at(m_home, {&forget_here, m_number, 0}));
+        if (m_is_told) start_there(m_home, &forget_here, m_number);
     }
 
 private:
     static void tell(call_limit& self) noexcept {
         auto& own = static_cast<told_limit&>(self);
         own.m_is_told = true;
-        static_cast<void>(tulle_start_at(own.m_home, {&cancel_here, own.m_number, 0}));
+        start_there(own.m_home, &cancel_here, own.m_number);
     }
 
     int m_home;
@@ -185,8 +193,8 @@ remote_result call_within(int place, remote_code code, wire_writer& arguments, s
 
 void notify_at(int home, location<signal> there) {
     if (home == here_index()) return there.object().notify();
-    if (tulle_start_at(home, {&teams::notify_here, there.address(), there.is_global}) == -EHOSTDOWN)
-        throw_dead_place(home);
+    if (is_dead_place(home)) throw_dead_place(home);
+    teams::start_there(home, &teams::notify_here, there.address(), there.is_global ? 1 : 0);
 }
 
 int home_of_object(std::uint64_t address, std::size_t bytes, std::size_t alignment) {

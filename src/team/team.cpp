@@ -79,6 +79,9 @@ team::team() : m_name(0) {
 team::team(std::vector<place> const& members) : m_name(detail::new_name()) {
     if (members.empty()) throw std::invalid_argument("tulle::team: it has no members");
     for (place const p : members) {
+        if (!p.runs_threads())
+            throw std::invalid_argument("tulle::team: place " + std::to_string(p.index()) +
+                                        " has memory only, and nobody comes from there");
         for (int const before : m_members)
             if (before == p.index())
                 throw std::invalid_argument("tulle::team: place " + std::to_string(before) +

@@ -53,6 +53,56 @@ static int futures_are_right(void) {
            tulle_group_destroy(g_futures) == 0;
 }
 
+/* Nodes of a binary tree of four levels, by walks that hold what they have reserved. */
+struct node {
+    tulle_group* group;
+    int depth;
+    tulle_latch_t* above;
+};
+static int g_nodes;
+
+static void visit(void* argument) {
+    struct node const* const n = argument;
+    tulle_latch_t ended = TULLE_LATCH_INIT(2);
+    struct node child = {n->group, n->depth + 1, &ended};
+    tulle_mutex_lock(&g_lock);
+    ++g_nodes;
+    tulle_mutex_unlock(&g_lock);
+    if (n->depth < 3) {
+        if (tulle_group_spawn(n->group, &visit, &child) != 0) g_nodes = 1000;
+        if (tulle_group_spawn(n->group, &visit, &child) != 0) g_nodes = 1000;
+        tulle_latch_wait(&ended);
+    } else if (tulle_group_spawn(n->group, &visit, &child) != -EOVERFLOW) {
+        g_nodes = 1000;
+    }
+    if (n->above != NULL) tulle_latch_count_down(n->above, 1);
+}
+
+static int walks_are_right(void) {
+    struct node root = {NULL, 0, NULL};
+    if (tulle_group_create_walks(&root.group, 2, 4, 1024, TULLE_BLOCK) != 0) return 0;
+    for (int k = 0; k < 5; ++k) {
+        if (tulle_group_spawn(root.group, &visit, &root) != 0) return 0;
+        if (tulle_group_held(root.group) > (size_t)2 * 4 * 1024) return 0;
+    }
+    if (tulle_group_join(root.group) != 0 || g_nodes != 5 * 15) return 0;
+    return tulle_group_held(root.group) == 0 && tulle_group_destroy(root.group) == 0;
+}
+
+static int bytes_are_right(void) {
+    tulle_group* group = NULL;
+    static int parts[100];
+    if (tulle_group_create_bytes(&group, 100, TULLE_BLOCK) != 0) return 0;
+    g_sum = 0;
+    for (int k = 0; k < 100; ++k) {
+        parts[k] = k;
+        if (tulle_group_spawn_holding(group, (size_t)k + 1, &add, &parts[k]) != 0) return 0;
+        if (tulle_group_held(group) > 100) return 0;
+    }
+    if (tulle_group_spawn_holding(group, 101, &add, &parts[0]) != -EINVAL) return 0;
+    return tulle_group_join(group) == 0 && g_sum == 4950 && tulle_group_destroy(group) == 0;
+}
+
 static uint64_t wait_for(void* latch) {
     tulle_latch_wait(latch);
     return 5;
@@ -90,6 +140,10 @@ int main(void) {
             printf("policy %d: wrong\n", policies[k]);
             return 1;
         }
+    }
+    if (!walks_are_right() || !bytes_are_right()) {
+        printf("bytes: wrong\n");
+        return 1;
     }
     if (!futures_are_right() || !errors_are_right()) {
         printf("futures: wrong\n");

@@ -30,9 +30,10 @@ protected:
 struct loopback_settings {
     tulle::gmem_access::memory_settings memory{};
     refusals refused{};
-    bool survives = false; // the others, when one is killed
-    bool searches = false; // for addresses in what is sent
-    int reserved_cpu = -1; // else the service threads of all poll there all the time
+    bool survives = false;              // the others, when one is killed
+    bool searches = false;              // for addresses in what is sent
+    int reserved_cpu = -1;              // else the service threads of all poll there all the time
+    tulle::net::rank memory_places = 0; // the last ones, which run no threads of the program
 };
 
 class loopback_places {
@@ -61,8 +62,8 @@ private:
         refusals refused = chosen.refused;
         for (tulle::net::rank r = 0; r < network.count(); ++r, ++refused.seed) {
             auto transport = std::make_unique<refusing_transport>(network.join(r), refused);
-            all.push_back(std::make_unique<tulle::membership::place_services>(std::move(transport),
-                                                                              chosen.memory));
+            all.push_back(std::make_unique<tulle::membership::place_services>(
+                std::move(transport), chosen.memory, chosen.memory_places));
             tulle::messenger::endpoint& made = all.back()->messages;
             if (chosen.survives) made.survive_deaths();
             if (chosen.searches) made.search_for_addresses();

@@ -9,7 +9,7 @@ import unittest
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks", "max_unstarted", "deadlock", "deadlock_ms", "stack_report", "explain",
            "global_memory", "global_group", "global_algorithm", "global_report", "global_low", "share_globals", "coherent", "coherent_unit", "on_place_death", "reserve_cpu", "check",
-           "share_cpus", "start_timeout", "host_timeout"}
+           "share_cpus", "start_timeout", "host_timeout", "memory_places"}
 
 
 def tulle(*words, **variables):
@@ -33,7 +33,7 @@ class Usage(unittest.TestCase):
 
     def test_each_command_has_help(self):
         for command, option in (("info", "--json"), ("bench", "--html"), ("run", "--stack-size"), ("run", "--explore"), ("ps", "PID"),
-                                ("cpus", "--json"), ("run", "--share-cpus"), ("bench", "--paper")):
+                                ("cpus", "--json"), ("run", "--share-cpus"), ("run", "--memory-places"), ("bench", "--paper")):
             done = tulle(command, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn(option, done.stdout)

@@ -47,6 +47,7 @@ complete -c tulle -n '__fish_seen_subcommand_from bench' -l dir -x -a '(__fish_c
 complete -c tulle -n '__fish_seen_subcommand_from run' -s n -l places -x -d 'Processes, one program'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l hosts -x -d 'Places on these hosts'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l mpi -x -a 'openmpi mpich' -d 'Which MPI starts them'
+complete -c tulle -n '__fish_seen_subcommand_from run' -l memory-places -x -d 'So many of the places, the last ones, have memory only'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l tags -x -a 'others all none' -d 'Whose lines begin with the number of their place'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l workers -x -d 'OS threads that run threads'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-size -x -d 'Bytes of a stack'

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which processors each place of this host runs on. If there is one for each worker, each place has
 // its own: the kernel would keep places that wake each other on the same processor, which costs
-// each message a switch between processes. Otherwise all places run on all.
+// each message a switch between processes. Otherwise all places run on all. Those that have memory
+// only need none, and always run on all.
 #pragma once
 
 #include <vector>
@@ -22,7 +23,7 @@ public:
     void take(unsigned place) const noexcept;
 
 private:
-    unsigned m_places;
+    unsigned m_places; // that run threads
     bool m_binds = false;
     std::vector<int> m_allowed;
 };

@@ -40,7 +40,8 @@ struct run_request {
     std::uint64_t explore = 0; // so many seeds; 0: not asked for
     unsigned time_limit = 60;  // seconds for each of them
     std::vector<std::string> assignments;
-    unsigned places = 0;      // 0: not asked for; the program runs in this process
+    unsigned places = 0; // 0: not asked for; the program runs in this process
+    std::string memory_places;
     std::string tags;         // empty: others
     std::string hosts;        // of places; empty: this one
     std::string mpi;          // that starts places on other hosts; empty: any
@@ -69,6 +70,7 @@ base::option_table hand_over_all(run_request const& request) {
     if (request.check) hand_over(table, "check=1");
     if (request.share_cpus) hand_over(table, "share_cpus=1");
     if (request.share_globals) hand_over(table, "share_globals=on");
+    if (!request.memory_places.empty()) hand_over(table, "memory_places=" + request.memory_places);
     if (!request.seed.empty()) hand_over(table, "seed=" + request.seed);
     return table;
 }
@@ -127,6 +129,12 @@ void fix_addresses(base::option_table const& table) {
 void check_places(run_request const& request, base::option_table const& table) {
     if (!request.tags.empty() && !has_places(request))
         throw failure(k_exit_usage, "run: --tags requires --places or --hosts");
+    if (!request.memory_places.empty() && !has_places(request))
+        throw failure(k_exit_usage, "run: --memory-places requires --places or --hosts");
+    if (request.places != 0 && table.number(base::option_id::memory_places) >= request.places)
+        throw failure(k_exit_usage, "run: place 0 runs main: of " + std::to_string(request.places) +
+                                        " places at most " + std::to_string(request.places - 1) +
+                                        " can have memory only");
     if (has_places(request) && (table.number(base::option_id::seed) != 0 || request.explore != 0))
         throw failure(k_exit_usage, "run: a deterministic run has one place: leave out --seed and "
                                     "--explore, or -n and --hosts");
@@ -173,39 +181,46 @@ void add_reports(CLI::App& app, run_request& request) {
                  "the system runs");
 }
 
+void add_place_options(CLI::App& app, std::shared_ptr<run_request> const& request) {
+    app.add_option("-n,--places", request->places,
+                   "Places: so many processes, one program (<tulle/place.hpp>), on this host "
+                   "without --hosts")
+        ->type_name("N")
+        ->check(in_range(1, net::k_most_places));
+    app.add_option("--memory-places", request->memory_places,
+                   "Of the places, the last N have memory for the others and run no threads")
+        ->type_name("N");
+    app.add_option("--tags", request->tags,
+                   "Whose lines begin with the number of their place: others (all but place 0), "
+                   "all, none [others]")
+        ->type_name("WHOSE")
+        ->check(CLI::IsMember({"others", "all", "none"}).description(""));
+    app.add_flag_callback(
+        "--no-tags", [request] { request->tags = "none"; }, "The same as --tags none");
+    app.add_flag("--no-bind", request->no_bind,
+                 "Places of this host share all processors, also if there is one for each worker");
+    app.add_option("--hosts", request->hosts,
+                   "Places on these hosts, by an MPI; a number of places may follow each; with -n "
+                   "that many in all, otherwise one on each")
+        ->type_name("A,B:2,...");
+    app.add_option(
+           "--mpi", request->mpi,
+           "Which MPI starts places on several hosts: openmpi, mpich [the first one that is there]")
+        ->type_name("MPI")
+        ->check(CLI::IsMember({"openmpi", "mpich"}).description(""));
+    // By launchers of MPIs: hosts.cpp.
+    app.add_option("--place-of-job", request->place_of_job)->group("");
+    app.add_flag("!--no-input", request->has_input)->group("");     // the same
+    app.add_flag("--whole-lines", request->whole_lines)->group(""); // the same
+}
+
 } // namespace
 
 command add_run(CLI::App& program) {
     auto const request = std::make_shared<run_request>();
     CLI::App* const app =
         program.add_subcommand("run", "Run a program with the given options of the library");
-    app->add_option("-n,--places", request->places,
-                    "Places: so many processes, one program (<tulle/place.hpp>), on this host "
-                    "without --hosts")
-        ->type_name("N")
-        ->check(in_range(1, net::k_most_places));
-    app->add_option("--tags", request->tags,
-                    "Whose lines begin with the number of their place: others (all but place 0), "
-                    "all, none [others]")
-        ->type_name("WHOSE")
-        ->check(CLI::IsMember({"others", "all", "none"}).description(""));
-    app->add_flag_callback(
-        "--no-tags", [request] { request->tags = "none"; }, "The same as --tags none");
-    app->add_flag("--no-bind", request->no_bind,
-                  "Places of this host share all processors, also if there is one for each worker");
-    app->add_option("--hosts", request->hosts,
-                    "Places on these hosts, by an MPI; a number of places may follow each; with -n "
-                    "that many in all, otherwise one on each")
-        ->type_name("A,B:2,...");
-    app->add_option(
-           "--mpi", request->mpi,
-           "Which MPI starts places on several hosts: openmpi, mpich [the first one that is there]")
-        ->type_name("MPI")
-        ->check(CLI::IsMember({"openmpi", "mpich"}).description(""));
-    // By launchers of MPIs: hosts.cpp.
-    app->add_option("--place-of-job", request->place_of_job)->group("");
-    app->add_flag("!--no-input", request->has_input)->group("");     // the same
-    app->add_flag("--whole-lines", request->whole_lines)->group(""); // the same
+    add_place_options(*app, request);
     app->add_option("--workers", request->workers, "OS threads that run threads, at each place")
         ->type_name("N");
     app->add_option("--stack-size", request->stack_size,

@@ -37,6 +37,11 @@ typedef void tulle_call_function_t(const void* argument, size_t size, void* resu
 TULLE_API int tulle_call_at(int place, tulle_call_function_t* function, const void* argument,
                             size_t size, void* result, size_t result_size);
 
+/* The same on workers of that shepherd of the place. -EINVAL: it has none of that number. */
+TULLE_API int tulle_call_at_shepherd(int place, int shepherd, tulle_call_function_t* function,
+                                     const void* argument, size_t size, void* result,
+                                     size_t result_size);
+
 typedef struct tulle_call tulle_call_t;
 
 /* Calls it at that place without waiting. */

@@ -33,6 +33,21 @@ TULLE_API int tulle_group_create(tulle_group** out, size_t most, int policy);
 /* At most so many on each shepherd. Errors besides: those of tulle_init(), as it starts the run
  * time if need be. */
 TULLE_API int tulle_group_create_per_shepherd(tulle_group** out, size_t most, int policy);
+/* At most so many bytes altogether, which tulle_group_spawn_holding() says of each thread; what
+ * another form spawns holds its record and a stack of the default size. A thread of the group calls
+ * the function itself instead of waiting, so it says what it holds with all that it may call.
+ * Errors besides: those of tulle_init(), as it starts the run time if need be. */
+TULLE_API int tulle_group_create_bytes(tulle_group** out, size_t most, int policy);
+/* Memory for so many depth-first walks, each a chain of at most `levels` nested spawns that hold
+ * `bytes_each_level` each: a thread starts only with bytes for all levels that may be below it, and
+ * else its spawner, of the group, calls the function. A spawn that is deeper: -EOVERFLOW. -EINVAL
+ * besides: no walks, levels or bytes, or more than a size_t of them. */
+TULLE_API int tulle_group_create_walks(tulle_group** out, size_t walks, size_t levels,
+                                       size_t bytes_each_level, int policy);
+/* tulle_group_spawn() of a thread that holds so many bytes. -EINVAL besides: more than all may
+ * hold. Groups without a limit by bytes take no notice of them, nor do walks. */
+TULLE_API int tulle_group_spawn_holding(tulle_group* group, size_t bytes, void (*function)(void*),
+                                        void* argument);
 /* -EAGAIN: TULLE_CREATE, and the group is full or there is no memory. Without memory the other
  * policies call the function. */
 TULLE_API int tulle_group_spawn(tulle_group* group, void (*function)(void*), void* argument);
@@ -54,6 +69,8 @@ TULLE_API int tulle_group_join(tulle_group* group);
 TULLE_API int tulle_group_destroy(tulle_group* group);
 /* Threads alive, without the records. */
 TULLE_API size_t tulle_group_size(const tulle_group* group);
+/* Bytes that they hold or have reserved; 0 without a limit by bytes. */
+TULLE_API size_t tulle_group_held(const tulle_group* group);
 
 #ifdef __cplusplus
 }

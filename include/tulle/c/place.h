@@ -5,7 +5,8 @@
  * call of Tulle.
  * What says that it returns at once waits only while more than a thousand messages of this place
  * have found no room yet.
- * -EINVAL: there is no such place; a null pointer. -EHOSTDOWN: it has died.
+ * -EINVAL: there is no such place; a null pointer. -EHOSTDOWN: it has died. -EOPNOTSUPP: it has
+ * memory only, and runs no code of the program.
  * Source: the i-lets, signals and push transfers of OctoPOS (Mohr and others, ROSS 2015). */
 #ifndef TULLE_DETAIL_PLACE_H
 #define TULLE_DETAIL_PLACE_H
@@ -20,7 +21,9 @@
 extern "C" {
 #endif
 
-TULLE_API int tulle_place_count(void);
+TULLE_API int tulle_place_count(void); /* that run threads */
+/* Places that have memory and run nothing (`tulle run --memory-places`); their numbers follow. */
+TULLE_API int tulle_memory_place_count(void);
 TULLE_API int tulle_here(void);
 /* 1: the caller's place knows that it has died. Otherwise 0; always, unless
  * TULLE_ON_PLACE_DEATH=throw. What is sent to a place that dies then is lost, and so are the calls

@@ -24,6 +24,26 @@ TULLE_API int tulle_nearest_shepherds(int from, int* out, size_t capacity);
  * worker runs there. */
 TULLE_API int tulle_shepherd_of(const void* address);
 
+/* The NUMA node of its workers; -1: the system does not tell. */
+TULLE_API int tulle_node_of_shepherd(int index);
+
+/* Where the caller is. */
+typedef struct {
+    int place;    /* <tulle/c/place.h> */
+    int shepherd; /* this and the next: -1 on an OS thread that is no worker */
+    int worker;
+    int cpu;  /* number of the operating system */
+    int node; /* of memory that is near; -1: the system does not tell */
+} tulle_location_t;
+TULLE_API int tulle_get_location(tulle_location_t* out);
+
+/* Shepherds of all places that run threads: of one place, 0 or more. -EINVAL: no such place;
+ * -EOPNOTSUPP: it has memory only; -EHOSTDOWN: it has died. */
+TULLE_API int tulle_shepherd_count_at(int place);
+/* As tulle_shepherd_distance() at one place; 256 more at another place of this host, 512 on another
+ * host. Errors besides: those of tulle_shepherd_count_at(). */
+TULLE_API int tulle_global_shepherd_distance(int from_place, int from, int to_place, int to);
+
 /* From now on the caller runs on workers of this shepherd only, and does so at the return; -1:
  * anywhere.
  * -EPERM: the caller is an OS thread, or runs on the one that initialised the run time. */

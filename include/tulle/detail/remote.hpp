@@ -87,9 +87,12 @@ template <class F, class... A> struct remote_call {
 [[nodiscard]] TULLE_API bool is_asked_to_join() noexcept;
 
 TULLE_API int here_index();
-TULLE_API int place_count();
+TULLE_API int place_count();        // that run threads
+TULLE_API int memory_place_count(); // that follow, and do not
 // Throws std::out_of_range.
 TULLE_API void check_place(int index);
+// Throws std::system_error (EOPNOTSUPP).
+TULLE_API void check_runs_threads(int index);
 [[nodiscard]] TULLE_API bool is_dead_place(int index);
 // By loads and stores, of global memory.
 [[nodiscard]] TULLE_API bool shares_memory_with(int index) noexcept;
