@@ -37,6 +37,7 @@ typedef void tulle_call_function_t(const void* argument, size_t size, void* resu
 TULLE_API int tulle_call_at(int place, tulle_call_function_t* function, const void* argument,
                             size_t size, void* result, size_t result_size);
 
+/* A call that has begun. */
 typedef struct tulle_call tulle_call_t;
 
 /* Calls it at that place without waiting. */
@@ -54,6 +55,7 @@ TULLE_API int tulle_call_abandon(tulle_call_t* call);
 /* Those of one finish; usable by any thread of the place where it was given out, until the finish
  * has ended. */
 typedef struct tulle_activities tulle_activities_t;
+/* What runs as an activity. */
 typedef void tulle_activity_function_t(const void* argument, size_t size);
 
 /* Calls the body, and waits for all activities that it, or they, have started, at whatever place.
@@ -90,10 +92,11 @@ TULLE_API tulle_cancellation_t* tulle_finish_cancellation(tulle_activities_t* ac
 /* An object of one place, known to all. Does not own it. Its bytes travel, also with TULLE_CHECK=1.
  */
 typedef struct {
-    int64_t place;
+    int64_t place;       /* its number */
     uint64_t complement; /* of the address */
 } tulle_global_ref_t;
 
+/* Of an object of the caller's place. */
 TULLE_API tulle_global_ref_t tulle_global_ref(const void* object);
 /* Null: the caller is at another place. */
 TULLE_API void* tulle_global_ref_get(tulle_global_ref_t ref);

@@ -20,6 +20,8 @@
 extern "C" {
 #endif
 
+/* How many places the program has, and the number of the caller's. Both start the run time if
+ * need be. */
 TULLE_API int tulle_place_count(void);
 TULLE_API int tulle_here(void);
 /* 1: the caller's place knows that it has died. Otherwise 0; always, unless
@@ -30,9 +32,9 @@ TULLE_API int tulle_place_is_dead(int place);
 /* Code and two words. `run` null: nothing. Functions are the same at all places; addresses of
  * objects mean something only where these are. */
 typedef struct {
-    void (*run)(uint64_t a, uint64_t b);
-    uint64_t a;
-    uint64_t b;
+    void (*run)(uint64_t a, uint64_t b); /* a function */
+    uint64_t a;                          /* the first word */
+    uint64_t b;                          /* the second one */
 } tulle_ilet_t;
 
 /* Starts it as a thread at that place, in one message; returns at once. -ENOENT: the function is in
