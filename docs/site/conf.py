@@ -30,6 +30,8 @@ copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
 highlight_language = "text"
 primary_domain = None
+# They would make one dash of the two of an option.
+smartquotes = False
 
 
 def setup(app):
