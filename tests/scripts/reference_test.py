@@ -62,7 +62,8 @@ struct counts {
 } // namespace tulle
 """
 PROGRAMS = "# Programs\n\n## one.hpp\n<!-- test -->\n```cpp\nint main() {}\n```\n"
-INDEX = "# Index\n\n## Headers by subject\n| subject | C++ | C |\n|---|---|---|\n| One | [one](../../include/tulle/one.hpp) | [tulle.h](../../include/tulle.h) |\n"
+UMBRELLA = PROGRAMS.replace("# Programs\n\n", "\n").replace("one.hpp", "tulle.hpp")
+INDEX = "# Index\n\n## Headers by subject\n| subject | C++ | C |\n|---|---|---|\n| One | [one](../../include/tulle/one.hpp), [all](../../include/tulle/tulle.hpp) | [tulle.h](../../include/tulle.h) |\n"
 
 
 def parsed(text, name="one.hpp"):
@@ -78,8 +79,9 @@ class CheckReference(planted.PlantedProject):
     def setUp(self):
         super().setUp()
         self.plant("include/tulle/one.hpp", HEADER.replace("struct counts {", "// Two numbers.\nstruct counts {"))
+        self.plant("include/tulle/tulle.hpp", "// All.", "#include <tulle/one.hpp>")
         self.plant("include/tulle.h", "/* SPDX-License-Identifier: Apache-2.0 */", "/* For C. */")
-        self.plant("docs/reference/cpp.md", PROGRAMS)
+        self.plant("docs/reference/cpp.md", PROGRAMS + UMBRELLA)
         self.plant("docs/reference/c.md", PROGRAMS.replace("one.hpp", "tulle.h").replace("```cpp", "```c"))
         self.plant("docs/reference/README.md", INDEX)
         for name in headers.PUBLIC_IN_DETAIL:
@@ -98,10 +100,11 @@ class CheckReference(planted.PlantedProject):
 
     def test_finds_a_header_without_a_program_and_without_a_place(self):
         self.plant("include/tulle/two.hpp", HEADER.replace("struct counts {", "// Two numbers.\nstruct counts {"))
-        self.assert_fails("two.hpp: docs/reference has no program for it", "two.hpp: the table of docs/reference/README.md lists it 0 times")
+        self.assert_fails("two.hpp: docs/reference has no program for it", "two.hpp: the table of docs/reference/README.md lists it 0 times",
+                          "include/tulle/tulle.hpp: does not include <tulle/two.hpp>")
 
     def test_finds_a_program_that_is_no_test(self):
-        self.plant("docs/reference/cpp.md", PROGRAMS.replace("<!-- test -->\n", ""))
+        self.plant("docs/reference/cpp.md", PROGRAMS.replace("<!-- test -->\n", "") + UMBRELLA)
         self.assert_fails("one.hpp: docs/reference has no program for it")
 
     def test_finds_public_names_in_detail(self):
