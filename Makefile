@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help demo check test nightly bench soak install build clean bootstrap
+.PHONY: help demo check test nightly bench soak docs install build clean bootstrap
 
 help:
 	@echo "make demo      install what is missing, build, and run the example programs on real input (ARGS=--quick: on small input)"
@@ -14,10 +14,11 @@ help:
 	@echo "make nightly   every preset, all architectures under an emulator, all programs whole, all benchmarks, and soak; takes hours"
 	@echo "make bench     run the benchmarks beside the packaged peers and print a table"
 	@echo "make soak      run random programs of threads against a model for 10 minutes, and 10,000 of places (ARGS=--help)"
+	@echo "make docs      make a site of the guide, the reference and the man pages in build/docs/html (ARGS=\"--bench PAGE...\": with pages of 'tulle bench')"
 	@echo "make install   install to PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make build     build what is installed into build/release"
 	@echo "make clean     remove build/"
-	@echo "Variables: PREFIX, DESTDIR, JOBS ($(JOBS)), ARGS (handed to scripts/demo, scripts/check, scripts/test, scripts/soak or 'tulle bench')"
+	@echo "Variables: PREFIX, DESTDIR, JOBS ($(JOBS)), ARGS (handed to scripts/demo, scripts/check, scripts/test, scripts/soak, scripts/docs or 'tulle bench')"
 
 bootstrap:
 	@scripts/bootstrap
@@ -49,6 +50,10 @@ soak: bootstrap
 	@scripts/build --part product,test.soak,test.soak.places release
 	@scripts/soak $(ARGS)
 	@scripts/soak --places $(ARGS)
+
+docs:
+	@scripts/bootstrap docs
+	@scripts/docs $(ARGS)
 
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"

@@ -5,7 +5,9 @@ add_library(tulle_flags INTERFACE)
 
 set(c_or_cxx $<COMPILE_LANGUAGE:C,CXX>)
 target_compile_options(tulle_flags INTERFACE
-    "$<${c_or_cxx}:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Werror>"
+    "$<${c_or_cxx}:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>"
+    # Another project has a compiler of its own choice, which may know warnings that nobody has seen here.
+    $<$<BOOL:${PROJECT_IS_TOP_LEVEL}>:$<${c_or_cxx}:-Werror>>
     $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-gnu-zero-variadic-macro-arguments>) # GoogleTest's typed tests
 
 # gcc 12 and 13 see an overlap in `"literal" + std::string` that is not there.

@@ -31,4 +31,4 @@ configure_file(cmake/qthread-config.cmake.in ${qthread_tree}/lib/cmake/qthread/q
 write_basic_package_version_file(${qthread_tree}/lib/cmake/qthread/qthread-config-version.cmake VERSION ${qthread_version}
     COMPATIBILITY SameMajorVersion)
 configure_file(cmake/qthread.pc.in ${qthread_tree}/lib/pkgconfig/qthread.pc @ONLY)
-install(DIRECTORY ${qthread_tree}/ DESTINATION ${qthread_prefix})
+install(DIRECTORY ${qthread_tree}/ DESTINATION ${qthread_prefix} COMPONENT qthread)

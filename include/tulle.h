@@ -83,7 +83,7 @@ TULLE_API const char* tulle_version(void);
 
 /* Two words, to be kept in registers; valid until joined, in the function that forked. */
 typedef struct tulle_child {
-    void* deque;
+    void* deque;  /* where it was forked */
     void* record; /* null: the fork was refused */
 } tulle_child;
 
@@ -96,6 +96,7 @@ TULLE_API int tulle_join(tulle_child child);
 
 /* --- threads as objects ----------------------------------------------------------------------- */
 
+/* A thread that tulle_spawn() has started. */
 typedef struct tulle_thread tulle_thread;
 
 /* Initialise with TULLE_ATTR_INIT. */
@@ -110,6 +111,7 @@ typedef struct tulle_attr {
     const char* name; /* copied; null: none */
 } tulle_attr;
 /* clang-format off */
+/* Like any other thread. */
 #define TULLE_ATTR_INIT {0, -1, 0, NULL}
 /* clang-format on */
 
@@ -134,6 +136,7 @@ TULLE_API uint64_t tulle_thread_id(const tulle_thread* thread); /* 0: null */
 
 /* --- the calling thread ----------------------------------------------------------------------- */
 
+/* Lets other ready threads of the worker run first, or sleeps meanwhile. */
 TULLE_API int tulle_yield(void);
 TULLE_API int tulle_sleep_ns(uint64_t nanoseconds);
 /* In a deterministic run another thread may go first; otherwise nothing. Between accesses to atomic
@@ -169,6 +172,7 @@ TULLE_API void* tulle_get_specific(tulle_key key);
  * own. Threads are not preempted: between two calls that may wait, nobody else uses the caller's
  * value; afterwards ask again. */
 typedef struct tulle_worker_local tulle_worker_local;
+/* No further value. */
 #define TULLE_NO_INDEX ((size_t)-1)
 
 /* Values have `size` bytes, zero, then init(value); both functions may be null. -ENOMEM. */

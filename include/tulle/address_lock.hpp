@@ -34,8 +34,10 @@ TULLE_API void unlock_address(void const* address) noexcept;
 // remember the lock.
 class address_lock {
 public:
+    // Names the lock of the byte at this address; nothing is allocated, and the memory is not read.
     explicit address_lock(void const* address) noexcept : m_address(address) {}
 
+    // Waits until nobody else has it locked.
     void lock() { static_cast<void>(detail::lock_address(m_address, detail::k_no_deadline)); }
     // False: the limit was reached.
     [[nodiscard]] bool lock(wait_limit const& limit) {
@@ -50,6 +52,7 @@ public:
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return detail::lock_address(m_address, detail::deadline_at(deadline));
     }
+    // By any thread. The one that has waited longest gets it.
     void unlock() noexcept { detail::unlock_address(m_address); }
 
 private:

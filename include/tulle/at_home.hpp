@@ -138,6 +138,7 @@ private:
     detail::object_address<mutex> m_object;
 };
 
+// The calls of tulle::barrier.
 template <> class at_home<barrier> {
 public:
     explicit at_home(global_ptr<barrier> p) : m_object(p) {}
@@ -165,6 +166,7 @@ private:
     detail::object_address<barrier> m_object;
 };
 
+// The calls of tulle::signal.
 template <> class at_home<signal> {
 public:
     explicit at_home(global_ptr<signal> p) : m_object(p) {}

@@ -28,7 +28,10 @@ public:
     cancellable_scope(cancellable_scope const&) = delete;
     cancellable_scope& operator=(cancellable_scope const&) = delete;
 
+    // What its threads check, or give to their waits.
     [[nodiscard]] cancellation_token get_token() const noexcept { return m_source.get_token(); }
+    // Cancels it now, at a later time, or at a point in time, by any thread. True: this call has
+    // cancelled it.
     bool request_stop() noexcept { return m_source.request_stop(); }
     template <class Rep, class Period>
     void request_stop_after(std::chrono::duration<Rep, Period> const& time) {
@@ -38,6 +41,7 @@ public:
     void request_stop_at(std::chrono::time_point<Clock, Duration> const& deadline) {
         m_source.request_stop_at(deadline);
     }
+    // Whether it is cancelled.
     [[nodiscard]] bool stop_requested() const noexcept { return m_source.stop_requested(); }
 
     // Starts `callable(token)`, or `callable()`. Errors: as scope::spawn().

@@ -62,6 +62,7 @@ public:
     [[nodiscard]] bool stop_requested() const noexcept {
         return m_state.get() != nullptr && detail::is_cancelled(*m_state.get());
     }
+    // False: a token of no source.
     [[nodiscard]] bool stop_possible() const noexcept { return m_state.get() != nullptr; }
     // Returns when it is cancelled. A token of no source: never.
     void wait() const noexcept {
@@ -101,6 +102,7 @@ public:
     explicit cancellation_source(cancellation_token const& whole)
         : m_state(detail::open_cancellation(whole.m_state.get())) {}
 
+    // A token of this source; as many as are wanted.
     [[nodiscard]] cancellation_token get_token() const noexcept {
         return cancellation_token(m_state);
     }
@@ -115,6 +117,7 @@ public:
     void request_stop_at(std::chrono::time_point<Clock, Duration> const& deadline) {
         detail::request_cancellation_at(*m_state.get(), detail::deadline_at(deadline));
     }
+    // Whether it is cancelled, or its deadline is over.
     [[nodiscard]] bool stop_requested() const noexcept {
         return detail::is_cancelled(*m_state.get());
     }

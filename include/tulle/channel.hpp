@@ -19,9 +19,11 @@
 
 namespace tulle {
 
+// The type of `unbounded`.
 struct unbounded_t {
     explicit unbounded_t() = default;
 };
+// In place of a capacity: a channel without a bound.
 inline constexpr unbounded_t unbounded{};
 
 namespace detail {
@@ -135,6 +137,7 @@ public:
 
     // False: it was closed already.
     bool close() noexcept { return detail::close_channel(*m_core); }
+    // Whether close() was called; items may be left.
     [[nodiscard]] bool is_closed() const noexcept { return detail::is_closed(*m_core); }
     // A snapshot.
     [[nodiscard]] std::size_t size() const noexcept { return detail::channel_size(*m_core); }

@@ -27,12 +27,14 @@ namespace tulle {
 // activity that took part was at a place that has died.
 class clock {
 public:
+    // A new clock, at the caller's place; the caller takes part.
     [[nodiscard]] TULLE_API static clock make();
 
     // Waits until all that take part have called it as often, or have dropped; returns how often
     // that is.
     // Memory ordering: what any of them did before happens before the return.
     TULLE_API std::uint64_t advance() const;
+    // The caller does not take part any more, and others do not wait for it.
     void drop() const { drop_for(detail::here_index()); }
 
     // Starts f(clock, arguments...) as an activity of `all` that takes part from now on, in the

@@ -25,13 +25,16 @@
 
 #include <tulle/detail/visibility.h>
 
+// The version of what is said here.
 #define TULLE_COHERENT_ABI 1u
 
+// The range of addresses, and the lines in it.
 #define TULLE_COHERENT_RANGE_SHIFT 44 // the range: addresses a with a >> 44 == 2
 #define TULLE_COHERENT_RANGE 2u
 #define TULLE_COHERENT_LINE_SHIFT 6 // also from an address to that of its state byte
 #define TULLE_COHERENT_LINE 64u
 
+// Where the range and its table of states begin, and how large they are.
 #define TULLE_COHERENT_FIRST ((uint64_t)TULLE_COHERENT_RANGE << TULLE_COHERENT_RANGE_SHIFT)
 #define TULLE_COHERENT_BYTES ((uint64_t)1 << TULLE_COHERENT_RANGE_SHIFT)
 #define TULLE_COHERENT_TABLE (TULLE_COHERENT_FIRST >> TULLE_COHERENT_LINE_SHIFT)

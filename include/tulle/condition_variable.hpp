@@ -24,9 +24,13 @@ public:
     condition_variable(condition_variable const&) = delete;
     condition_variable& operator=(condition_variable const&) = delete;
 
+    // Wakes the thread that has waited longest, if any waits.
     TULLE_API void notify_one() noexcept;
+    // Wakes all that wait.
     TULLE_API void notify_all() noexcept;
 
+    // Lets go of the mutex, waits for a notification, and locks the mutex again; with a predicate
+    // until that holds.
     void wait(std::unique_lock<mutex>& held) {
         mutex& m = *held.mutex();
         m.clear_owner();
@@ -50,6 +54,7 @@ public:
         return wait_before(held, limit.get(), is_true);
     }
 
+    // std::cv_status::timeout: the time was up. With a predicate: what it says in the end.
     template <class Rep, class Period>
     std::cv_status wait_for(std::unique_lock<mutex>& held,
                             std::chrono::duration<Rep, Period> const& timeout) {

@@ -23,9 +23,12 @@ public:
     condition_variable_any(condition_variable_any const&) = delete;
     condition_variable_any& operator=(condition_variable_any const&) = delete;
 
+    // Wakes the thread that has waited longest, if any waits.
     TULLE_API void notify_one() noexcept;
+    // Wakes all that wait.
     TULLE_API void notify_all() noexcept;
 
+    // Unlocks, waits for a notification, and locks again; with a predicate until that holds.
     template <class Lock> void wait(Lock& lock) {
         static_cast<void>(wait_before(lock, detail::k_no_deadline));
     }

@@ -12,6 +12,7 @@
 
 namespace tulle {
 
+// How many processors a program wants.
 struct cpu_wish {
     int least = 1;  // goes before the weights of others, but not before their first
     int most = 0;   // 0: as many as there may be workers

@@ -78,6 +78,7 @@ namespace tulle::feb {
 // at all; try_*_for and try_*_until, until the time is up. A limit that has been reached only
 // tries.
 
+// Whether the word is full; another thread may have changed that since.
 [[nodiscard]] inline bool is_full(auto const& w) noexcept { return detail::feb_is_full(&w); }
 // The numbers of the threads that wait for this word; 0 for a forked thread that has none. A
 // snapshot, for human-readable output.

@@ -29,6 +29,7 @@ namespace tulle {
 // More than one exception in a finish.
 class exception_list : public std::runtime_error {
 public:
+    // Of these exceptions; made by finish().
     explicit exception_list(std::vector<std::exception_ptr> all)
         : std::runtime_error("tulle::finish: " + std::to_string(all.size()) + " exceptions"),
           m_all(std::move(all)) {}
@@ -43,6 +44,7 @@ private:
 // long as the finish has not ended.
 class activities {
 public:
+    // Made by finish().
     explicit activities(detail::finish_scope& scope) noexcept : m_scope(&scope) {}
 
     // What the activities of a finish with a limit see at this place, and what they give to waits;
@@ -52,6 +54,7 @@ public:
         if (stop != nullptr) detail::share_cancellation(stop);
         return cancellation_token(detail::cancellation_reference(stop));
     }
+    // Whether the finish is cancelled, as far as this place knows.
     [[nodiscard]] bool stop_requested() const noexcept { return get_token().stop_requested(); }
     // Cancels the finish, at all places. True: it was not yet, as far as this place knew. Errors:
     // std::logic_error: neither it nor a finish around it has a limit; std::bad_alloc.

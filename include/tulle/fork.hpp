@@ -57,6 +57,7 @@ template <class F> class [[nodiscard("a child that is dropped at once is joined 
 public:
     using result_type = std::invoke_result_t<F&>;
 
+    // What fork() does.
     template <class G>
     TULLE_INLINE explicit child(G && callable) : m_deque(detail::current_deque()) {
         if (TULLE_UNLIKELY(m_deque == nullptr)) m_deque = detail::open_deque_cold();

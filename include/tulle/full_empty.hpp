@@ -102,6 +102,7 @@ template <class T> class full_empty {
 
 public:
     constexpr full_empty() = default;
+    // A full one.
     explicit full_empty(T value) noexcept : m_value(std::move(value)) {
         // relaxed: before it is shared
         m_front.state.store(front::k_full, std::memory_order_relaxed);
@@ -109,6 +110,7 @@ public:
     full_empty(full_empty const&) = delete;
     full_empty& operator=(full_empty const&) = delete;
 
+    // Whether it is full; another thread may have changed that since.
     [[nodiscard]] bool is_full() const noexcept {
         schedule_point();
         auto const now = m_front.state.load(std::memory_order_acquire); // pairs with the unlock
@@ -129,6 +131,7 @@ public:
         T scratch{};
         static_cast<void>(apply(operation::fill, scratch, 0));
     }
+    // Empty; a value stays in it until somebody writes.
     void empty() noexcept {
         T scratch{};
         static_cast<void>(apply(operation::empty, scratch, 0));
@@ -148,6 +151,7 @@ public:
     }
 
     // --- waits until it is full: read_ff and write_ff leave it full, read_fe makes it empty ------
+    // Waits until it is full, copies the value, and leaves it full.
     [[nodiscard]] TULLE_INLINE T read_ff() const noexcept requires k_can_copy {
         schedule_point();
         T value{};
@@ -176,6 +180,7 @@ public:
         return read(operation::read_ff, detail::deadline_at(deadline));
     }
 
+    // Waits until it is full, moves the value out, and makes it empty.
     TULLE_INLINE T read_fe() noexcept {
         schedule_point();
         T value{};
@@ -194,6 +199,7 @@ public:
         }
         return value;
     }
+    // The forms of read_fe() with a limit: nothing when that was reached.
     [[nodiscard]] std::optional<T> read_fe(wait_limit const& limit) noexcept {
         return read(operation::read_fe, limit.get());
     }
@@ -209,6 +215,7 @@ public:
         return read(operation::read_fe, detail::deadline_at(deadline));
     }
 
+    // Waits until it is full, writes, and leaves it full.
     void write_ff(T value) noexcept {
         static_cast<void>(apply(operation::write_ff, value, detail::k_no_deadline));
     }
@@ -232,6 +239,7 @@ public:
     }
 
     // --- waits until it is empty, writes, and makes it full --------------------------------------
+    // Waits until it is empty, writes, and makes it full.
     TULLE_INLINE void write_ef(T value) noexcept {
         schedule_point();
         if (TULLE_UNLIKELY(m_front.looks_full()))
@@ -246,6 +254,7 @@ public:
                 apply_locked(before, operation::write_ef, value, detail::k_no_deadline));
         }
     }
+    // The forms of write_ef() with a limit.
     template <class U> [[nodiscard]] bool write_ef(U&& value, wait_limit const& limit) {
         return write(operation::write_ef, std::forward<U>(value), limit.get());
     }

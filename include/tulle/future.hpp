@@ -36,6 +36,7 @@ public:
     future(future&& other) noexcept = default;
     future& operator=(future&& other) noexcept = default;
 
+    // Whether there is a result to come or to be taken.
     [[nodiscard]] bool valid() const noexcept { return static_cast<bool>(m_state); }
     // Waits; returns the value or throws the exception. Not valid any more then.
     // A thread made by async() that nobody has started yet runs in the caller's frame, here and in
@@ -45,6 +46,7 @@ public:
         auto const last = std::move(m_state);
         return last->take();
     }
+    // Waits for the result, which stays.
     void wait() const { state().wait(); }
     // False: not there when the limit was reached.
     [[nodiscard]] bool wait(wait_limit const& limit) const {
@@ -141,6 +143,7 @@ public:
         TULLE_CATCH(...) { mine->exception = detail::caught_exception(); }
         mine->make_ready();
     }
+    // The result is this exception, which get() throws.
     void set_exception(std::exception_ptr e) {
         claim();
         auto const mine = m_state;

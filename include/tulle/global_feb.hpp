@@ -88,26 +88,33 @@ namespace tulle::feb {
 // A global address of a full/empty word.
 template <class G>
 concept global_word_address = detail::is_global_address<G> && word<typename G::element_type>;
+// The word that a global address leads to.
 template <class G> using word_at = typename G::element_type;
 
+// Whether the word is full; another thread may have changed that since.
 template <global_word_address G> [[nodiscard]] bool is_full(G const& w) {
     return detail::feb_at_home<G>::call(
         w, [](detail::location<word_at<G>> a) { return is_full(a.object()); });
 }
+// What is in it, full or empty.
 template <global_word_address G> [[nodiscard]] word_at<G> read_xx(G const& w) {
     return detail::feb_at_home<G>::call(
         w, [](detail::location<word_at<G>> a) { return read_xx(a.object()); });
 }
+// Makes it full as it is.
 template <global_word_address G> void fill(G const& w) {
     detail::feb_at_home<G>::call(w, [](detail::location<word_at<G>> a) { fill(a.object()); });
 }
+// Makes it empty; the value stays until somebody writes.
 template <global_word_address G> void empty(G const& w) {
     detail::feb_at_home<G>::call(w, [](detail::location<word_at<G>> a) { empty(a.object()); });
 }
+// Writes, and makes it empty.
 template <global_word_address G> void purge(G const& w, word_at<G> value = {}) {
     static_cast<void>(
         detail::feb_at_home<G>::template write<detail::feb_operation::purge>(w, value, 0));
 }
+// Writes, and makes it full.
 template <global_word_address G> void write_f(G const& w, word_at<G> value) {
     static_cast<void>(
         detail::feb_at_home<G>::template write<detail::feb_operation::write_f>(w, value, 0));

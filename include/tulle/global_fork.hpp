@@ -119,6 +119,7 @@ class [[nodiscard("a child that is dropped at once is joined at once")]] global_
 public:
     using result_type = typename code::result;
 
+    // What global_fork() does.
     TULLE_INLINE explicit global_child(A const&... arguments)
         : m_deque(detail::current_global_deque()) {
         // relaxed: a hint

@@ -64,6 +64,7 @@ public:
     using difference_type = std::ptrdiff_t;
 
     constexpr global_ptr() noexcept = default;
+    // A null pointer.
     constexpr global_ptr(std::nullptr_t) noexcept {
     } // NOLINT(google-explicit-constructor): as with pointers
     // From what address() has said.
@@ -73,6 +74,7 @@ public:
         return p;
     }
 
+    // The address as a number, the same at all places; 0: null.
     [[nodiscard]] constexpr std::uint64_t address() const noexcept { return m_address; }
     explicit constexpr operator bool() const noexcept { return m_address != 0; }
     // Whose segment it lies in.
@@ -82,12 +84,15 @@ public:
         return static_cast<T*>(detail::reach_global(m_address, sizeof(T), alignof(T)));
     }
 
+    // A copy of the object; waits for a message where loads do not reach it. Memory ordering: as of
+    // read() and write().
     [[nodiscard]] T load() const requires global_object<T> {
         if (T const* const here = local()) return *here;
         alignas(T) std::array<std::byte, sizeof(T)> bytes;
         detail::read_global(bytes.data(), m_address, sizeof(T));
         return std::bit_cast<T>(bytes);
     }
+    // Writes the object; when it returns, the bytes are there.
     void store(T const& value) const requires global_object<T> {
         if (T* const here = local())
             *here = value;
@@ -152,10 +157,11 @@ template <global_object T> void free_global(global_ptr<T> p) {
     if (p) detail::free_global(p.address());
 }
 
+// One allocation in global memory.
 struct global_allocation {
-    std::uint64_t address;
-    std::uint64_t bytes;
-    int owner; // the place that has allocated it
+    std::uint64_t address; // as global_ptr::address() says
+    std::uint64_t bytes;   // how many it has
+    int owner;             // the place that has allocated it
 };
 // What is allocated at the moment, by all places; by address. TULLE_GLOBAL_REPORT=1 prints what is
 // left at the end.
@@ -282,7 +288,9 @@ public:
         *this = {};
     }
 
+    // The number of elements.
     [[nodiscard]] std::size_t size() const noexcept { return m_size; }
+    // How many elements lie side by side at one place.
     [[nodiscard]] std::size_t block() const noexcept { return m_block; }
     // Of element `i`, less than size(). What follows in the same block follows the pointer, too.
     [[nodiscard]] global_ptr<T> pointer(std::size_t i) const noexcept {
@@ -290,7 +298,9 @@ public:
         return m_parts[b % m_parts.size()] +
                static_cast<std::ptrdiff_t>(b / m_parts.size() * m_block + i % m_block);
     }
+    // Reads element `i`, less than size().
     [[nodiscard]] T get(std::size_t i) const { return pointer(i).load(); }
+    // Writes element `i`, less than size().
     void set(std::size_t i, T const& value) const { pointer(i).store(value); }
 
     // f(index, element) for each element, at the place where it lies, by all workers there; returns
@@ -316,6 +326,7 @@ public:
         });
     }
 
+    // What travels of it (<tulle/wire.hpp>).
     template <class Archive> void serialize(Archive& archive) { archive(m_size, m_block, m_parts); }
 
 private:

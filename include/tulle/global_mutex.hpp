@@ -23,9 +23,15 @@
 
 namespace tulle {
 
+// Names a mutex; copies name the same one. Travels.
 class global_mutex {
 public:
-    enum class mode : std::uint8_t { contention_sensitive, plain, hierarchical };
+    // What it is, as said above.
+    enum class mode : std::uint8_t {
+        contention_sensitive, // plain until it is contended
+        plain,                // always
+        hierarchical          // always
+    };
 
     struct tuning {
         int threshold = 16;  // so many more that found it taken than found it free: it is contended
@@ -44,6 +50,7 @@ public:
     TULLE_API void lock() const;
     TULLE_API void unlock() const; // by the thread that has locked it
 
+    // The place that others ask for it.
     [[nodiscard]] place home() const { return place(m_home); }
     // By now. Errors: as of lock().
     [[nodiscard]] TULLE_API bool is_hierarchical() const;

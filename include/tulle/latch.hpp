@@ -24,8 +24,11 @@ public:
 
     // Ends the program with a message if less than `by` is left, or `by` is negative.
     TULLE_API void count_down(std::int64_t by = 1) noexcept;
+    // Whether the count is zero.
     [[nodiscard]] TULLE_API bool try_wait() const noexcept;
+    // Waits until the count is zero.
     TULLE_API void wait() noexcept;
+    // count_down(by), then wait().
     TULLE_API void arrive_and_wait(std::int64_t by = 1) noexcept;
     // False: not zero when the limit was reached, as below.
     [[nodiscard]] bool wait(wait_limit const& limit) noexcept { return wait_before(limit.get()); }

@@ -46,7 +46,9 @@ public:
         return {detail::schedule_kind::threads, 1};
     }
 
+    // For the loops.
     [[nodiscard]] constexpr detail::schedule_kind kind() const noexcept { return m_kind; }
+    // Iterations at a time, or the least number of them.
     [[nodiscard]] constexpr std::uint64_t chunk() const noexcept { return m_chunk; }
 
     constexpr schedule() noexcept = default;
@@ -67,14 +69,18 @@ private:
 class loop_stop {
 public:
     constexpr loop_stop() noexcept = default;
+    // Set by whoever ends the loop.
     loop_stop(std::atomic<bool> const& flag) noexcept : m_object(&flag), m_ask(&ask_flag) {}
+    // Anything with stop_requested(): a tulle::cancellation_token, a std::stop_token.
     template <class T>
     requires requires(T const& t) {
         { t.stop_requested() } -> std::convertible_to<bool>;
     }
     loop_stop(T const& token) noexcept : m_object(std::addressof(token)), m_ask(&ask_token<T>) {}
 
+    // False: nothing ends the loop early.
     [[nodiscard]] bool is_possible() const noexcept { return m_ask != nullptr; }
+    // Asks the flag or the token, of which there is one.
     [[nodiscard]] bool is_requested() const { return m_ask(m_object); }
 
 private:
@@ -91,14 +97,16 @@ private:
     bool (*m_ask)(void const*) = nullptr;
 };
 
+// What all loops take as their last argument; a schedule or a loop_stop alone will do.
 struct loop_options {
     constexpr loop_options() noexcept = default;
+    // A schedule, and what ends the loop early, or one of them.
     constexpr loop_options(schedule chosen) noexcept : how(chosen) {}
     constexpr loop_options(schedule chosen, loop_stop when) noexcept : how(chosen), until(when) {}
     constexpr loop_options(loop_stop when) noexcept : until(when) {}
 
-    schedule how{};
-    loop_stop until{};
+    schedule how{};    // how iterations are given out
+    loop_stop until{}; // what ends the loop early
 };
 
 } // namespace tulle

@@ -38,6 +38,7 @@ public:
     mutex(mutex const&) = delete;
     mutex& operator=(mutex const&) = delete;
 
+    // Waits until nobody else holds it.
     TULLE_INLINE void lock() noexcept {
         check_not_owner();
         if (TULLE_UNLIKELY(!m_front.try_lock()))
@@ -63,6 +64,7 @@ public:
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return try_lock() || lock_before(detail::deadline_at(deadline));
     }
+    // By the thread that holds it.
     TULLE_INLINE void unlock() noexcept {
         clear_owner();
         release();

@@ -134,12 +134,12 @@ bool parallel_for_parts(A begin, B end, F&& f, loop_stop until = {}) {
 // A rectangle of points (row, column), without the ends; run in tiles, so that neighbours are run
 // together.
 template <std::integral Index = std::ptrdiff_t> struct blocked_range_2d {
-    Index row_begin;
-    Index row_end;
-    Index column_begin;
-    Index column_end;
-    Index tile_rows = 32;
-    Index tile_columns = 32;
+    Index row_begin;         // the first row
+    Index row_end;           // behind the last row
+    Index column_begin;      // the first column
+    Index column_end;        // behind the last column
+    Index tile_rows = 32;    // height of a tile
+    Index tile_columns = 32; // width of a tile
 };
 
 namespace detail {

@@ -18,6 +18,7 @@
 
 namespace tulle {
 
+// In which order values are combined.
 enum class reduction_order {
     // Operands keep their order, and how they are grouped depends on the number of iterations only:
     // with numbers in floating point, too, the result is the same to the last bit in every run,
@@ -102,10 +103,12 @@ requires std::invocable<Map const&, std::iter_reference_t<It>>
 
 // --- of elements ---------------------------------------------------------------------------------
 
+// init + first[0] + ... + first[n - 1], the same bits in every run.
 template <std::random_access_iterator It, class T = std::iter_value_t<It>>
 [[nodiscard]] T parallel_sum(It first, std::type_identity_t<It> last, T init = T{}) {
     return parallel_reduce(first, last, std::move(init), std::identity{});
 }
+// init * first[0] * ... * first[n - 1], the same bits in every run.
 template <std::random_access_iterator It, class T = std::iter_value_t<It>>
 [[nodiscard]] T parallel_product(It first, std::type_identity_t<It> last, T init = T{1}) {
     return parallel_reduce(first, last, std::move(init), std::identity{}, std::multiplies<>{});

@@ -66,6 +66,7 @@ public:
     phased_barrier(phased_barrier const&) = delete;
     phased_barrier& operator=(phased_barrier const&) = delete;
 
+    // The largest number of participants.
     [[nodiscard]] static constexpr std::ptrdiff_t max() noexcept {
         return std::numeric_limits<std::ptrdiff_t>::max();
     }
@@ -76,7 +77,9 @@ public:
     }
     // Arrives; the caller does not take part in the phases that follow.
     void arrive_and_drop() noexcept { static_cast<void>(enter(1, true)); }
+    // Arrives and waits until all have.
     void arrive_and_wait() noexcept { wait(arrive()); }
+    // Waits until all have arrived in the phase of the token.
     void wait(arrival_token&& arrival) noexcept {
         static_cast<void>(m_phases.wait(arrival.m_phase, detail::k_no_deadline));
     }

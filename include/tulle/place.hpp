@@ -29,6 +29,7 @@ class place {
 public:
     // Errors: std::out_of_range: there is none of that number.
     explicit place(int index) : m_index(index) { detail::check_place(index); }
+    // From 0 to place_count() - 1.
     [[nodiscard]] int index() const noexcept { return m_index; }
     // Whether the caller's place knows that it has died. Always false unless deaths are survived
     // (dead_place).
@@ -45,8 +46,10 @@ private:
     int m_index;
 };
 
+// All places, in order: for (place p : places()).
 class place_range {
 public:
+    // Gives the places one after the other.
     class iterator {
     public:
         using difference_type = int;
@@ -64,9 +67,11 @@ public:
         int m_index;
     };
 
+    // Made by places().
     explicit place_range(int count, int first = 0) noexcept : m_first(first), m_count(count) {}
     [[nodiscard]] iterator begin() const noexcept { return iterator(m_first); }
     [[nodiscard]] iterator end() const noexcept { return iterator(m_first + m_count); }
+    // How many places there are.
     [[nodiscard]] int size() const noexcept { return m_count; }
 
 private:
@@ -91,8 +96,10 @@ private:
 // others arrive as this.
 class remote_error : public std::runtime_error {
 public:
+    // Made where an answer comes back.
     remote_error(int place, std::string type, std::string const& what)
         : std::runtime_error(what), m_place(place), m_type(std::move(type)) {}
+    // The number of the place where it was thrown.
     [[nodiscard]] int place() const noexcept { return m_place; }
     // As it is written in the source.
     [[nodiscard]] std::string const& type() const noexcept { return m_type; }
@@ -110,8 +117,10 @@ private:
 // ended. A finish whose own place has died is not waited for by anybody; its activities go on.
 class dead_place : public std::runtime_error {
 public:
+    // Made where the death is noticed.
     dead_place(int place, std::uint64_t lost, std::string const& what)
         : std::runtime_error(what), m_place(place), m_lost(lost) {}
+    // The number of the place that has died.
     [[nodiscard]] int place() const noexcept { return m_place; }
     // Of a finish: activities and calls at that place of whose end nothing was heard, and such as
     // it had sent and that never arrived. Else 0.
@@ -178,9 +187,11 @@ template <class F, class... A> auto async_at(place there, F&& f, A&&... argument
 template <class T> class global_ref {
 public:
     using element_type = T;
+    // Of an object of the caller's place, which must outlive the last use of it.
     explicit global_ref(T& object)
         : m_place(detail::here_index()),
           m_address(~reinterpret_cast<std::uintptr_t>(std::addressof(object))) {}
+    // Where the object is.
     [[nodiscard]] place home() const { return place(static_cast<int>(m_place)); }
     [[nodiscard]] std::uint64_t address() const noexcept { return ~m_address; } // there
     // Errors: std::logic_error: the caller is at another place.

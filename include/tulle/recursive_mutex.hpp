@@ -20,12 +20,14 @@ public:
     recursive_mutex(recursive_mutex const&) = delete;
     recursive_mutex& operator=(recursive_mutex const&) = delete;
 
+    // Waits until no other thread holds it.
     void lock() {
         thread_id const self = this_thread::get_id();
         if (enter_again(self)) return;
         m_mutex.lock();
         enter(self);
     }
+    // False at once if another thread holds it.
     [[nodiscard]] bool try_lock() {
         return acquire([this] { return m_mutex.try_lock(); });
     }

@@ -38,6 +38,7 @@ TULLE_API void finalize();
 // same.
 [[nodiscard]] TULLE_API std::string live_threads();
 
+// Whether the run time is running.
 [[nodiscard]] TULLE_API bool is_initialized() noexcept;
 
 // Start the run time if need be. The maximum is fixed at the start: the option max_workers, by

@@ -47,8 +47,10 @@ private:
     detail::channel_case m_case;
 };
 
+// Receives an item when it is chosen.
 template <class T> class receive_case final : public select_case {
 public:
+    // From this channel.
     explicit receive_case(channel<T>& source) noexcept : select_case(source.m_core, false) {
         set_item(m_slot.storage());
     }
@@ -69,12 +71,13 @@ private:
 // Sends its item when it is chosen; moved from then.
 template <class T> class send_case final : public select_case {
 public:
+    // To this channel; the item is kept until the case is chosen.
     send_case(channel<T>& target, T sent)
         : select_case(target.m_core, true), item(std::move(sent)) {
         set_item(&item);
     }
 
-    T item;
+    T item; // what is to be sent; may be set anew between selects
 
 private:
     friend struct detail::select_access;

@@ -22,7 +22,9 @@ public:
     semaphore(semaphore const&) = delete;
     semaphore& operator=(semaphore const&) = delete;
 
+    // Takes a unit; waits until there is one.
     TULLE_API void acquire() noexcept;
+    // False at once if there is none.
     [[nodiscard]] TULLE_API bool try_acquire() noexcept;
     // False: the limit was reached, as below.
     [[nodiscard]] bool acquire(wait_limit const& limit) noexcept {
@@ -61,9 +63,11 @@ class counting_semaphore : public detail::semaphore {
 public:
     static_assert(LeastMax >= 0 && LeastMax <= std::ptrdiff_t{1} << 62);
     using detail::semaphore::semaphore;
+    // The largest number of units.
     [[nodiscard]] static constexpr std::ptrdiff_t max() noexcept { return std::ptrdiff_t{1} << 62; }
 };
 
+// One that is mostly 0 or 1; nothing enforces that.
 using binary_semaphore = counting_semaphore<1>;
 
 } // namespace tulle

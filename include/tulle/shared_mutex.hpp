@@ -23,7 +23,9 @@ public:
     shared_mutex(shared_mutex const&) = delete;
     shared_mutex& operator=(shared_mutex const&) = delete;
 
+    // For a writer: waits until nobody holds it.
     TULLE_API void lock() noexcept;
+    // False at once if it is held.
     [[nodiscard]] TULLE_API bool try_lock() noexcept;
     // False if the limit is reached, as below.
     [[nodiscard]] bool lock(wait_limit const& limit) noexcept { return lock_before(limit.get()); }
@@ -36,10 +38,14 @@ public:
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return lock_before(detail::deadline_at(deadline));
     }
+    // By the writer.
     TULLE_API void unlock() noexcept;
 
+    // For a reader: waits until no writer holds it or has waited for longer.
     TULLE_API void lock_shared() noexcept;
+    // False at once if a writer holds it or waits for it.
     [[nodiscard]] TULLE_API bool try_lock_shared() noexcept;
+    // The forms of lock_shared() with a limit: false if that is reached.
     [[nodiscard]] bool lock_shared(wait_limit const& limit) noexcept {
         return lock_shared_before(limit.get());
     }
@@ -52,6 +58,7 @@ public:
     try_lock_shared_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return lock_shared_before(detail::deadline_at(deadline));
     }
+    // By a reader.
     TULLE_API void unlock_shared() noexcept;
 
 private:

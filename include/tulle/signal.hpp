@@ -30,6 +30,7 @@ public:
     // that nobody waits yet.
     TULLE_API void add_signalers(std::uint32_t more) noexcept;
 
+    // Whether the count is zero.
     [[nodiscard]] TULLE_API bool try_wait() const noexcept;
     // Ends the program with a message when another thread waits already; so do the timed forms.
     TULLE_API void wait() noexcept;

@@ -42,7 +42,7 @@ enum class when_full {
 
 // For a spawn_group: so many threads on each shepherd, instead of altogether.
 struct per_shepherd {
-    std::size_t most;
+    std::size_t most; // at least 1
 };
 
 // For a spawn_group: its threads hold at most so many bytes altogether. A thread holds what

@@ -25,11 +25,13 @@ public:
     spin_lock(spin_lock const&) = delete;
     spin_lock& operator=(spin_lock const&) = delete;
 
+    // Tries until nobody else holds it; between tries other threads of the worker run.
     TULLE_INLINE void lock() noexcept {
         schedule_point();
         if (TULLE_UNLIKELY(!m_front.try_lock()))
             static_cast<void>(lock_cold(detail::k_no_deadline));
     }
+    // False at once if it is held.
     [[nodiscard]] TULLE_INLINE bool try_lock() noexcept {
         schedule_point();
         // relaxed: a hint
@@ -48,6 +50,7 @@ public:
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
         return try_lock() || lock_cold(detail::deadline_at(deadline));
     }
+    // By the thread that holds it.
     TULLE_INLINE void unlock() noexcept { m_front.unlock(); }
 
 private:

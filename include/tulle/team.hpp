@@ -26,6 +26,7 @@
 
 namespace tulle {
 
+// Names its members; copies name the same team. Travels.
 class team {
 public:
     // All places that run threads, by their numbers.
@@ -34,6 +35,7 @@ public:
     // std::invalid_argument: none, one of them twice, or a memory place.
     TULLE_API explicit team(std::vector<place> const& members);
 
+    // How many members it has.
     [[nodiscard]] int size() const noexcept { return static_cast<int>(m_members.size()); }
     // Errors: std::out_of_range: there is no such rank.
     [[nodiscard]] place operator[](int rank) const {
@@ -61,10 +63,12 @@ public:
     // be associative.
     template <class T, class Op = std::plus<>>
     [[nodiscard]] std::optional<T> reduce(T value, int root = 0, Op op = {}) const; // at the root
+    // As reduce(), and each member gets the result.
     template <class T, class Op = std::plus<>> [[nodiscard]] T allreduce(T value, Op op = {}) const;
 
     // The values by ranks. gather: at the root; elsewhere nothing.
     template <class T> [[nodiscard]] std::vector<T> gather(T const& value, int root = 0) const;
+    // As gather(), and each member gets all values.
     template <class T> [[nodiscard]] std::vector<T> all_gather(T const& value) const;
 
     // The root has one value for each member; each gets its own. What the others give is
@@ -77,6 +81,7 @@ public:
     // with scatter, for each member.
     template <class T> [[nodiscard]] std::vector<T> all_to_all(std::vector<T> const& values) const;
 
+    // What travels of it (<tulle/wire.hpp>).
     template <class Archive> void serialize(Archive& archive) { archive(m_name, m_members); }
 
 private:

@@ -28,6 +28,7 @@ TULLE_API int shepherd_index() noexcept; // likewise
 // The worker runs other threads meanwhile. A deadline in the past yields.
 TULLE_API void sleep_until_ns(std::uint64_t deadline) noexcept;
 
+// Sleeps while the worker runs other threads. A time that is over yields.
 template <class Rep, class Period> void sleep_for(std::chrono::duration<Rep, Period> time) {
     sleep_until_ns(detail::deadline_after(time));
 }

@@ -125,6 +125,7 @@ public:
     }
     ~thread() { drop(); }
 
+    // False: it owns no thread, or that was joined, detached or moved.
     [[nodiscard]] bool joinable() const noexcept { return m_core != nullptr; }
 
     // Waits for the end; returns its result or throws its exception. Throws std::system_error when
@@ -161,6 +162,7 @@ public:
         require();
         detail::release_thread(std::exchange(m_core, nullptr));
     }
+    // The number of the thread; 0: it owns none.
     [[nodiscard]] thread_id get_id() const noexcept { return m_core != nullptr ? m_core->id : 0; }
 
 private:

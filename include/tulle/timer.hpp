@@ -82,6 +82,7 @@ public:
     [[nodiscard]] static timer after(std::chrono::duration<Rep, Period> const& time, F call) {
         return timer(detail::deadline_after(time), 0, std::move(call));
     }
+    // At a point in time; at once if that is over.
     template <class Clock, class Duration, class F>
     [[nodiscard]] static timer at(std::chrono::time_point<Clock, Duration> const& when, F call) {
         return timer(detail::deadline_at(when), 0, std::move(call));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of Tulle.
+// All of Tulle but <tulle/io.hpp>, which brings the headers of sockets with it.
 #pragma once
 
 #include <tulle/address_lock.hpp>

@@ -9,7 +9,7 @@
 
 namespace tulle {
 
-/// The linked library's version as "major.minor.patch". May be called at any time, by any thread.
+// The linked library's version as "major.minor.patch". May be called at any time, by any thread.
 [[nodiscard]] TULLE_API char const* version() noexcept;
 
 } // namespace tulle

@@ -32,6 +32,7 @@ public:
 
     // What get() has said.
     [[nodiscard]] static wait_limit of(detail::limit const& l) noexcept { return wait_limit(l); }
+    // For what waits: a deadline, a token, or both.
     [[nodiscard]] detail::limit get() const noexcept { return m_limit; }
 
 private:

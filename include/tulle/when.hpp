@@ -17,6 +17,7 @@
 
 namespace tulle {
 
+// What when_any() gives.
 template <class Futures> struct when_any_result {
     // Of the one that has come first; -1: there are none.
     std::size_t index = static_cast<std::size_t>(-1);

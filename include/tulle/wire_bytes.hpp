@@ -55,6 +55,7 @@ public:
     wire_writer(wire_writer const&) = delete;
     wire_writer& operator=(wire_writer const&) = delete;
 
+    // Appends these bytes as they are.
     void put_bytes(void const* bytes, std::size_t count) {
         if (count == 0) return;
         std::memcpy(room_for(count), bytes, count);
@@ -86,12 +87,15 @@ public:
         put_bytes(k_zeros.data(), -m_size % alignment);
     }
 
+    // What has been written.
     [[nodiscard]] std::byte const* data() const noexcept {
         return m_far == nullptr ? m_near.data() : m_far.get();
     }
+    // In bytes.
     [[nodiscard]] std::size_t size() const noexcept { return m_size; }
     // For detail/wire_pointers.hpp: of the value that is being written; null: of none.
     [[nodiscard]] detail::graph_writer* graph() noexcept { return m_graph; }
+    // For detail/wire_pointers.hpp: an object that pointers of the same value may lead to.
     template <class T> void put_in_place(T const& object);
 
     // What holds the bytes; null: they are few. Once it has been taken, nothing more can be
@@ -138,9 +142,11 @@ private:
 // Bytes that have come. Errors of all that read: those of <tulle/wire.hpp>.
 class wire_reader {
 public:
+    // Of what a writer has written; the bytes must outlive it.
     explicit wire_reader(std::span<std::byte const> bytes) noexcept
         : m_size(bytes.size()), m_bytes(bytes) {}
 
+    // The next bytes, where they lie.
     [[nodiscard]] std::byte const* get_bytes(std::size_t count) {
         if (count > m_bytes.size()) refuse("tulle: a message is shorter than what is read from it");
         std::byte const* const found = m_bytes.data();
@@ -151,6 +157,7 @@ public:
     void align(std::size_t alignment) {
         static_cast<void>(get_bytes(-(m_size - m_bytes.size()) % alignment));
     }
+    // The next value, which put() has written.
     template <class T> [[nodiscard]] T get();
     // What put_all has written.
     template <class... T> [[nodiscard]] std::tuple<T...> get_all();
@@ -167,10 +174,12 @@ public:
             refuse("tulle: a message names more elements than it has");
         return count;
     }
+    // Bytes that have not been read.
     [[nodiscard]] std::size_t left() const noexcept { return m_bytes.size(); }
 
     // For detail/wire_pointers.hpp: of the value that is being read; null: of none.
     [[nodiscard]] detail::graph_reader* graph() noexcept { return m_graph; }
+    // For detail/wire_pointers.hpp: as put_in_place() has written it.
     template <class T> void get_in_place(T& object);
 
 private:
@@ -194,6 +203,7 @@ public:
     using value_type = T;
 
     view() noexcept = default;
+    // Of so many elements that lie side by side.
     view(T const* first, std::size_t count) noexcept : m_first(first), m_count(count) {}
     // Of what lies in one piece: a vector, an array, a span.
     template <class Range>
@@ -202,8 +212,11 @@ public:
     } &&(!std::is_same_v<Range, view>)explicit view(Range const& all) noexcept
         : m_first(std::data(all)), m_count(std::size(all)) {}
 
+    // The first element; the others follow it.
     [[nodiscard]] T const* data() const noexcept { return m_first; }
+    // How many elements it has.
     [[nodiscard]] std::size_t size() const noexcept { return m_count; }
+    // Whether it has none.
     [[nodiscard]] bool empty() const noexcept { return m_count == 0; }
     [[nodiscard]] T const* begin() const noexcept { return m_first; }
     [[nodiscard]] T const* end() const noexcept { return m_first + m_count; }
@@ -469,6 +482,7 @@ template <class T> struct wire {
                   "serialize(archive); an aggregate travels by its members if these travel and it "
                   "has at most 32, no base class, union or C array");
 
+    // Writes a value.
     static void put(wire_writer& out, T const& value) {
         if constexpr (detail::names_its_parts<T>) {
             if (out.graph() == nullptr) return out.put(value);
@@ -479,6 +493,7 @@ template <class T> struct wire {
             detail::visit_fields(value, detail::put_all_fields{out});
         }
     }
+    // Reads what put() has written.
     static T get(wire_reader& in) {
         if constexpr (detail::names_its_parts<T>) {
             static_assert(std::is_default_constructible_v<T>,
@@ -504,6 +519,7 @@ template <class T> struct wire {
     }
 };
 
+// A view travels as its elements.
 template <class T> struct wire<view<T>> {
     using library = void;
 

@@ -105,9 +105,11 @@ public:
     [[nodiscard]] const_iterator end() const noexcept {
         return {m_table, static_cast<std::size_t>(-1)};
     }
+    // How many values have been made.
     [[nodiscard]] std::size_t size() const noexcept {
         return static_cast<std::size_t>(std::distance(begin(), end()));
     }
+    // Whether none has been made.
     [[nodiscard]] bool empty() const noexcept { return begin() == end(); }
 
     // operation(operation(a, b), c)... of all values, in no particular order; a freshly made value

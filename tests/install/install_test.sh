@@ -7,7 +7,8 @@ set -eu
 build=$1 work=$2 compiler=$3 libdir=$4 version=$5
 shift 5
 consumer=$(cd "$(dirname "$0")/consumer" && pwd)
-two_hosts=$(cd "$(dirname "$0")/../../scripts" && pwd)/two-hosts
+scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
+two_hosts=$scripts/two-hosts
 
 fail() {
     echo "install_test: $*" >&2
@@ -45,6 +46,17 @@ expect_version "$work/cmake/static"
 # Whichever of the two is used, only one of them needs the shared library.
 ldd "$work/cmake/shared" | grep -q libtulle || fail "the program that links tulle::tulle does not load libtulle"
 if ldd "$work/cmake/static" | grep -q libtulle; then fail "the program that links tulle::tulle_static loads libtulle"; fi
+
+refused_component() { # COMPONENT EXPECTED
+    if cmake -S "$consumer/../component" -B "$work/component" -DCMAKE_PREFIX_PATH="$prefix" -DCOMPONENT="$1" >"$work/component.log" 2>&1; then
+        fail "find_package finds a component $1"
+    fi
+    tr -s '\n ' ' ' <"$work/component.log" | grep -q "$2" || fail "find_package does not say '$2': $(cat "$work/component.log")"
+}
+refused_component nonsense "it has no component 'nonsense'; there are static, qthread, tnt, myth, parmacs"
+mv "$prefix/$libdir/cmake/tulle/tulle-myth-targets.cmake" "$work/kept"
+refused_component myth "its component 'myth' is not installed (in Debian: the package libtulle-myth)"
+mv "$work/kept" "$prefix/$libdir/cmake/tulle/tulle-myth-targets.cmake"
 
 echo "install_test: pkg-config"
 PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig
@@ -132,6 +144,8 @@ foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle-myth.so" | awk '$2 != 
 foreign=$(nm -DC --defined-only "$prefix/$libdir/libtulle.so" | awk '$2 != "A"' | cut -d' ' -f3- |
     grep -vE '^(tulle_|tulle::|(typeinfo|typeinfo name|vtable|VTT|guard variable) for tulle::)' || true)
 [ -z "$foreign" ] || fail "the shared library exports more than its API: $foreign"
+
+"$scripts/check-abi" --symbols "$prefix/$libdir/libtulle.so" || fail "what programs that are linked already need is gone"
 
 # --- places of each MPI: in processes of their own, and not each alone ----------------------------------------------------
 

@@ -36,6 +36,9 @@ case $said in
     *) fail "does not say what to install: $said" ;;
 esac
 if "$bootstrap" --check >/dev/null 2>&1; then fail "--check succeeds although packages are missing"; fi
+for package in $("$bootstrap" docs --list); do
+    if [ "$package" != python3 ] && "$bootstrap" --list | grep -qx "$package"; then fail "$package is for the site alone, but all sets have it"; fi
+done
 [ ! -e "$work/apt-calls" ] || fail "calls apt-get without root"
 
 stand_in id 'echo 0'

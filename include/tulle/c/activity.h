@@ -42,6 +42,7 @@ TULLE_API int tulle_call_at_shepherd(int place, int shepherd, tulle_call_functio
                                      const void* argument, size_t size, void* result,
                                      size_t result_size);
 
+/* A call that has begun. */
 typedef struct tulle_call tulle_call_t;
 
 /* Calls it at that place without waiting. */
@@ -59,6 +60,7 @@ TULLE_API int tulle_call_abandon(tulle_call_t* call);
 /* Those of one finish; usable by any thread of the place where it was given out, until the finish
  * has ended. */
 typedef struct tulle_activities tulle_activities_t;
+/* What runs as an activity. */
 typedef void tulle_activity_function_t(const void* argument, size_t size);
 
 /* Calls the body, and waits for all activities that it, or they, have started, at whatever place.
@@ -95,10 +97,11 @@ TULLE_API tulle_cancellation_t* tulle_finish_cancellation(tulle_activities_t* ac
 /* An object of one place, known to all. Does not own it. Its bytes travel, also with TULLE_CHECK=1.
  */
 typedef struct {
-    int64_t place;
+    int64_t place;       /* its number */
     uint64_t complement; /* of the address */
 } tulle_global_ref_t;
 
+/* Of an object of the caller's place. */
 TULLE_API tulle_global_ref_t tulle_global_ref(const void* object);
 /* Null: the caller is at another place. */
 TULLE_API void* tulle_global_ref_get(tulle_global_ref_t ref);

@@ -16,11 +16,13 @@
 extern "C" {
 #endif
 
+/* What ends waits, once it is requested. */
 typedef struct tulle_cancellation tulle_cancellation_t;
 
+/* How long a wait may last. */
 typedef struct {
-    uint64_t timeout_ns;
-    tulle_cancellation_t* cancellation;
+    uint64_t timeout_ns; /* from the beginning of the wait; TULLE_FOREVER: no time-out */
+    tulle_cancellation_t* cancellation; /* null: none */
 } tulle_limit_t;
 
 /* `whole` null: a part of nothing. -ENOMEM. */

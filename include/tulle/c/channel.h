@@ -16,16 +16,18 @@
 extern "C" {
 #endif
 
+/* A capacity: no bound. */
 #define TULLE_UNBOUNDED SIZE_MAX
 
+/* A queue of items. */
 typedef struct tulle_channel tulle_channel_t;
 
 /* One of those that a thread waits for. */
 typedef struct {
-    tulle_channel_t* channel;
-    void* item;  /* to be sent, or storage for what is received */
-    int is_send; /* nonzero: send */
-    int result;  /* of the last select: 0 or -EPIPE if it was chosen, else -EBUSY */
+    tulle_channel_t* channel; /* which it is */
+    void* item;               /* to be sent, or storage for what is received */
+    int is_send;              /* nonzero: send */
+    int result;               /* of the last select: 0 or -EPIPE if it was chosen, else -EBUSY */
 } tulle_channel_case_t;
 
 /* Items of `item_size` bytes, not 0, aligned to at most 16. `capacity` 0: a sender waits until its

@@ -21,8 +21,8 @@ extern "C" {
 
 /* Copies name the same clock; its bytes travel. */
 typedef struct {
-    uint64_t home;
-    uint64_t name;
+    uint64_t home; /* the place that keeps it */
+    uint64_t name; /* among those of that place */
 } tulle_clock_t;
 
 /* The caller takes part. */

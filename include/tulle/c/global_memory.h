@@ -42,10 +42,11 @@ TULLE_API int tulle_global_exchange_64(void* address, uint64_t value, uint64_t* 
 TULLE_API int tulle_global_compare_exchange_32(void* address, uint32_t* expected, uint32_t desired);
 TULLE_API int tulle_global_compare_exchange_64(void* address, uint64_t* expected, uint64_t desired);
 
+/* What is allocated at one address. */
 typedef struct {
-    void* address;
-    size_t size;
-    int owner; /* the place that has allocated it */
+    void* address; /* where it begins */
+    size_t size;   /* bytes */
+    int owner;     /* the place that has allocated it */
 } tulle_global_allocation_t;
 /* What is allocated, by all places: fills at most `most` entries, by address; returns how many
  * there are. -ENOMEM. */

@@ -23,6 +23,7 @@
 extern "C" {
 #endif
 
+/* Without waiting, as the functions of <tulle/c/feb.h>. */
 TULLE_API int tulle_global_feb_is_full(const void* word); /* 1, 0 */
 TULLE_API int tulle_global_feb_fill(void* word, size_t size);
 TULLE_API int tulle_global_feb_empty(void* word, size_t size);
@@ -45,6 +46,7 @@ TULLE_API int tulle_global_feb_write_ef(void* word, const void* value, size_t si
 TULLE_API int tulle_global_mutex_lock(tulle_mutex_t* mutex, const tulle_limit_t* limit);
 TULLE_API int tulle_global_mutex_unlock(tulle_mutex_t* mutex);
 
+/* As tulle_barrier_wait(). */
 TULLE_API int tulle_global_barrier_wait(tulle_barrier_t* barrier, const tulle_limit_t* limit);
 
 /* Notifying returns at once; an error there ends the program with a message. */

@@ -26,6 +26,7 @@ typedef enum tulle_when_full {
     TULLE_BLOCK
 } tulle_when_full;
 
+/* Threads of which at most so many are alive. */
 typedef struct tulle_group tulle_group;
 
 /* -EINVAL: `most` is 0, or no such policy; -ENOMEM. */

@@ -91,9 +91,11 @@ TULLE_API int tulle_select(int count, fd_set* read, fd_set* write, fd_set* excep
 TULLE_API int tulle_select_within(int count, fd_set* read, fd_set* write, fd_set* except,
                                   const tulle_limit_t* limit);
 
+/* A new descriptor. */
 TULLE_API int tulle_open(const char* path, int flags, mode_t mode);
 TULLE_API int tulle_open_within(const char* path, int flags, mode_t mode,
                                 const tulle_limit_t* limit);
+/* What was written is on the disk afterwards. */
 TULLE_API int tulle_fsync(int descriptor);
 TULLE_API int tulle_fsync_within(int descriptor, const tulle_limit_t* limit);
 TULLE_API int tulle_fdatasync(int descriptor);
@@ -102,6 +104,7 @@ TULLE_API int tulle_fdatasync_within(int descriptor, const tulle_limit_t* limit)
 TULLE_API int tulle_close(int descriptor);
 TULLE_API int tulle_dup2(int from, int to);
 
+/* The number of the child, or 0 with WNOHANG. */
 TULLE_API pid_t tulle_waitpid(pid_t pid, int* status, int options);
 TULLE_API pid_t tulle_waitpid_within(pid_t pid, int* status, int options,
                                      const tulle_limit_t* limit);

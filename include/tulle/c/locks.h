@@ -14,19 +14,24 @@
 extern "C" {
 #endif
 
+/* A count of units. */
 typedef struct {
     uint64_t tulle_opaque[5];
 } tulle_sem_t;
+/* A lock of one writer or many readers. */
 typedef struct {
     uint64_t tulle_opaque[8];
 } tulle_rwlock_t;
+/* A lock that its holder may lock again. */
 typedef struct {
     uint64_t tulle_opaque[9];
 } tulle_rmutex_t;
+/* A lock for sections of a few instructions. */
 typedef struct {
     uint64_t tulle_opaque[1];
 } tulle_spin_t;
 
+/* For objects with static storage. */
 #define TULLE_SEM_INIT(count)                                                                      \
     {                                                                                              \
         { (uint64_t)(count) * 2 }                                                                  \

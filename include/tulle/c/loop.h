@@ -35,6 +35,7 @@ typedef struct tulle_loop_options {
     const int* stop;
 } tulle_loop_options;
 /* clang-format off */
+/* The default: automatic, to the end. */
 #define TULLE_LOOP_INIT {TULLE_AUTOMATIC, 0, NULL}
 /* clang-format on */
 

@@ -13,10 +13,12 @@
 extern "C" {
 #endif
 
+/* A barrier of phases. */
 typedef struct {
     uint64_t tulle_opaque[9];
 } tulle_phases_t;
 
+/* For objects with static storage, without a completion function. */
 #define TULLE_PHASES_INIT(participants)                                                            \
     {                                                                                              \
         { (participants), (participants) }                                                         \
@@ -39,6 +41,7 @@ TULLE_API int tulle_phases_timedwait(tulle_phases_t* phases, uint64_t phase, uin
 TULLE_API int tulle_phases_wait_within(tulle_phases_t* phases, uint64_t phase,
                                        const tulle_limit_t* limit);
 
+/* A call to come. */
 typedef struct tulle_timer tulle_timer_t;
 
 /* Calls function(argument) in a thread of its own: after some time, and then, if the period is not

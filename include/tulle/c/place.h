@@ -21,9 +21,12 @@
 extern "C" {
 #endif
 
-TULLE_API int tulle_place_count(void); /* that run threads */
+/* How many places the program has that run threads, and the number of the caller's. Both start the
+ * run time if need be. */
+TULLE_API int tulle_place_count(void);
 /* Places that have memory and run nothing (`tulle run --memory-places`); their numbers follow. */
 TULLE_API int tulle_memory_place_count(void);
+/* See tulle_place_count. */
 TULLE_API int tulle_here(void);
 /* 1: the caller's place knows that it has died. Otherwise 0; always, unless
  * TULLE_ON_PLACE_DEATH=throw. What is sent to a place that dies then is lost, and so are the calls
@@ -33,9 +36,9 @@ TULLE_API int tulle_place_is_dead(int place);
 /* Code and two words. `run` null: nothing. Functions are the same at all places; addresses of
  * objects mean something only where these are. */
 typedef struct {
-    void (*run)(uint64_t a, uint64_t b);
-    uint64_t a;
-    uint64_t b;
+    void (*run)(uint64_t a, uint64_t b); /* a function */
+    uint64_t a;                          /* the first word */
+    uint64_t b;                          /* the second one */
 } tulle_ilet_t;
 
 /* Starts it as a thread at that place, in one message; returns at once. -ENOENT: the function is in

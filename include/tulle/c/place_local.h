@@ -19,7 +19,7 @@ extern "C" {
 
 /* Copies name the same objects; its bytes travel. */
 typedef struct {
-    uint64_t name;
+    uint64_t name; /* of all of them */
 } tulle_place_local_t;
 
 /* Calls `make` at each place with a copy of the argument; what it returns is the object there.

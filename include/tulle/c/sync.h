@@ -19,27 +19,35 @@
 extern "C" {
 #endif
 
+/* A time-out that never ends. */
 #define TULLE_FOREVER UINT64_MAX
 
+/* Mutual exclusion. */
 typedef struct {
     uint64_t tulle_opaque[7];
 } tulle_mutex_t;
+/* What threads wait for that hold a mutex. */
 typedef struct {
     uint64_t tulle_opaque[4];
 } tulle_cond_t;
+/* A meeting of so many threads, again and again. */
 typedef struct {
     uint64_t tulle_opaque[6];
 } tulle_barrier_t;
+/* A count that goes down to zero once. */
 typedef struct {
     uint64_t tulle_opaque[5];
 } tulle_latch_t;
+/* A count of notifications to come, and one thread that waits for them. */
 typedef struct {
     uint64_t tulle_opaque[2];
 } tulle_signal_t;
+/* Something that is done once. */
 typedef struct {
     uint64_t tulle_opaque[5];
 } tulle_once_t;
 
+/* For objects with static storage. */
 #define TULLE_MUTEX_INIT                                                                           \
     {                                                                                              \
         { 0 }                                                                                      \
@@ -93,6 +101,7 @@ TULLE_API int tulle_barrier_trywait(tulle_barrier_t* barrier); /* -EBUSY: others
 TULLE_API int tulle_barrier_timedwait(tulle_barrier_t* barrier, uint64_t timeout_ns);
 TULLE_API int tulle_barrier_wait_within(tulle_barrier_t* barrier, const tulle_limit_t* limit);
 
+/* Threads wait until the count is zero. arrive_and_wait counts down first. */
 TULLE_API int tulle_latch_init(tulle_latch_t* latch, uint64_t count);
 TULLE_API int tulle_latch_destroy(tulle_latch_t* latch);                 /* -EBUSY: not zero */
 TULLE_API int tulle_latch_count_down(tulle_latch_t* latch, uint64_t by); /* -EINVAL: less is left */

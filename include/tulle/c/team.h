@@ -24,9 +24,10 @@ extern "C" {
 
 /* Copies name the same team; its bytes travel. */
 typedef struct {
-    uint64_t name;
+    uint64_t name; /* 0: of all places */
 } tulle_team_t;
 
+/* The team that is always there, with the places by their numbers. */
 #define TULLE_TEAM_OF_ALL_PLACES                                                                   \
     { 0 }
 
@@ -36,12 +37,14 @@ TULLE_API int tulle_team_create(tulle_team_t* out, const int* members, int count
 /* No member may be using it. Not the team of all places: -EINVAL. */
 TULLE_API int tulle_team_destroy(tulle_team_t team);
 
+/* How many members it has, the rank of the caller's place, and the place of a rank. */
 TULLE_API int tulle_team_size(tulle_team_t team);
 TULLE_API int tulle_team_rank(tulle_team_t team); /* of the caller's place */
 TULLE_API int tulle_team_place(tulle_team_t team, int rank);
 
 /* --- collective ------------------------------------------------------------------------------- */
 
+/* Returns when all members have called it. */
 TULLE_API int tulle_team_barrier(tulle_team_t team);
 /* The root's value replaces those of the others. */
 TULLE_API int tulle_team_broadcast(tulle_team_t team, void* value, size_t size, int root);

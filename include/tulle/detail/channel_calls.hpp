@@ -10,7 +10,9 @@
 
 namespace tulle {
 
+// What has come of a call of a channel.
 enum class channel_status {
+    // the item has been sent or received
     success,
     closed,   // send: no items are taken any longer; receive: and none is left
     not_ready // it would have to wait, or has waited until its limit was reached; nothing was done
