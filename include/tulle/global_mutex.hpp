@@ -33,6 +33,7 @@ public:
         hierarchical          // always
     };
 
+    // When it turns hierarchical, and how long a place may keep it.
     struct tuning {
         int threshold = 16;  // so many more that found it taken than found it free: it is contended
         int most_turns = 64; // of threads of a place while another place waits

@@ -24,22 +24,23 @@ namespace tulle {
 
 // The shepherd of that number at that place. Travels.
 struct global_shepherd {
-    int place = 0;
-    int shepherd = 0;
+    int place = 0;    // its number
+    int shepherd = 0; // its number there
     friend auto operator<=>(global_shepherd const&, global_shepherd const&) noexcept = default;
 };
 
 // Where a thread is: right when it was asked for. Travels.
 struct thread_location {
-    int place = 0;
-    int shepherd = -1; // this and the next: -1 on an OS thread that is no worker
-    int worker = -1;   // of the place
+    int place = 0;     // its number
+    int shepherd = -1; // -1: on an OS thread that is no worker
+    int worker = -1;   // of the place; likewise
     int cpu = -1;      // number of the operating system
     int node = -1;     // of memory that is near to it; -1: the system does not tell
 };
 
 namespace this_thread {
 
+// Where the caller is by now.
 [[nodiscard]] TULLE_API thread_location get_location();
 
 } // namespace this_thread
@@ -47,9 +48,9 @@ namespace this_thread {
 // Of all places that run threads, by their numbers.
 [[nodiscard]] TULLE_API std::vector<global_shepherd> global_shepherds();
 
-// Added to the distance of nodes where memory is not in common: at another place of the host, and
-// on another host. Distances within a place are less than the first.
+// Added to the distance of nodes of two places of one host; distances within a place are less.
 inline constexpr int k_distance_of_places = 256;
+// The same on two hosts.
 inline constexpr int k_distance_of_hosts = 512;
 
 // 0: the same. At one place as shepherd_distance(int, int). Places that share no memory count as on

@@ -51,7 +51,7 @@ struct per_shepherd {
 // calls that itself, except with when_full::create: it would hold its own while it waited. So a
 // thread says what it holds with all that it may call.
 struct bytes_held {
-    std::size_t most;
+    std::size_t most; // at least 1
 };
 
 // For a spawn_group: memory for so many depth-first walks through a tree of which each node spawns
@@ -62,9 +62,9 @@ struct bytes_held {
 // threads than `walks` run where subtrees are small. Who waits from outside comes before threads of
 // the group that would spread out. A spawn that is deeper throws std::length_error.
 struct depth_first_walks {
-    std::size_t walks;
-    std::size_t levels;
-    std::size_t bytes_each_level;
+    std::size_t walks;            // at least 1
+    std::size_t levels;           // at least 1
+    std::size_t bytes_each_level; // at least 1
 };
 
 namespace detail {

@@ -30,11 +30,12 @@ TULLE_API int tulle_node_of_shepherd(int index);
 /* Where the caller is. */
 typedef struct {
     int place;    /* <tulle/c/place.h> */
-    int shepherd; /* this and the next: -1 on an OS thread that is no worker */
-    int worker;
-    int cpu;  /* number of the operating system */
-    int node; /* of memory that is near; -1: the system does not tell */
+    int shepherd; /* -1: on an OS thread that is no worker */
+    int worker;   /* likewise */
+    int cpu;      /* number of the operating system */
+    int node;     /* of memory that is near; -1: the system does not tell */
 } tulle_location_t;
+/* 0, also on an OS thread that is no worker. Starts the run time if need be. */
 TULLE_API int tulle_get_location(tulle_location_t* out);
 
 /* Shepherds of all places that run threads: of one place, 0 or more. -EINVAL: no such place;
