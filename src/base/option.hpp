@@ -42,9 +42,10 @@ enum class option_id : std::uint8_t {
     max_substitutes,
     main_moves,
     start_timeout,
-    host_timeout
+    host_timeout,
+    io
 };
-inline constexpr std::size_t k_option_count = 28;
+inline constexpr std::size_t k_option_count = 29;
 
 // More workers than this are a slip of the pen.
 inline constexpr std::uint64_t k_most_workers = 4096;
@@ -68,6 +69,9 @@ inline constexpr std::uint64_t k_share_globals_on = 2;
 
 // One of the choices of the option `coherent`, in the order of its words.
 inline constexpr std::uint64_t k_coherent_private = 1;
+
+// One of the choices of the option `io`, in the order of its words.
+inline constexpr std::uint64_t k_io_of_place_0 = 1;
 
 // Choices of the option `on_place_death`, in the order of its words.
 inline constexpr std::uint64_t k_on_place_death_end = 0;

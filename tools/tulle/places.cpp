@@ -113,7 +113,6 @@ private:
         setrlimit(RLIMIT_NOFILE, &most);
     }
     void start(unsigned rank) {
-        std::string const tag = is_tagged(m_request.tags, rank) ? tag_of(rank) : std::string();
         pipe_ends out = is_piped(m_request.tags, rank, STDOUT_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends err = is_piped(m_request.tags, rank, STDERR_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends error = make_pipe(); // closed by a successful exec
@@ -131,8 +130,10 @@ private:
         out.write.reset();
         err.write.reset();
         error.write.reset();
-        if (out.read.is_open()) m_outputs.emplace_back(tag, std::move(out.read), STDOUT_FILENO);
-        if (err.read.is_open()) m_outputs.emplace_back(tag, std::move(err.read), STDERR_FILENO);
+        if (out.read.is_open())
+            m_outputs.emplace_back(m_request.tags, rank, std::move(out.read), STDOUT_FILENO);
+        if (err.read.is_open())
+            m_outputs.emplace_back(m_request.tags, rank, std::move(err.read), STDERR_FILENO);
         int why = 0;
         if (read(error.read.get(), &why, sizeof why) == sizeof why)
             throw failure(why == ENOENT ? k_exit_not_found : k_exit_cannot_run,
@@ -148,7 +149,8 @@ private:
         setrlimit(RLIMIT_NOFILE, &m_limit_before);
         if (out >= 0) dup2(out, STDOUT_FILENO);
         if (err >= 0) dup2(err, STDERR_FILENO);
-        if (rank != 0) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+        if (rank != 0 && !m_request.shares_input)
+            dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
         setenv("TULLE_PLACE", assignment.c_str(), 1);
         m_processors.take(rank);
         become(m_request.words);
