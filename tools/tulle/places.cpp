@@ -117,7 +117,7 @@ private:
         pipe_ends err = is_piped(m_request.tags, rank, STDERR_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends error = make_pipe(); // closed by a successful exec
         std::string const assignment = std::to_string(rank) + "/" +
-                                       std::to_string(m_request.count) +
+                                       std::to_string(std::max(m_request.count, rank + 1)) +
                                        "@shm:" + std::to_string(m_session.memory().descriptor()) +
                                        "," + std::to_string(m_session.segments_descriptor());
         pid_t const parent = getpid();
@@ -213,6 +213,12 @@ private:
             ended(rank, *status);
         }
         if (!is_alive() && !m_next_kill) kill_after(k_patience, SIGKILL);
+        start_wanted();
+    }
+    // Places that the program asks for while it runs.
+    void start_wanted() {
+        while (m_children.size() < m_session.wanted_places() && !m_code && !m_children[0].status)
+            start(static_cast<unsigned>(m_children.size()));
     }
 
     // Of a child that has ended, as from waitpid; its number is kept.

@@ -41,7 +41,7 @@ processor_shares::processor_shares(unsigned places, bool may_bind)
 }
 
 void processor_shares::take(unsigned place) const noexcept {
-    if (!m_binds) return;
+    if (!m_binds || place >= m_places) return;
     cpu_set_t own;
     CPU_ZERO(&own);
     for (unsigned k = place * count() / m_places; k < (place + 1) * count() / m_places; ++k)

@@ -4,6 +4,9 @@
 #include <tulle/c/place.h>
 #include <tulle/detail/remote.hpp>
 
+#include <cstdlib>
+#include <cstring>
+
 namespace tulle::parmacs {
 
 namespace {
@@ -18,5 +21,16 @@ void look_at_machines() noexcept {
     for (int p = 0; p < tulle_place_count(); ++p) s_spans = s_spans || !is_on_this_machine(p);
 }
 bool spans_machines() noexcept { return s_spans; }
+
+bool has_private_copies() noexcept {
+    char const* const chosen = std::getenv("TULLE_COHERENT"); // NOLINT(concurrency-mt-unsafe)
+    return chosen != nullptr && std::strcmp(chosen, "private") == 0;
+}
+
+bool may_have_more_places() noexcept {
+    char const* const group = std::getenv("TULLE_GLOBAL_GROUP"); // NOLINT(concurrency-mt-unsafe)
+    bool const is_one_group = group == nullptr || std::strcmp(group, "all") == 0;
+    return !s_spans && !has_private_copies() && is_one_group;
+}
 
 } // namespace tulle::parmacs

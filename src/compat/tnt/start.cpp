@@ -8,6 +8,7 @@
 
 #include <tnt.h>
 #include <tulle/detail/remote.hpp>
+#include <tulle/place.hpp>
 #include <tulle/runtime.hpp>
 
 #include <cerrno>
@@ -46,7 +47,8 @@ void begin() try {
                " in itself, linked statically, and its variables would be shared: link shared "
                "libraries instead");
     tulle::initialize();
-    if (std::string const wrong = program::share_variables(); !wrong.empty()) refuse(wrong);
+    if (std::string const wrong = program::share_variables(place_count()); !wrong.empty())
+        refuse(wrong);
 } catch (std::exception const& e) {
     refuse(e.what());
 }
