@@ -315,6 +315,16 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      k_most_workers,
      nullptr,
      {}},
+    {"io",
+     "own|0",
+     "0: all places read the input of place 0, whoever asks, and what they print comes in whole "
+     "lines without tags.",
+     value_kind::word,
+     0,
+     0,
+     k_io_of_place_0,
+     nullptr,
+     {"own", "0"}},
 }};
 
 option_definition const& definition_of(option_id id) noexcept {

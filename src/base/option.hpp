@@ -44,9 +44,10 @@ enum class option_id : std::uint8_t {
     main_moves,
     start_timeout,
     host_timeout,
-    memory_places
+    memory_places,
+    io
 };
-inline constexpr std::size_t k_option_count = 30;
+inline constexpr std::size_t k_option_count = 31;
 
 // More workers than this are a slip of the pen.
 inline constexpr std::uint64_t k_most_workers = 4096;
@@ -70,6 +71,9 @@ inline constexpr std::uint64_t k_share_globals_on = 2;
 
 // One of the choices of the option `coherent`, in the order of its words.
 inline constexpr std::uint64_t k_coherent_private = 1;
+
+// One of the choices of the option `io`, in the order of its words.
+inline constexpr std::uint64_t k_io_of_place_0 = 1;
 
 // Choices of the option `on_place_death`, in the order of its words.
 inline constexpr std::uint64_t k_on_place_death_end = 0;

@@ -14,12 +14,14 @@
 #include "os/topology.hpp"
 #include "sched/scheduler.hpp"
 
+#include <tulle/detail/more_places.hpp>
 #include <tulle/detail/remote.hpp>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -56,6 +58,7 @@ std::unique_ptr<place_services>& own_services() {
     return *s_own;
 }
 bool s_survives = false;
+rank s_most_places = 0;                        // that there may be; fewer than there are: nothing
 bool s_searches = false;                       // for addresses in what is sent
 net::session const* s_session = nullptr;       // null: an MPI's launcher has started us
 void (*s_finish_network)() noexcept = nullptr; // then
@@ -80,9 +83,14 @@ net::session take_session(assignment const& a) {
         base::fatal("place %u cannot map the memory of the places (descriptor %d: %s); it is made "
                     "and inherited by `tulle run` of the same version",
                     a.here, a.descriptor, std::strerror(errno));
-    if (found.places() != a.count)
+    rank const at_start = found.places_at_start();
+    if (at_start != a.count && (a.here < at_start || a.here >= found.wanted_places()))
         base::fatal("place %u of %u has inherited the memory of %u places", a.here, a.count,
-                    found.places());
+                    at_start);
+    bool const wants_room = s_most_places > at_start && s_memory_places == 0; // these are the last
+    if (wants_room && !found.make_room(s_most_places))
+        base::fatal("place %u has no room for %u places: %s", a.here, s_most_places,
+                    std::strerror(errno));
     return found;
 }
 
@@ -118,7 +126,7 @@ void say_death(net::place_entry const& e, rank dead) {
 // Place 0.
 void wait_for_all(net::session const& all, net::transport& own) {
     std::uint64_t complain_at = os::monotonic_ns() + 10 * k_ns_of_a_second;
-    for (rank r = 1; r < all.places();) {
+    for (rank r = 1; r < all.places_at_start();) {
         net::place_entry const& e = all.entry(r);
         // Pairs with announce and declare_dead.
         auto const state = e.state.load(std::memory_order_acquire);
@@ -135,6 +143,20 @@ void wait_for_all(net::session const& all, net::transport& own) {
         own.arm();
         own.sleep(now + k_poll_for_places_ns);
     }
+}
+
+// An errno value; ECHILD: it has ended.
+int start_place(net::session const& all, rank place) noexcept {
+    if (place >= all.places()) return EINVAL;
+    if (!all.ask_for_places(place + 1)) return errno;
+    net::place_state state{};
+    // Pairs with announce and declare_dead.
+    while ((state = all.entry(place).state.load(std::memory_order_acquire)) ==
+           net::place_state::absent) {
+        timespec const pause{0, static_cast<long>(k_poll_for_places_ns)};
+        nanosleep(&pause, nullptr);
+    }
+    return state == net::place_state::joined ? 0 : ECHILD;
 }
 
 void say_goodbye(endpoint& e) noexcept {
@@ -163,7 +185,7 @@ bool are_too_few(std::size_t processors, std::size_t places) {
 bool have_too_few_processors(net::session const& all) {
     return are_too_few(all.head().processors != 0 ? all.head().processors
                                                   : os::read_allowance().cpus.size(),
-                       all.places() - s_memory_places);
+                       all.wanted_places() - s_memory_places);
 }
 
 void check_memory_places(rank places) {
@@ -290,5 +312,21 @@ void forget() noexcept {
 namespace tulle::detail {
 
 bool is_asked_to_join() noexcept { return membership::is_asked_to_join(); }
+
+void let_places_be_started(int most) noexcept {
+    membership::s_most_places = static_cast<net::rank>(most);
+}
+
+int places_at_start() {
+    return membership::s_session != nullptr
+               ? static_cast<int>(membership::s_session->places_at_start())
+               : place_count();
+}
+
+int start_place(int index) noexcept {
+    return membership::s_session != nullptr
+               ? membership::start_place(*membership::s_session, static_cast<net::rank>(index))
+               : ENOTSUP;
+}
 
 } // namespace tulle::detail

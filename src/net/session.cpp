@@ -2,8 +2,11 @@
 #include "net/session.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <new>
 #include <utility>
+
+#include <unistd.h>
 
 namespace tulle::net {
 
@@ -76,6 +79,7 @@ session session::create(rank places) noexcept {
     auto* const head = ::new (static_cast<void*>(made.m_memory.low())) session_head;
     head->places = places;
     head->lines = lines;
+    head->launcher = getpid();
     for (rank r = 0; r < places; ++r) ::new (static_cast<void*>(&made.entry(r))) place_entry;
     head->format.store(session_head::k_format, std::memory_order_release); // pairs with adopt
     return made;
@@ -101,6 +105,27 @@ bool session::grow_segments(std::size_t bytes) const noexcept {
         return m_segments.grow(bytes);
     errno = EINVAL;
     return false;
+}
+
+bool session::make_room(rank most) noexcept {
+    std::uint32_t decided = 0;
+    // relaxed: a process that maps the file sees its size in any case.
+    if (!head().room.compare_exchange_strong(decided, most, std::memory_order_relaxed) &&
+        decided != most) {
+        errno = EINVAL;
+        return false;
+    }
+    return m_memory.grow(bytes_of(places(), lines()));
+}
+
+// The signal is one that the process takes anyway, when a place ends.
+bool session::ask_for_places(rank count) const noexcept {
+    std::uint32_t before = head().wanted.load(std::memory_order_relaxed); // relaxed: a first guess
+    // Pairs with wanted_places.
+    while (before < count &&
+           !head().wanted.compare_exchange_weak(before, count, std::memory_order_release,
+                                                std::memory_order_relaxed)) {}
+    return kill(head().launcher, SIGCHLD) == 0;
 }
 
 bool session::keep_for_programs() const noexcept {

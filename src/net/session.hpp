@@ -13,6 +13,7 @@
 #include "os/machine.hpp"
 #include "os/shared_memory.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +58,7 @@ struct alignas(64) place_entry {
 // At the beginning of the memory; entries, controls and rings follow. Zero is a valid state of all
 // but `format`, `places` and `lines`.
 struct session_head {
-    static constexpr std::uint64_t k_format = 0x37656C6C7554; // "Tulle7"
+    static constexpr std::uint64_t k_format = 0x38656C6C7554; // "Tulle8"
 
     std::atomic<std::uint64_t> format{0}; // stored last
     std::uint32_t places = 0;
@@ -69,6 +70,10 @@ struct session_head {
     std::atomic<std::uint64_t> segments_size{0}; // once a place has mapped them
     // The places go on when one of them dies, but for place 0.
     std::atomic<bool> survives_deaths{false};
+    std::int32_t launcher = 0; // the process that starts the places
+    // Places that there may be, once the first that joins has decided it; 0: those of the start.
+    std::atomic<std::uint32_t> room{0};
+    std::atomic<std::uint32_t> wanted{0}; // places that somebody has asked for
 };
 
 class session {
@@ -86,7 +91,12 @@ public:
     [[nodiscard]] session_head& head() const noexcept {
         return *reinterpret_cast<session_head*>(m_memory.low());
     }
-    [[nodiscard]] rank places() const noexcept { return head().places; }
+    // Those of the start, and those that may be started later.
+    [[nodiscard]] rank places() const noexcept {
+        // relaxed: decided before anything depends on it
+        return std::max(head().places, head().room.load(std::memory_order_relaxed));
+    }
+    [[nodiscard]] rank places_at_start() const noexcept { return head().places; }
     [[nodiscard]] std::uint32_t lines() const noexcept { return head().lines; }
     [[nodiscard]] place_entry& entry(rank place) const noexcept;
     [[nodiscard]] shared_ring_control& control(rank from, rank to) const noexcept;
@@ -95,6 +105,18 @@ public:
     [[nodiscard]] std::size_t staging_bytes() const noexcept;
     // The memory from which others may take work of a place (transport::steal_area).
     [[nodiscard]] std::span<std::byte> steal_area(rank place) const noexcept;
+
+    // Room for so many places, of which some are started when they are asked for. Each place calls
+    // this with the same number, ahead of all but what the head tells. False: errno says why;
+    // EINVAL: another place has another number.
+    [[nodiscard]] bool make_room(rank most) noexcept;
+    // Has places started, up to so many, by the process that has started the others. False: errno
+    // says why.
+    [[nodiscard]] bool ask_for_places(rank count) const noexcept;
+    [[nodiscard]] rank wanted_places() const noexcept {
+        // Pairs with ask_for_places.
+        return std::max(head().places, head().wanted.load(std::memory_order_acquire));
+    }
 
     // A file that all places map for global memory. It grows to `bytes`, the same for all, and a
     // page takes memory when it is touched. False: errno says why; EINVAL: it has another size

@@ -52,6 +52,12 @@ shared_memory shared_memory::adopt(int descriptor) noexcept {
     return found;
 }
 
+bool shared_memory::grow(std::size_t bytes) noexcept {
+    if (bytes <= m_size) return true;
+    munmap(std::exchange(m_low, nullptr), std::exchange(m_size, 0));
+    return ftruncate(m_descriptor, static_cast<off_t>(bytes)) == 0 && map(bytes);
+}
+
 bool shared_memory::keep_for_programs() const noexcept {
     return fcntl(m_descriptor, F_SETFD, 0) == 0;
 }

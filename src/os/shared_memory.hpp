@@ -24,6 +24,10 @@ public:
     // EINVAL: it is no file that has contents.
     [[nodiscard]] static shared_memory adopt(int descriptor) noexcept;
 
+    // To `bytes` at least, by zeros; it may lie elsewhere then. The processes that grow it do so to
+    // the same size. False: errno says why, and it is not valid any more.
+    [[nodiscard]] bool grow(std::size_t bytes) noexcept;
+
     [[nodiscard]] bool is_valid() const noexcept { return m_low != nullptr; }
     [[nodiscard]] std::byte* low() const noexcept { return m_low; }
     [[nodiscard]] std::size_t size() const noexcept { return m_size; }

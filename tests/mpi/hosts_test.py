@@ -25,6 +25,7 @@ from processes import MARK, command_line, processes, processor_seconds  # noqa: 
 MPIRUN = sys.argv.pop()
 FOLDER = os.path.abspath(sys.argv.pop())
 TULLE = os.path.abspath(sys.argv.pop())
+FILES = os.path.join(os.path.dirname(FOLDER), "test.compat.tnt.c.files")
 CONDUCT, WORK, CONTRACT = (os.path.join(FOLDER, name) for name in ("conduct", "work", "contract"))
 OPEN_MPI = mpi.is_open_mpi(MPIRUN)
 FLAVOUR = "openmpi" if OPEN_MPI else "mpich"
@@ -429,6 +430,17 @@ class TwoHosts(MpiTest):
     def test_global_memory(self):
         out, _ = self.on_two(4, WORK, "memory")
         self.assertEqual(out, "4 places, 2 reached\n")
+
+    @unittest.skipUnless(os.path.exists(FILES), "built without TNT")
+    def test_files_input_and_output_of_place_0(self):
+        self.assertEqual(self.on_two(4, FILES)[0], "")
+        words = [f"word-{k}" for k in range(100)]
+        for mode, options in (("lines", ()), ("streams", ("--io", "0"))):
+            where = ("--hosts", "a,b", *options)
+            out, _ = self.on_two(4, FILES, mode, where=where, input="\n".join(words) + "\n")
+            self.assertEqual(sorted(line.split(" at ")[0] for line in out.splitlines()), sorted(words), mode)
+            out, _ = self.on_two(4, FILES, mode + "-at-last", where=where, input="\n".join(words) + "\n")
+            self.assertEqual(out, "".join(f"{word} at 3\n" for word in words), mode)
 
     @unittest.skipUnless(os.path.exists(BUILT_BENCH), "built without benchmarks")
     def test_benchmark(self):

@@ -10,8 +10,8 @@ _tulle_run() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            -n | --places | --memory-places | --hosts | --mpi | --tags | --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
-            --stack-report | --explain | --check | --pthreads | --ucontext | --ucontext=* | --share-cpus | --no-bind | -n* | --places=* | --memory-places=* | --hosts=* | --mpi=* | --tags=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
+            -n | --places | --memory-places | --hosts | --mpi | --tags | --io | --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
+            --stack-report | --explain | --check | --pthreads | --ucontext | --ucontext=* | --share-cpus | --no-bind | -n* | --places=* | --memory-places=* | --hosts=* | --mpi=* | --tags=* | --io=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
             --) ((i++)); break ;;
             *) break ;;
         esac
@@ -24,8 +24,9 @@ _tulle_run() {
         --set) COMPREPLY=($(compgen -W "$(_tulle_options "${COMP_WORDS[0]}")" -- "$cur")); compopt -o nospace ;;
         --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$cur")) ;;
         --tags) COMPREPLY=($(compgen -W "others all none" -- "$cur")) ;;
+        --io) COMPREPLY=($(compgen -W "own 0" -- "$cur")) ;;
         -n | --places | --memory-places | --hosts | --workers | --stack-size | --seed | --explore | --time-limit) COMPREPLY=() ;;
-        *) COMPREPLY=($(compgen -W "--places --memory-places --hosts --mpi --tags --workers --stack-size --stack-report --explain --check --pthreads --ucontext --ucontext=no-masks --share-cpus --no-bind --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
+        *) COMPREPLY=($(compgen -W "--places --memory-places --hosts --mpi --tags --io --workers --stack-size --stack-report --explain --check --pthreads --ucontext --ucontext=no-masks --share-cpus --no-bind --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
     esac
 }
 

@@ -49,6 +49,7 @@ complete -c tulle -n '__fish_seen_subcommand_from run' -l hosts -x -d 'Places on
 complete -c tulle -n '__fish_seen_subcommand_from run' -l mpi -x -a 'openmpi mpich' -d 'Which MPI starts them'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l memory-places -x -d 'So many of the places, the last ones, have memory only'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l tags -x -a 'others all none' -d 'Whose lines begin with the number of their place'
+complete -c tulle -n '__fish_seen_subcommand_from run' -l io -x -a 'own 0' -d 'Whose input and output the places have'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l workers -x -d 'OS threads that run threads'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-size -x -d 'Bytes of a stack'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l no-bind -d 'Places share all processors'

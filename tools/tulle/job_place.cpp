@@ -104,15 +104,15 @@ private:
                            parent);
         error.write.reset();
         m_report = std::move(report.read);
-        std::string const tag = is_tagged(m_tags, m_place) ? tag_of(m_place) : std::string();
         if (out.read.is_open() && m_whole_lines)
-            m_outputs.emplace_back(tag, std::move(out.read),
+            m_outputs.emplace_back(m_tags, m_place, std::move(out.read),
                                    [place = m_place](std::string_view text) {
                                        write_printed(STDERR_FILENO, place, text);
                                    });
         else if (out.read.is_open())
-            m_outputs.emplace_back(tag, std::move(out.read), STDOUT_FILENO);
-        if (err.read.is_open()) m_outputs.emplace_back(tag, std::move(err.read), STDERR_FILENO);
+            m_outputs.emplace_back(m_tags, m_place, std::move(out.read), STDOUT_FILENO);
+        if (err.read.is_open())
+            m_outputs.emplace_back(m_tags, m_place, std::move(err.read), STDERR_FILENO);
         int why = 0;
         if (read(error.read.get(), &why, sizeof why) == sizeof why)
             throw failure(why == ENOENT ? k_not_found : k_cannot_run,

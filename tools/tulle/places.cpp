@@ -113,12 +113,11 @@ private:
         setrlimit(RLIMIT_NOFILE, &most);
     }
     void start(unsigned rank) {
-        std::string const tag = is_tagged(m_request.tags, rank) ? tag_of(rank) : std::string();
         pipe_ends out = is_piped(m_request.tags, rank, STDOUT_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends err = is_piped(m_request.tags, rank, STDERR_FILENO) ? make_pipe() : pipe_ends();
         pipe_ends error = make_pipe(); // closed by a successful exec
         std::string const assignment = std::to_string(rank) + "/" +
-                                       std::to_string(m_request.count) +
+                                       std::to_string(std::max(m_request.count, rank + 1)) +
                                        "@shm:" + std::to_string(m_session.memory().descriptor()) +
                                        "," + std::to_string(m_session.segments_descriptor());
         pid_t const parent = getpid();
@@ -131,8 +130,10 @@ private:
         out.write.reset();
         err.write.reset();
         error.write.reset();
-        if (out.read.is_open()) m_outputs.emplace_back(tag, std::move(out.read), STDOUT_FILENO);
-        if (err.read.is_open()) m_outputs.emplace_back(tag, std::move(err.read), STDERR_FILENO);
+        if (out.read.is_open())
+            m_outputs.emplace_back(m_request.tags, rank, std::move(out.read), STDOUT_FILENO);
+        if (err.read.is_open())
+            m_outputs.emplace_back(m_request.tags, rank, std::move(err.read), STDERR_FILENO);
         int why = 0;
         if (read(error.read.get(), &why, sizeof why) == sizeof why)
             throw failure(why == ENOENT ? k_exit_not_found : k_exit_cannot_run,
@@ -148,7 +149,8 @@ private:
         setrlimit(RLIMIT_NOFILE, &m_limit_before);
         if (out >= 0) dup2(out, STDOUT_FILENO);
         if (err >= 0) dup2(err, STDERR_FILENO);
-        if (rank != 0) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+        if (rank != 0 && !m_request.shares_input)
+            dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
         setenv("TULLE_PLACE", assignment.c_str(), 1);
         m_processors.take(rank);
         become(m_request.words);
@@ -211,6 +213,12 @@ private:
             ended(rank, *status);
         }
         if (!is_alive() && !m_next_kill) kill_after(k_patience, SIGKILL);
+        start_wanted();
+    }
+    // Places that the program asks for while it runs.
+    void start_wanted() {
+        while (m_children.size() < m_session.wanted_places() && !m_code && !m_children[0].status)
+            start(static_cast<unsigned>(m_children.size()));
     }
 
     // Of a child that has ended, as from waitpid; its number is kept.

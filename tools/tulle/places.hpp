@@ -12,7 +12,8 @@ struct places_request {
     arguments words;
     unsigned count = 1;
     tagging tags = tagging::others;
-    bool may_bind = true; // places to processors of their own
+    bool may_bind = true;      // places to processors of their own
+    bool shares_input = false; // places read that of place 0
 };
 
 // The exit code: that of place 0; of the first other place that fails; 128 + signal for one that

@@ -19,7 +19,8 @@ public:
     [[nodiscard]] unsigned count() const noexcept {
         return static_cast<unsigned>(m_allowed.size());
     }
-    // The process that is to be a place calls this. A refusal does no harm.
+    // The process that is to be a place calls this. One that is started later has no share, and
+    // runs on all. A refusal does no harm.
     void take(unsigned place) const noexcept;
 
 private:

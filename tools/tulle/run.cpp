@@ -43,6 +43,7 @@ struct run_request {
     unsigned places = 0; // 0: not asked for; the program runs in this process
     std::string memory_places;
     std::string tags;         // empty: others
+    std::string io;           // empty: not asked for
     std::string hosts;        // of places; empty: this one
     std::string mpi;          // that starts places on other hosts; empty: any
     std::string place_of_job; // whose lines are tagged; empty: it is none
@@ -71,6 +72,7 @@ base::option_table hand_over_all(run_request const& request) {
     if (request.share_cpus) hand_over(table, "share_cpus=1");
     if (request.share_globals) hand_over(table, "share_globals=on");
     if (!request.memory_places.empty()) hand_over(table, "memory_places=" + request.memory_places);
+    if (!request.io.empty()) hand_over(table, "io=" + request.io);
     if (!request.seed.empty()) hand_over(table, "seed=" + request.seed);
     return table;
 }
@@ -147,6 +149,11 @@ void check_places(run_request const& request, base::option_table const& table) {
                                     "leave out -n, --hosts, --seed and --explore");
 }
 
+tagging chosen_tags(run_request const& request, bool has_io_of_place_0) {
+    return tagging_of(request.tags.empty() && has_io_of_place_0 ? word_of(tagging::lines)
+                                                                : request.tags);
+}
+
 int run(run_request const& request) {
     base::option_table const table = hand_over_all(request);
     check_places(request, table);
@@ -157,14 +164,15 @@ int run(run_request const& request) {
     if (!request.place_of_job.empty())
         return run_job_place(request.words, tagging_of(request.place_of_job), request.has_input,
                              request.whole_lines);
+    bool const has_io_of_place_0 = table.number(base::option_id::io) == base::k_io_of_place_0;
+    tagging const tags = chosen_tags(request, has_io_of_place_0);
     if (!request.hosts.empty() || (request.places != 0 && has_allocation()))
-        return run_on_hosts({request.words, request.hosts, request.places, tagging_of(request.tags),
-                             request.mpi,
+        return run_on_hosts({request.words, request.hosts, request.places, tags, request.mpi,
                              std::chrono::seconds(table.number(base::option_id::start_timeout)),
                              std::chrono::seconds(table.number(base::option_id::host_timeout))});
     if (request.places != 0)
         return run_places(
-            {request.words, request.places, tagging_of(request.tags), !request.no_bind});
+            {request.words, request.places, tags, !request.no_bind, has_io_of_place_0});
     become(request.words);
     refuse(request.words, errno);
 }
@@ -181,7 +189,7 @@ void add_reports(CLI::App& app, run_request& request) {
                  "the system runs");
 }
 
-void add_place_options(CLI::App& app, std::shared_ptr<run_request> const& request) {
+void add_options_of_places(CLI::App& app, std::shared_ptr<run_request> const& request) {
     app.add_option("-n,--places", request->places,
                    "Places: so many processes, one program (<tulle/place.hpp>), on this host "
                    "without --hosts")
@@ -197,6 +205,11 @@ void add_place_options(CLI::App& app, std::shared_ptr<run_request> const& reques
         ->check(CLI::IsMember({"others", "all", "none"}).description(""));
     app.add_flag_callback(
         "--no-tags", [request] { request->tags = "none"; }, "The same as --tags none");
+    app.add_option("--io", request->io,
+                   "Whose input and output the places have: own, or 0: they read that of place 0, "
+                   "and their lines have no tags [own]")
+        ->type_name("WHOSE")
+        ->check(CLI::IsMember({"own", "0"}).description(""));
     app.add_flag("--no-bind", request->no_bind,
                  "Places of this host share all processors, also if there is one for each worker");
     app.add_option("--hosts", request->hosts,
@@ -220,7 +233,7 @@ command add_run(CLI::App& program) {
     auto const request = std::make_shared<run_request>();
     CLI::App* const app =
         program.add_subcommand("run", "Run a program with the given options of the library");
-    add_place_options(*app, request);
+    add_options_of_places(*app, request);
     app->add_option("--workers", request->workers, "OS threads that run threads, at each place")
         ->type_name("N");
     app->add_option("--stack-size", request->stack_size,

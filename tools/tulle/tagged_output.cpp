@@ -24,16 +24,22 @@ void write_all(int to, std::string_view text) {
 
 tagging tagging_of(std::string_view word) noexcept {
     if (word == "all") return tagging::all;
+    if (word == "lines") return tagging::lines;
     return word == "none" ? tagging::none : tagging::others;
 }
 
 char const* word_of(tagging whose) noexcept {
     if (whose == tagging::all) return "all";
+    if (whose == tagging::lines) return "lines";
     return whose == tagging::none ? "none" : "others";
 }
 
 bool is_tagged(tagging whose, unsigned place) noexcept {
     return whose == tagging::all || (whose == tagging::others && place != 0);
+}
+
+bool has_whole_lines(tagging whose, unsigned place) noexcept {
+    return is_tagged(whose, place) || (whose == tagging::lines && place != 0);
 }
 
 bool is_piped(tagging whose, unsigned place, int to) noexcept {
@@ -62,7 +68,7 @@ void tagged_output::read_some() {
 }
 
 void tagged_output::end() {
-    if (!m_text.empty()) m_pass_on(m_tag + m_text + (m_tag.empty() ? "" : "\n"));
+    if (!m_text.empty()) m_pass_on(m_tag + m_text + (m_is_whole ? "\n" : ""));
     m_text.clear();
     m_from.reset();
 }

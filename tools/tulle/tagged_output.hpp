@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a place prints, passed on line by line behind the tag of the place. Without a tag it is
-// passed on as it is, also what is no line for a while.
+// What a place prints, passed on line by line, behind the tag of the place if it has one. Otherwise
+// the beginning of a line is passed on, too, when no more comes for a while.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,16 @@
 
 namespace tulle::tool {
 
-// Whose lines begin with "[place] "; others: all but those of place 0.
-enum class tagging { others, all, none };
+// Whose lines begin with "[place] "; others: all but those of place 0; lines: nobody's, but those
+// of all but place 0 are only passed on as a whole.
+enum class tagging { others, all, none, lines };
 
 // Whatever is none of these: others.
 [[nodiscard]] tagging tagging_of(std::string_view word) noexcept;
 [[nodiscard]] char const* word_of(tagging whose) noexcept;
 [[nodiscard]] bool is_tagged(tagging whose, unsigned place) noexcept;
+// Also without a tag.
+[[nodiscard]] bool has_whole_lines(tagging whose, unsigned place) noexcept;
 [[nodiscard]] std::string tag_of(unsigned place);
 // Whether what a place prints into `to` goes through a pipe: with a tag, or beside lines of others
 // that must not get into its own. A terminal gets lines.
@@ -56,28 +59,33 @@ class tagged_output {
 public:
     using writer = std::function<void(std::string_view)>;
 
-    tagged_output(std::string tag, descriptor from, writer pass_on)
-        : m_tag(std::move(tag)), m_from(std::move(from)), m_pass_on(std::move(pass_on)) {}
-    tagged_output(std::string tag, descriptor from, int to)
-        : tagged_output(std::move(tag), std::move(from),
+    tagged_output(tagging whose, unsigned place, descriptor from, writer pass_on)
+        : m_tag(is_tagged(whose, place) ? tag_of(place) : std::string()),
+          m_is_whole(has_whole_lines(whose, place)),
+          m_from(std::move(from)),
+          m_pass_on(std::move(pass_on)) {}
+    tagged_output(tagging whose, unsigned place, descriptor from, int to)
+        : tagged_output(whose, place, std::move(from),
                         [to](std::string_view text) { write_all(to, text); }) {}
 
     [[nodiscard]] int from() const noexcept { return m_from.get(); }
     [[nodiscard]] bool is_open() const noexcept { return m_from.is_open(); }
     void read_some(); // when there is something
-    void end();       // a last line without an end gets one, behind a tag
-    // The beginning of a line that has no end yet, and no tag, such as a question to the user.
-    [[nodiscard]] bool has_beginning() const noexcept { return m_tag.empty() && !m_text.empty(); }
+    void end();       // a last line without an end gets one, if lines are whole
+    // The beginning of a line that has no end yet, such as a question to the user, where lines need
+    // not be whole.
+    [[nodiscard]] bool has_beginning() const noexcept { return !m_is_whole && !m_text.empty(); }
     void pass_beginning();
     static constexpr int k_patience_with_lines_ms = 50; // then beginnings are passed on
 
 private:
-    // Of what is no line, without a tag.
+    // Of what is no line, where lines need not be whole.
     static constexpr std::size_t k_most_kept = std::size_t{1} << 20U;
 
     void take(std::string_view got);
 
     std::string m_tag;
+    bool m_is_whole;
     descriptor m_from;
     writer m_pass_on;
     std::string m_text; // of a line that is not complete

@@ -16,6 +16,9 @@
 #include <stdint.h>
 #include <time.h>
 
+#include <sys/stat.h>
+#include <sys/types.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -162,6 +165,46 @@ TULLE_API int tnt_barrier_init(tnt_barrier_t* barrier, unsigned threads); /* EIN
 /* Returns when so many wait; TNT_BARRIER_SERIAL_THREAD in one of them. */
 TULLE_API int tnt_barrier_wait(const tnt_barrier_t* barrier);
 TULLE_API int tnt_barrier_destroy(const tnt_barrier_t* barrier); /* EBUSY: somebody waits */
+
+/* --- output, input and files of node 0, for threads of any node ------------------------------- */
+/* System calls that node 0 makes for the caller, whose thread waits meanwhile. They take and do
+ * what those of POSIX do, but for this: errors are negative errno values, and `errno` is left
+ * alone; paths are node 0's, relative ones begin at its current directory; descriptors mean the
+ * same at all nodes, and are no numbers of files that a node has itself, so that neither is taken
+ * for the other (EBADF); they wait whether O_NONBLOCK is set or not; a write ends when all is
+ * written or there is an error; and programs that node 0 starts do not inherit them.
+ * Of all: EBADF; EFAULT: null; ENOMEM; EHOSTDOWN: node 0 has died, and the others are about to be
+ * ended. */
+
+enum { TNT_IO_FIRST = 1 << 30 }; /* descriptors are this and more */
+#define TNT_STDIN_FILENO (TNT_IO_FIRST + 0)
+#define TNT_STDOUT_FILENO (TNT_IO_FIRST + 1)
+#define TNT_STDERR_FILENO (TNT_IO_FIRST + 2)
+
+TULLE_API int tnt_io_open(const char* path, int flags, ...); /* the mode, with O_CREAT */
+/* A call that another thread makes has the file until it ends. Of the standard streams: no node has
+ * them any more by these numbers, and those of node 0 itself stay open. */
+TULLE_API int tnt_io_close(int descriptor);
+TULLE_API ssize_t tnt_io_read(int descriptor, void* buffer, size_t size);
+/* What one call writes is not cut by another one. What node 0 has printed into stdout comes before
+ * it. */
+TULLE_API ssize_t tnt_io_write(int descriptor, const void* buffer, size_t size);
+TULLE_API ssize_t tnt_io_pread(int descriptor, void* buffer, size_t size, off_t offset);
+TULLE_API ssize_t tnt_io_pwrite(int descriptor, const void* buffer, size_t size, off_t offset);
+TULLE_API off_t tnt_io_lseek(int descriptor, off_t offset, int whence);
+TULLE_API int tnt_io_ftruncate(int descriptor, off_t size);
+TULLE_API int tnt_io_fsync(int descriptor);
+TULLE_API int tnt_io_fstat(int descriptor, struct stat* found);
+TULLE_API int tnt_io_stat(const char* path, struct stat* found);
+TULLE_API int tnt_io_unlink(const char* path);
+TULLE_API int tnt_io_rename(const char* from, const char* to);
+TULLE_API int tnt_io_mkdir(const char* path, mode_t mode);
+/* The next line, its end included, and a zero byte: at most size - 1 bytes of it, the others are
+ * left for the next call. Its length; 0: the end of the input. Threads that ask at a time get whole
+ * lines. EINVAL: there is no room. */
+TULLE_API ssize_t tnt_io_gets(int descriptor, char* line, size_t size);
+/* One write to node 0's standard output. Its length. */
+TULLE_API int tnt_io_printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 #ifdef __cplusplus
 }

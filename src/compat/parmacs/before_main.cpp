@@ -5,10 +5,12 @@
 // refuses is told by MAIN_INITENV or CREATE. Then the processes become places, so that main runs in
 // one of them only.
 #include "compat/parmacs/failure.hpp"
+#include "compat/parmacs/machines.hpp"
 #include "compat/program/program_data.hpp"
 #include "compat/program/shared_variables.hpp"
 
 #include <tulle.h>
+#include <tulle/detail/more_places.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle_parmacs.h>
 
@@ -95,6 +97,22 @@ void choose(char const* name, std::string const& value) {
         fail("start: option %s: %s", name, std::strerror(-error));
 }
 
+constexpr int k_most_processes = 1024;
+constexpr int k_processes = 64; // of a program, unless it says otherwise
+
+// Those that there may be, on one machine. 1: those that it was started with.
+int most_processes() {
+    char const* const text = std::getenv("TULLE_PARMACS_PROCESSES");
+    if (!may_have_more_places()) return 1;
+    if (text == nullptr) return k_processes;
+    char* end = nullptr;
+    long const number = std::strtol(text, &end, 10);
+    if (end == text || *end != '\0' || number < 1 || number > k_most_processes)
+        fail("start: TULLE_PARMACS_PROCESSES is '%s', which is no number from 1 to %d", text,
+             k_most_processes);
+    return static_cast<int>(number);
+}
+
 bool has_low_memory() noexcept {
     char const* const chosen = std::getenv("TULLE_GLOBAL_LOW");
     return chosen != nullptr && std::strcmp(chosen, "1") == 0;
@@ -108,6 +126,7 @@ void become_place() {
     choose("on_place_death", "end");
     if (std::getenv("TULLE_GLOBAL_MEMORY") == nullptr)
         choose("global_memory", std::to_string(has_low_memory() ? k_low_memory : k_memory));
+    tulle::detail::let_places_be_started(most_processes());
     if (int const error = tulle_init(nullptr))
         fail("start: Tulle does not start: %s", std::strerror(-error));
 }

@@ -94,16 +94,29 @@ int begin_here(std::uint64_t code, int creator, values const& touched, values co
     return tulle_spawn(nullptr, &attributes, &run, nullptr);
 }
 
+// Of a process that is there then.
+int take_place() {
+    world& all = world_for("CREATE");
+    int const place = static_cast<int>(ask_world({.what = action::take_place}));
+    int const count = tulle_place_count();
+    if (place < 0 && !may_have_more_places())
+        fail("CREATE: all %d processes of the program run already: start it with more, tulle run "
+             "-n %d PROG",
+             count, count + 1);
+    if (place < 0)
+        fail("CREATE: all %d processes of the program run already: set "
+             "TULLE_PARMACS_PROCESSES=%d or more",
+             count, count + 1);
+    if (!spans_machines() && !all.slots()[place].is_there) begin_place(place, all, "CREATE");
+    return place;
+}
+
 void create(function body) {
     std::uint64_t const code = program_data::of_process().has(reinterpret_cast<void const*>(body))
                                    ? detail::name_of_code(reinterpret_cast<void const*>(body))
                                    : 0;
     if (code == 0) fail("CREATE: the function is not in the program itself");
-    int const place = static_cast<int>(ask_world({.what = action::take_place}));
-    if (place < 0)
-        fail("CREATE: all %d processes of the program run already: start it with more, tulle run "
-             "-n %d PROG",
-             tulle_place_count(), tulle_place_count() + 1);
+    int const place = take_place();
     std::fflush(stdout); // lines of before come before those of the new process
     tulle_coherent_share();
     tulle_coherent_release();

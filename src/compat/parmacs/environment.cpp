@@ -11,6 +11,7 @@
 
 #include <tulle.h>
 #include <tulle/c/coherent_memory.h>
+#include <tulle/detail/more_places.hpp>
 #include <tulle/place.hpp>
 #include <tulle_parmacs.h>
 
@@ -54,7 +55,11 @@ world& make_world() {
     if (error != 0) fail("MAIN_INITENV: no global memory: %s", std::strerror(-error));
     auto* const made = ::new (memory) world;
     made->places = tulle_place_count();
-    for (std::size_t k = 0; k < places; ++k) ::new (made->slots() + k) process_slot;
+    made->begun = detail::places_at_start();
+    for (std::size_t k = 0; k < places; ++k) {
+        ::new (made->slots() + k) process_slot;
+        made->slots()[k].is_there = static_cast<int>(k) < made->begun;
+    }
     made->slots()[0].is_taken = true;
     return *made;
 }
@@ -74,21 +79,23 @@ std::uint64_t join_here(std::uint64_t where) {
     return ~program_data::of_process().base();
 }
 
-void take_in(int place, world& shared) {
+void take_in(int place, world& shared, char const* macro) {
     std::uint64_t const base = program_data::of_process().base();
     std::uint64_t const found = at(
         tulle::place(place), [](std::uint64_t where) { return join_here(where); },
         ~reinterpret_cast<std::uintptr_t>(&shared));
     if (found == 0)
-        fail("MAIN_INITENV: place %d cannot map the memory that it shares with place 0", place);
+        fail("%s: place %d cannot map the memory that it shares with place 0", macro, place);
     if (~found != base)
-        fail("MAIN_INITENV: the program is at address %#llx in place 0 and at %#llx in place %d, "
-             "so that addresses of its variables differ, "
-             "and the system does not let programs choose: link it with -no-pie",
-             static_cast<unsigned long long>(base), static_cast<unsigned long long>(~found), place);
+        fail("%s: the program is at address %#llx in place %d and at %#llx in place %d, so that "
+             "addresses of its variables differ, and the system does not let programs choose: link "
+             "it with -no-pie",
+             macro, static_cast<unsigned long long>(base), tulle_here(),
+             static_cast<unsigned long long>(~found), place);
 }
 
 void begin_coherence() {
+    if (!spans_machines() && !has_private_copies()) return; // one memory
     int const error = tulle_coherent_begin();
     char const* const why = spans_machines() ? "on several hosts" : "with TULLE_COHERENT=private";
     if (error == -EBUSY)
@@ -104,7 +111,7 @@ void begin_coherence() {
 void begin() {
     refuse_foreign_variables();
     world& shared = make_world();
-    for (int place = 0; place < tulle_place_count(); ++place) take_in(place, shared);
+    for (int place = 0; place < shared.begun; ++place) take_in(place, shared, "MAIN_INITENV");
     begin_coherence();
     if (program::chosen_sharing() != program::sharing::on) return;
     if (spans_machines() && !program::can_be_coherent())
@@ -115,10 +122,26 @@ void begin() {
 
 } // namespace
 
-void share_variables(char const* macro) {
-    std::string const wrong =
-        spans_machines() ? program::share_variables_coherently() : program::share_variables();
+namespace {
+
+void check_shared(std::string const& wrong, char const* macro) {
     if (!wrong.empty()) fail("%s: the processes cannot share variables: %s", macro, wrong.c_str());
+}
+
+} // namespace
+
+void share_variables(char const* macro) {
+    check_shared(spans_machines() ? program::share_variables_coherently()
+                                  : program::share_variables(world_for(macro).begun),
+                 macro);
+}
+
+void begin_place(int place, world& shared, char const* macro) {
+    if (int const error = detail::start_place(place))
+        fail("%s: no further process can be started: %s", macro, std::strerror(error));
+    take_in(place, shared, macro);
+    if (program::are_shared()) check_shared(program::share_variables_with(place), macro);
+    shared.slots()[place].is_there = true;
 }
 
 void set_world(world* shared) noexcept { s_world = shared; }

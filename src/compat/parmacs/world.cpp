@@ -9,14 +9,16 @@
 namespace tulle::parmacs {
 
 int world::take_place() noexcept {
-    int const others = places - 1;
     std::lock_guard const held(lock);
+    int const others = begun - 1;
     for (int k = 0; k < others; ++k) {
         int const place = 1 + (last_created + k) % others;
         if (std::exchange(slots()[place].is_taken, true)) continue;
         return last_created = place;
     }
-    return -1;
+    if (begun == places) return -1;
+    slots()[begun].is_taken = true;
+    return last_created = begun++;
 }
 
 void world::give_place(int place) noexcept {

@@ -12,13 +12,15 @@ namespace tulle::parmacs {
 
 struct process_slot {
     bool is_taken = false; // under the world's lock
+    bool is_there = false; // its place has been started; whoever has taken it changes that
     shared_value ended;    // of those that its process has created
 };
 
 // At place 0. Processes of other machines have that place do what they want (home_calls.hpp).
 struct world {
     base::spin_lock lock;
-    int places = 0;
+    int places = 0;       // that there may be
+    int begun = 0;        // those below are there, or on their way; under the lock
     int last_created = 0; // its place; under the lock
     shared_barrier start; // of the timed section
     std::uint64_t started_at = 0;
@@ -29,7 +31,8 @@ struct world {
     [[nodiscard]] process_slot* slots() noexcept {
         return reinterpret_cast<process_slot*>(this + 1);
     }
-    // For a process: in turn, from the one after the last on. -1: all are taken.
+    // For a process: in turn, from the one after the last on; if all are taken, one that is not
+    // there yet. -1: there are no more.
     [[nodiscard]] int take_place() noexcept;
     void give_place(int place) noexcept; // another one may begin there
     // The timed section.
@@ -52,6 +55,9 @@ inline world* s_world = nullptr; // set_world
 // The same for a macro that programs use before MAIN_INITENV: then it begins here.
 [[nodiscard]] world& world_or_begin(char const* macro) noexcept;
 void set_world(world* shared) noexcept;
+
+// Has the place of a slot started that is not there yet, which then takes part.
+void begin_place(int place, world& shared, char const* macro); // std::bad_alloc, remote_error
 
 // From now on, unless they do already. Ends the program if they cannot.
 void share_variables(char const* macro); // std::bad_alloc, remote_error

@@ -31,6 +31,7 @@ namespace tulle::program {
 namespace {
 
 bool s_are_shared = false;
+std::uint64_t s_memory = 0;         // then: where they lie
 std::size_t s_objects_at_start = 0; // 0: before main
 
 std::byte* bytes_at(std::uint64_t address) noexcept {
@@ -151,6 +152,7 @@ void are_shared_here(int place) noexcept {
 
 // 0, or an errno value: then some pages are shared, and the place cannot go on.
 int map_here(std::uint64_t memory, int place) {
+    s_memory = ~memory;
     for (range const& r : program_data::of_process().pages()) {
         std::size_t const bytes = r.end - r.begin;
         if (!os::map_again(bytes_at(~memory), bytes_at(r.begin), bytes)) return errno;
@@ -171,19 +173,30 @@ std::byte* take_memory(std::uint64_t bytes) noexcept {
     return low;
 }
 
-// What is wrong with the addresses of any place, or with the memory.
-std::string compare_all(std::byte const* memory, std::uint64_t bytes) {
-    for (int k = 1; k < place_count(); ++k) {
-        answer const found = at(
-            place(k),
-            [](std::uint64_t low, std::uint64_t size, std::vector<std::uint64_t> const& addresses,
-               std::vector<std::uint64_t> const& objects) {
-                return compare_here(low, size, addresses, objects);
-            },
-            ~address_of(memory), bytes, bases(), copies());
-        if (std::string words = words_for(found, k); !words.empty()) return words;
-    }
+// What is wrong with the addresses of a place, or with the memory.
+std::string compare(int other, std::uint64_t memory, std::uint64_t bytes) {
+    answer const found = at(
+        place(other),
+        [](std::uint64_t low, std::uint64_t size, std::vector<std::uint64_t> const& addresses,
+           std::vector<std::uint64_t> const& objects) {
+            return compare_here(low, size, addresses, objects);
+        },
+        ~memory, bytes, bases(), copies());
+    return words_for(found, other);
+}
+
+// Of all below `count`.
+std::string compare_all(int count, std::byte const* memory, std::uint64_t bytes) {
+    for (int k = 1; k < count; ++k)
+        if (std::string words = compare(k, address_of(memory), bytes); !words.empty()) return words;
     return {};
+}
+
+int map_at(int other, std::uint64_t memory) {
+    if (other == here().index()) return map_here(~memory, other);
+    return at(
+        place(other), [](std::uint64_t low, int index) { return map_here(low, index); }, ~memory,
+        other);
 }
 
 std::string cannot_map(int place, int error) {
@@ -207,9 +220,8 @@ void prepare() {
 
 bool are_shared() noexcept { return s_are_shared; }
 
-std::string share_variables() {
-    int const count = place_count();
-    if (s_are_shared || count == 1) return {};
+std::string share_variables(int count) {
+    if (s_are_shared || place_count() == 1) return {};
     program_data const& own = program_data::of_process();
     ranges const pages = own.pages();
     std::uint64_t const bytes = size_of(pages);
@@ -217,15 +229,18 @@ std::string share_variables() {
     if (memory == nullptr)
         return "there is no global memory for " + std::to_string(bytes) +
                " bytes of variables: set TULLE_GLOBAL_MEMORY";
-    if (std::string words = compare_all(memory, bytes); !words.empty()) return words;
+    if (std::string words = compare_all(count, memory, bytes); !words.empty()) return words;
     own.copy_pages(pages, memory);
-    for (int k = count - 1; k >= 0; --k) {
-        auto const map = [](std::uint64_t low, int here) { return map_here(low, here); };
-        std::uint64_t const low = ~address_of(memory);
-        int const error = k == 0 ? map_here(low, 0) : at(place(k), map, low, k);
-        if (error != 0) return cannot_map(k, error);
-    }
+    for (int k = count - 1; k >= 0; --k)
+        if (int const error = map_at(k, address_of(memory))) return cannot_map(k, error);
     return {};
+}
+
+std::string share_variables_with(int place) {
+    std::uint64_t const bytes = size_of(program_data::of_process().pages());
+    if (std::string words = compare(place, s_memory, bytes); !words.empty()) return words;
+    int const error = map_at(place, s_memory);
+    return error != 0 ? cannot_map(place, error) : std::string();
 }
 
 bool can_be_coherent() noexcept {
@@ -236,7 +251,7 @@ bool can_be_coherent() noexcept {
 
 std::string share_variables_coherently() {
     if (s_are_shared) return {};
-    if (std::string words = compare_all(nullptr, 0); !words.empty()) return words;
+    if (std::string words = compare_all(place_count(), nullptr, 0); !words.empty()) return words;
     for (range const& r : program_data::of_process().pages())
         if (int const error = tulle_coherent_adopt(bytes_at(r.begin), r.end - r.begin))
             return cannot_map(0, -error);

@@ -22,9 +22,12 @@ enum class sharing { automatic, off, on };
 // place 0 only. std::bad_alloc.
 void prepare();
 
-// By place 0, while no thread of the program runs at another place. What is wrong, in words for the
-// user; empty: they are shared, or there is one place. std::bad_alloc, remote_error.
-[[nodiscard]] std::string share_variables();
+// By place 0, while no thread of the program runs at another place, with the places below `count`.
+// What is wrong, in words for the user; empty: they are shared, or there is one place. Of all:
+// std::bad_alloc, remote_error.
+[[nodiscard]] std::string share_variables(int count);
+// With a place that has been started later, by any place that has them.
+[[nodiscard]] std::string share_variables_with(int place);
 // The same where places have copies of coherent memory, on several hosts or one.
 [[nodiscard]] std::string share_variables_coherently();
 // Whether the program lies where that is possible (`tulle cc --share-globals`).

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The start of the nodes. If they are to share the program's variables, the others join before
-// main: what constructors of the program and main store is stored once then.
+// The start of the nodes. If they are to share the program's variables, or the input of node 0, the
+// others join before main: what constructors of the program and main store is stored once then, and
+// what main reads is read once.
 #include "compat/program/program_data.hpp"
 #include "compat/program/shared_variables.hpp"
+#include "compat/tnt/streams.hpp"
 
 #include <tnt.h>
 #include <tulle/detail/remote.hpp>
+#include <tulle/place.hpp>
 #include <tulle/runtime.hpp>
 
 #include <cerrno>
@@ -44,15 +47,33 @@ void begin() try {
                " in itself, linked statically, and its variables would be shared: link shared "
                "libraries instead");
     tulle::initialize();
-    if (std::string const wrong = program::share_variables(); !wrong.empty()) refuse(wrong);
+    if (std::string const wrong = program::share_variables(place_count()); !wrong.empty())
+        refuse(wrong);
 } catch (std::exception const& e) {
     refuse(e.what());
 }
 
-// Of the shared library; with the static one it is tnt_init that refuses.
+void begin_with_input_of_home() {
+    take_input_of_home();
+    tulle::initialize();
+}
+
+void begin_with_input_before_main() noexcept try {
+    begin_with_input_of_home();
+} catch (std::exception const& e) {
+    std::fprintf(stderr, "tulle: tnt: the nodes do not start: %s\n", e.what());
+    std::abort();
+}
+
+// Of the shared library; with the static one it is tnt_init that refuses to share variables.
 [[gnu::constructor]] void begin_before_main() {
-    if (!is_to_share() || program::has_this_library()) return;
-    begin();
+    if (program::has_this_library()) return;
+    if (is_to_share())
+        begin();
+    else if (is_input_of_home())
+        begin_with_input_before_main();
+    else
+        return;
     s_has_begun = true;
 }
 
@@ -70,6 +91,8 @@ int tnt_init(size_t shared_bytes) try {
     if (shared_bytes != 0) tulle::set_option("global_memory", std::to_string(shared_bytes));
     if (is_to_share())
         begin();
+    else if (is_input_of_home())
+        begin_with_input_of_home();
     else
         tulle::initialize();
     return 0;

@@ -44,10 +44,11 @@ class Mistakes(unittest.TestCase):
     def test_of_create(self):
         self.fails("null", "CREATE: no function")
         self.fails("library", "CREATE: the function is not in the program itself")
-        self.fails("too-many", "CREATE: all 2 processes of the program run already: start it with more, tulle run -n 3 PROG")
+        few = {"TULLE_PARMACS_PROCESSES": "2"}
+        self.fails("too-many", "CREATE: all 2 processes of the program run already: set TULLE_PARMACS_PROCESSES=3 or more", variables=few)
         self.fails("null-of-two", "CREATE: no function")
         self.fails("none", "CREATE: of 0 processes")
-        self.fails("too-many-of-all", "CREATE: all 2 processes of the program run already: start it with more, tulle run -n 3 PROG")
+        self.fails("too-many-of-all", "CREATE: all 2 processes of the program run already: set TULLE_PARMACS_PROCESSES=3 or more", variables=few)
         self.fails("twice", "MAIN_INITENV: for the second time")
 
     def test_of_waiting(self):
@@ -83,6 +84,38 @@ class Mistakes(unittest.TestCase):
         self.assertNotEqual(found, 0)
 
 
+class More(unittest.TestCase):
+    """Processes than places were started."""
+
+    def test_as_many_as_the_program_creates(self):
+        for words in (["run", "-n", "1", "--"], ["run", "-n", "3", "--no-tags", "--"]):
+            self.assertEqual(run(TULLE, *words, program("many"), "33"), (0, "", ""), words)
+        self.assertEqual(run(program("many"), "33"), (0, "", ""))
+
+    def test_how_many_there_may_be(self):
+        self.assertEqual(run(TULLE, "run", "-n", "2", "--", program("many"), "70", variables={"TULLE_PARMACS_PROCESSES": "70"}), (0, "", ""))
+        found, _, err = run_places(1, "many", "70")
+        self.assertIn("CREATE: all 64 processes of the program run already: set TULLE_PARMACS_PROCESSES=65 or more", err)
+        self.assertEqual(found, 134)
+        few = {"TULLE_GLOBAL_GROUP": "1"}  # memory of each place is managed by that place, so it must be there
+        found, _, err = run_places(3, "many", "4", variables=few)
+        self.assertIn("CREATE: all 3 processes of the program run already: start it with more, tulle run -n 4 PROG", err)
+        self.assertEqual(found, 134)
+        for wrong in ("0", "1025", "many", ""):
+            found, _, err = run_places(1, "many", "2", variables={"TULLE_PARMACS_PROCESSES": wrong})
+            self.assertIn(f"start: TULLE_PARMACS_PROCESSES is '{wrong}', which is no number from 1 to 1024", err)
+            self.assertEqual(found, 134)
+
+    def test_share_variables_that_are_shared(self):
+        for words in (["-n", "1"], ["-n", "2", "--share-globals"]):
+            self.assertEqual(run(TULLE, "run", *words, "--no-tags", "--", program("threads"), "6"), (0, "process 5 of 6\n", ""), words)
+
+    def test_that_die_end_the_program(self):
+        found, _, err = run_places(2, "many", "6", "dies")
+        self.assertIn("tulle: run: place 5: ended by signal 9", err)
+        self.assertEqual(found, 137)
+
+
 class Variables(unittest.TestCase):
     """The dialect of programs for threads, which share variables unless they are told not to."""
 
@@ -97,7 +130,8 @@ class Variables(unittest.TestCase):
         self.assertNotEqual(found, 0)
 
     def test_need_memory(self):
-        found, _, err = run_places(2, "threads", "2", variables={"TULLE_GLOBAL_MEMORY": "256K"})
+        little = {"TULLE_GLOBAL_MEMORY": "256K", "TULLE_PARMACS_PROCESSES": "2"}
+        found, _, err = run_places(2, "threads", "2", variables=little)
         self.assertIn("CREATE: the processes cannot share variables: there is no global memory for", err)
         self.assertIn("set TULLE_GLOBAL_MEMORY", err)
         self.assertNotEqual(found, 0)

@@ -136,6 +136,39 @@ TEST(session, is_the_same_for_all_who_adopt_it) {
     EXPECT_EQ(second.ring(2, 1)[first.lines() - 1].tag.load(), 43U);
 }
 
+TEST(session, has_room_for_places_that_are_started_later) {
+    session first = session::create(2);
+    session second = adopt_again(first);
+    std::uint32_t const lines = first.lines();
+    ASSERT_TRUE(first.make_room(40));
+    ASSERT_TRUE(second.make_room(40));
+    EXPECT_EQ(second.places(), 40U);
+    EXPECT_EQ(second.places_at_start(), 2U);
+    EXPECT_EQ(second.lines(), lines);
+    first.control(1, 39).consumed = 42;
+    EXPECT_EQ(second.control(1, 39).consumed.load(), 42U);
+    first.ring(39, 38)[lines - 1].tag = 43;
+    EXPECT_EQ(second.ring(39, 38)[lines - 1].tag.load(), 43U);
+    EXPECT_EQ(second.entry(39).state.load(), place_state::absent);
+    std::vector<extent> const parts = parts_of(first);
+    for (std::size_t k = 1; k < parts.size(); ++k)
+        ASSERT_LE(parts[k - 1].end(), parts[k].begin()) << k;
+    EXPECT_LE(parts.back().end(),
+              reinterpret_cast<std::uintptr_t>(first.memory().low()) + first.memory().size());
+    EXPECT_FALSE(second.make_room(41));
+    EXPECT_EQ(errno, EINVAL);
+}
+
+TEST(session, remembers_how_many_places_are_wanted) {
+    session const first = session::create(2);
+    session const second = adopt_again(first);
+    EXPECT_EQ(first.wanted_places(), 2U);
+    EXPECT_TRUE(second.ask_for_places(5));
+    EXPECT_TRUE(second.ask_for_places(3));
+    EXPECT_EQ(first.wanted_places(), 5U);
+    EXPECT_EQ(first.places(), 2U); // nobody has made room
+}
+
 void expect_no_session(int descriptor, int reason) {
     errno = 0;
     EXPECT_FALSE(session::adopt(descriptor).is_valid());

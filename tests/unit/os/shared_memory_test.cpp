@@ -79,6 +79,26 @@ TEST(shared_memory, is_the_same_in_each_mapping) {
     EXPECT_EQ(second.low()[7], std::byte{42});
 }
 
+TEST(shared_memory, grows_for_all_who_grow_it) {
+    shared_memory first = shared_memory::create("tulle-test", k_bytes);
+    shared_memory second = shared_memory::adopt(dup(first.descriptor()));
+    first.low()[1] = std::byte{7};
+    ASSERT_TRUE(first.grow(10 * k_bytes));
+    EXPECT_EQ(first.size(), 10 * k_bytes);
+    first.low()[10 * k_bytes - 1] = std::byte{9};
+    ASSERT_TRUE(second.grow(10 * k_bytes));
+    EXPECT_EQ(second.low()[1], std::byte{7});
+    EXPECT_EQ(second.low()[10 * k_bytes - 1], std::byte{9});
+    EXPECT_TRUE(second.grow(1)); // it is larger already
+    EXPECT_EQ(second.size(), 10 * k_bytes);
+}
+
+TEST(shared_memory, that_cannot_grow_is_not_valid) {
+    shared_memory m = shared_memory::create("tulle-test", k_bytes);
+    EXPECT_FALSE(m.grow(SIZE_MAX / 4));
+    EXPECT_FALSE(m.is_valid());
+}
+
 TEST(shared_memory, moves) {
     shared_memory a = shared_memory::create("tulle-test", k_bytes);
     std::byte* const low = a.low();
