@@ -16,16 +16,22 @@ void look_at_machines() noexcept {
         s_spans_machines = s_spans_machines || !is_on_this_machine(p);
 }
 
-bool has_private_copies() noexcept {
-    char const* const chosen = std::getenv("TULLE_COHERENT"); // NOLINT(concurrency-mt-unsafe)
-    return chosen != nullptr && std::strcmp(chosen, "private") == 0;
+namespace {
+
+// Also before the run time starts.
+bool is_chosen(char const* option, char const* value, bool otherwise) noexcept {
+    char const* const chosen = std::getenv(option); // NOLINT(concurrency-mt-unsafe)
+    return chosen != nullptr ? std::strcmp(chosen, value) == 0 : otherwise;
 }
 
+} // namespace
+
+bool has_private_copies() noexcept { return is_chosen("TULLE_COHERENT", "private", false); }
+
 bool may_have_more_places() noexcept {
-    char const* const group = std::getenv("TULLE_GLOBAL_GROUP"); // NOLINT(concurrency-mt-unsafe)
-    bool const is_one_group = group == nullptr || std::strcmp(group, "all") == 0;
-    return !spans_machines() && !has_private_copies() && is_one_group &&
-           tulle_memory_place_count() == 0;
+    bool const is_one_group = is_chosen("TULLE_GLOBAL_GROUP", "all", true);
+    bool const all_run_threads = is_chosen("TULLE_MEMORY_PLACES", "0", true);
+    return !spans_machines() && !has_private_copies() && is_one_group && all_run_threads;
 }
 
 } // namespace tulle::parmacs
