@@ -50,7 +50,8 @@ public:
             return;
         }
         m_is_used = true;
-        if (before != stuck_state::free) end(c, since != 0 ? since : now);
+        bool const came_back = since > c.since.load(std::memory_order_relaxed);
+        if (before != stuck_state::free) end(c, came_back ? since : now);
         c.since.store(since, std::memory_order_relaxed);
         c.call.store(call, std::memory_order_relaxed);
         c.state.store(state, std::memory_order_relaxed);

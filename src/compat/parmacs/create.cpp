@@ -11,6 +11,7 @@
 
 #include <tulle.h>
 #include <tulle/c/coherent_memory.h>
+#include <tulle/detail/more_places.hpp>
 #include <tulle/place.hpp>
 #include <tulle_parmacs.h>
 
@@ -99,7 +100,8 @@ int take_place() {
     world& all = world_for("CREATE");
     int const place = static_cast<int>(ask_world({.what = action::take_place}));
     int const count = tulle_place_count();
-    if (place < 0 && !may_have_more_places())
+    bool const is_fixed = !may_have_more_places() || count == detail::places_at_start();
+    if (place < 0 && is_fixed)
         fail("CREATE: all %d processes of the program run already: start it with more, tulle run "
              "-n %d PROG",
              count, count + 1);

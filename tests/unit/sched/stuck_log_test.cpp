@@ -51,6 +51,12 @@ TEST_F(stuck_log_test, counts_what_lasts_until_now) {
     EXPECT_EQ(log.computing(40 * k_ms).total_ns, 20 * k_ms);
 }
 
+TEST_F(stuck_log_test, ends_when_a_worker_runs_on_that_has_not_come_back) {
+    log.note(0, k_in_kernel, 7, 1 * k_ms, 3 * k_ms);
+    log.note(0, stuck_state::free, -1, 1 * k_ms, 9 * k_ms);
+    EXPECT_EQ(calls(20 * k_ms).at(7).total_ns, 8 * k_ms);
+}
+
 TEST_F(stuck_log_test, takes_the_last_call_that_was_told) {
     log.note(0, k_in_kernel, stuck_log::k_unknown_call, 1 * k_ms, 2 * k_ms);
     log.note(0, k_in_kernel, 7, 1 * k_ms, 3 * k_ms);
