@@ -45,10 +45,10 @@ class Mistakes(unittest.TestCase):
         self.fails("null", "CREATE: no function")
         self.fails("library", "CREATE: the function is not in the program itself")
         few = {"TULLE_PARMACS_PROCESSES": "2"}
-        self.fails("too-many", "CREATE: all 2 processes of the program run already: set TULLE_PARMACS_PROCESSES=3 or more", variables=few)
+        self.fails("too-many", "CREATE: all 2 processes of the program run already: start it with more, tulle run -n 3 PROG", variables=few)
         self.fails("null-of-two", "CREATE: no function")
         self.fails("none", "CREATE: of 0 processes")
-        self.fails("too-many-of-all", "CREATE: all 2 processes of the program run already: set TULLE_PARMACS_PROCESSES=3 or more", variables=few)
+        self.fails("too-many-of-all", "CREATE: all 2 processes of the program run already: start it with more, tulle run -n 3 PROG", variables=few)
         self.fails("twice", "MAIN_INITENV: for the second time")
 
     def test_of_waiting(self):
