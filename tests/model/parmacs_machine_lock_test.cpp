@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 namespace {
@@ -132,6 +133,15 @@ model::test_body body(settings const& how, seen* all = nullptr) {
 constexpr int k_always = 0;
 constexpr int k_never = 1000;
 
+// What orders at random show.
+seen explored(std::string const& name, settings const& how) {
+    seen all;
+    model::result const r =
+        model::explore(name, model::without_heavy_fence(model::random(20000)), body(how, &all));
+    EXPECT_TRUE(r.passed()) << r;
+    return all;
+}
+
 TEST(parmacs_machine_lock, of_two_machines_exhaustively) {
     seen all;
     model::result const r = model::explore("parmacs_machine_lock_2",
@@ -145,11 +155,7 @@ TEST(parmacs_machine_lock, of_two_machines_exhaustively) {
 
 TEST(parmacs_machine_lock, of_several_on_a_machine) {
     for (int const turns : {1, 2, 100}) {
-        seen all;
-        model::result const r = model::explore("parmacs_machine_lock_3",
-                                               model::without_heavy_fence(model::random(20000)),
-                                               body({{0, 0, 1}, 2, k_always, turns}, &all));
-        EXPECT_TRUE(r.passed()) << r;
+        seen const all = explored("parmacs_machine_lock_3", {{0, 0, 1}, 2, k_always, turns});
         EXPECT_GT(all.sleeps, 100);
         EXPECT_GT(all.recalls, 100);
         EXPECT_GT(all.locked_here, 100);
@@ -157,37 +163,22 @@ TEST(parmacs_machine_lock, of_several_on_a_machine) {
 }
 
 TEST(parmacs_machine_lock, goes_home_each_time_as_long_as_it_is_plain) {
-    seen all;
-    model::result const r = model::explore("parmacs_machine_lock_plain",
-                                           model::without_heavy_fence(model::random(20000)),
-                                           body({{0, 0, 1}, 2, k_never, 100}, &all));
-    EXPECT_TRUE(r.passed()) << r;
+    seen const all = explored("parmacs_machine_lock_plain", {{0, 0, 1}, 2, k_never, 100});
     EXPECT_EQ(all.locked_here, 0);
     EXPECT_EQ(all.recalls, 0);
 }
 
 TEST(parmacs_machine_lock, stays_once_it_is_contended) {
-    seen all;
-    model::result const r = model::explore("parmacs_machine_lock_stays",
-                                           model::without_heavy_fence(model::random(20000)),
-                                           body({{0, 0, 1}, 3, 1, 100}, &all));
-    EXPECT_TRUE(r.passed()) << r;
+    seen const all = explored("parmacs_machine_lock_stays", {{0, 0, 1}, 3, 1, 100});
     EXPECT_GT(all.locked_here, 100);
 }
 
 TEST(parmacs_machine_lock, leaves_a_machine_after_so_many_turns) {
-    seen all;
-    model::result const r = model::explore("parmacs_machine_lock_turns",
-                                           model::without_heavy_fence(model::random(20000)),
-                                           body({{0, 0, 1}, 6, k_always, 2}, &all));
-    EXPECT_TRUE(r.passed()) << r;
+    seen const all = explored("parmacs_machine_lock_turns", {{0, 0, 1}, 6, k_always, 2});
     EXPECT_GE(all.most_turns, 2);
     // Nothing but the bound sees to that.
-    model::result const unbounded = model::explore("parmacs_machine_lock_unbounded",
-                                                   model::without_heavy_fence(model::random(20000)),
-                                                   body({{0, 0, 1}, 6, k_always, 1000}, &all));
-    EXPECT_TRUE(unbounded.passed()) << unbounded;
-    EXPECT_GT(all.most_turns, 5);
+    EXPECT_GT(explored("parmacs_machine_lock_unbounded", {{0, 0, 1}, 6, k_always, 1000}).most_turns,
+              5);
 }
 
 TEST(parmacs_machine_lock, every_order_is_needed) {

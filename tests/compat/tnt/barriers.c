@@ -2,20 +2,14 @@
 /* Barriers of all nodes: nobody leaves a round before all have come, one thread of each round is
  * told so, also where more threads use it than it waits for; threads that a barrier which is gone
  * lets go. */
+#include "check.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <tnt.h>
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum { ROUNDS = 30, MOST = 40 };
 

@@ -2,6 +2,8 @@
 /* Output, input and files of node 0, used by threads of all nodes. Without an argument the program
  * checks itself; with one it does what io_test.py then looks at. */
 #define _GNU_SOURCE
+#include "check.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,14 +14,6 @@
 #include <unistd.h>
 
 #include <tnt.h>
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum { BIG = 5 << 20, RECORDS = 50, RECORD = 100, MOST_NODES = 16 };
 
