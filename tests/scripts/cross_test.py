@@ -69,6 +69,12 @@ class Cross(unittest.TestCase):
         self.assertEqual(self.calls("bootstrap"), ["cross sparc64 sparc aarch64 ppc64le riscv64"])
         self.assertEqual(len(self.calls("ctest")), 5)
 
+    def test_only_built(self):
+        done = self.cross("riscv64", "--build")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual((len(self.calls("cmake")), len(self.calls("ctest"))), (2, 0))
+        self.assertRegex(done.stdout, r"(?m)^cross: all built in \d+ s$")
+
     def test_goes_on_after_a_failure(self):
         self.stand_in("bin/cmake", 'case "$*" in *TULLE_TARGET=sparc64*) echo "CMake Error at x: no compiler"; exit 1 ;; esac')
         done = self.cross("sparc64", "aarch64")

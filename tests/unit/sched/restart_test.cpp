@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting and stopping over and over leaves nothing behind.
+#include "base/sanitize.hpp"
 #include "emulated.hpp"
 #include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
@@ -68,7 +69,8 @@ void live_once(int workers) {
 }
 
 TEST(restart, a_thousand_times_leaves_no_memory_mappings_or_descriptors_behind) {
-    int const lives = is_emulated() ? 150 : 900; // a life takes a tenth of a second there
+    // A life takes a tenth of a second under an emulator, and a third of that with this sanitizer.
+    int const lives = is_emulated() || tulle::base::k_thread_sanitizer ? 150 : 900;
     for (int k = 0; k < lives / 9; ++k) live_once(1 + k % 3);
     footprint const before = measure();
     for (int k = 0; k < lives; ++k) live_once(1 + k % 3);
