@@ -22,8 +22,8 @@ class team_test : started, public testing::Test {};
 // f(team, arguments...) at all members at once.
 template <class F, class... A> void at_all(tulle::team const& members, F f, A const&... arguments) {
     tulle::finish([&](tulle::activities& all) {
-        for (int rank = 0; rank < members.size(); ++rank)
-            all.async_at(members[rank], f, members, arguments...);
+        for (int member = 0; member < members.size(); ++member)
+            all.async_at(members[member], f, members, arguments...);
     });
 }
 
@@ -35,8 +35,8 @@ protected:
                              {.seed = std::get<1>(GetParam()), .most_bytes = 512}};
 };
 
-std::string text_of(int rank) {
-    return std::string(static_cast<std::size_t>(rank * 300), static_cast<char>('a' + rank));
+std::string text_of(int member) {
+    return std::string(static_cast<std::size_t>(member * 300), static_cast<char>('a' + member));
 }
 
 TEST_P(team_over_places, nobody_passes_a_barrier_before_all_have_come) {
@@ -73,7 +73,7 @@ TEST_P(team_over_places, broadcast_from_each_root) {
 TEST_P(team_over_places, reduce_combines_in_the_order_of_ranks) {
     at_all(tulle::team(), [](tulle::team all) {
         std::string expected;
-        for (int rank = 0; rank < all.size(); ++rank) expected += text_of(rank);
+        for (int member = 0; member < all.size(); ++member) expected += text_of(member);
         std::string const everywhere = all.allreduce(text_of(all.rank()));
         EXPECT_EQ(everywhere, expected);
         for (int root = 0; root < all.size(); ++root) {
@@ -96,19 +96,20 @@ TEST_P(team_over_places, gather_scatter_and_exchange) {
                 EXPECT_EQ(gathered[k], 10 * static_cast<int>(k));
 
             std::vector<std::string> to_all;
-            for (int rank = 0; rank < all.size() && all.rank() == root; ++rank)
-                to_all.push_back(text_of(rank));
+            for (int member = 0; member < all.size() && all.rank() == root; ++member)
+                to_all.push_back(text_of(member));
             EXPECT_EQ(all.scatter(to_all, root), text_of(all.rank()));
         }
         std::vector<std::string> const texts = all.all_gather(text_of(all.rank()));
         std::vector<int> sent;
-        for (int rank = 0; rank < all.size(); ++rank) sent.push_back(100 * all.rank() + rank);
+        for (int member = 0; member < all.size(); ++member)
+            sent.push_back(100 * all.rank() + member);
         std::vector<int> const received = all.all_to_all(sent);
         ASSERT_EQ(texts.size(), static_cast<std::size_t>(all.size()));
         ASSERT_EQ(received.size(), static_cast<std::size_t>(all.size()));
-        for (int rank = 0; rank < all.size(); ++rank) {
-            EXPECT_EQ(texts[static_cast<std::size_t>(rank)], text_of(rank));
-            EXPECT_EQ(received[static_cast<std::size_t>(rank)], 100 * rank + all.rank());
+        for (int member = 0; member < all.size(); ++member) {
+            EXPECT_EQ(texts[static_cast<std::size_t>(member)], text_of(member));
+            EXPECT_EQ(received[static_cast<std::size_t>(member)], 100 * member + all.rank());
         }
     });
 }
@@ -126,8 +127,8 @@ TEST_P(team_over_places, teams_of_some_do_not_meet) {
         EXPECT_EQ(some[some.rank()], tulle::here());
         for (int k = 0; k < 3; ++k) {
             std::vector<int> const all = some.all_gather(tulle::here().index());
-            for (int rank = 0; rank < some.size(); ++rank)
-                EXPECT_EQ(all[static_cast<std::size_t>(rank)], some[rank].index());
+            for (int member = 0; member < some.size(); ++member)
+                EXPECT_EQ(all[static_cast<std::size_t>(member)], some[member].index());
         }
     };
     tulle::finish([&](tulle::activities& all) {
