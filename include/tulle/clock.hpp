@@ -6,7 +6,8 @@
 //           c.async_at(all, p, [](tulle::clock own) { ...; own.advance(); ...; });
 //       c.drop();
 //   });
-// Messages: two for each advance() at another place than the clock's.
+// Messages: some two to six for each phase and each other place than the clock's where any of its
+// activities take part, however many these are; two for each that joins or drops.
 // Contexts: any thread of the process. Source: clocks of X10 (Charles and others, OOPSLA 2005).
 #pragma once
 
@@ -54,6 +55,8 @@ public:
     }
 
 private:
+    class home_calls;
+
     // Of an activity that takes part: it drops however that ends, also if the rest of its arguments
     // cannot be read where it arrives, or it cannot be started.
     // What is sent is a copy; the sender hands it over.

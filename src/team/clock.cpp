@@ -1,115 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks at the places where they were made, by the calls of <tulle/clock.hpp>.
+#include "team/clock_arrivals.hpp"
+#include "team/clock_core.hpp"
 #include "team/death_watch.hpp"
+#include "team/place_state.hpp"
 
 #include <tulle/clock.hpp>
 #include <tulle/condition_variable.hpp>
 #include <tulle/mutex.hpp>
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
-#include <utility>
 
 namespace tulle::teams {
 namespace {
 
-class clock_core {
+struct sync_of_places {
+    using mutex = tulle::mutex;
+    using condition = tulle::condition_variable;
+    [[noreturn]] static void throw_dead_place(int place) { detail::throw_dead_place(place); }
+};
+
+class home_clock : public clock_core<sync_of_places> {
 public:
-    void join(int place) {
-        std::lock_guard const held(m_lock);
-        if (m_dead >= 0) detail::throw_dead_place(m_dead);
-        if (m_members == 0)
-            throw std::logic_error("tulle::clock: nobody takes part in it any more");
-        ++m_places[place].members; // there may be no memory for it
-        ++m_members;
-    }
-    // Returns the new phase.
-    std::uint64_t advance() {
-        std::unique_lock held(m_lock);
-        check_member();
-        ++m_arrived;
-        if (m_arrived == m_members) return next_phase();
-        std::uint64_t const before = m_phase;
-        m_next.wait(held, [&] { return m_phase != before || m_dead >= 0; });
-        if (m_phase == before) detail::throw_dead_place(m_dead);
-        return before + 1;
-    }
-    // True: that was the last one.
-    bool drop(int place) {
-        std::lock_guard const held(m_lock);
-        auto const own = m_places.find(place);
-        if (own != m_places.end() && own->second.is_lost) return m_members == 0;
-        if (m_dead < 0) check_member();
-        --m_members;
-        if (own != m_places.end()) --own->second.members;
-        if (m_members != 0 && m_dead < 0 && m_arrived == m_members) next_phase();
-        return m_members == 0;
-    }
+    home_clock() : clock_core(detail::here_index()) {}
 
 private:
-    struct members_of_place { // that began there
-        std::int64_t members = 0;
-        bool is_lost = false; // it has died while some of them took part
-    };
-
-    // The place has died. Nobody knows what its members would have done.
-    void lose(int place) {
-        std::lock_guard const held(m_lock);
-        auto const its = m_places.find(place);
-        if (its == m_places.end() || its->second.members <= 0 ||
-            std::exchange(its->second.is_lost, true))
-            return;
-        m_members -= its->second.members;
-        m_dead = place;
-        m_next.notify_all();
-    }
-    void check_member() const {
-        if (m_dead >= 0) detail::throw_dead_place(m_dead);
-        if (m_arrived == m_members)
-            throw std::logic_error("tulle::clock: more activities use it than take part in it");
-    }
-    std::uint64_t next_phase() {
-        m_arrived = 0;
-        m_next.notify_all();
-        return ++m_phase;
-    }
-
-    mutex m_lock; // guards the rest
-    condition_variable m_next;
-    std::int64_t m_members = 1;
-    std::int64_t m_arrived = 0;
-    std::uint64_t m_phase = 0;
-    std::map<int, members_of_place> m_places{{detail::here_index(), {1, false}}};
-    int m_dead = -1; // the last one that is lost
     death_watch m_watch{[this](int place) { lose(place); }};
 };
 
-std::shared_ptr<clock_core> clock_of(std::uint64_t name) {
-    auto found = std::static_pointer_cast<clock_core>(detail::local_object(name));
+using arrivals = clock_arrivals<sync_of_places>;
+
+std::shared_ptr<home_clock> clock_of(std::uint64_t name) {
+    auto found = std::static_pointer_cast<home_clock>(detail::local_object(name));
     if (found == nullptr) throw std::logic_error("tulle::clock: all that took part have dropped");
     return found;
 }
+
+// While a thread of this place waits in the clock of that name.
+class use_of_arrivals {
+public:
+    explicit use_of_arrivals(std::uint64_t name) : m_name(name), m_used(enter(name)) {}
+    use_of_arrivals(use_of_arrivals const&) = delete;
+    use_of_arrivals& operator=(use_of_arrivals const&) = delete;
+    ~use_of_arrivals() {
+        place_state& here = state_here();
+        std::lock_guard const held(here.lock);
+        m_used.reset();
+        auto const found = here.arrivals.find(m_name);
+        if (found->second.use_count() == 1) here.arrivals.erase(found);
+    }
+    [[nodiscard]] arrivals& operator*() const noexcept { return *m_used; }
+
+private:
+    static std::shared_ptr<arrivals> enter(std::uint64_t name) {
+        place_state& here = state_here();
+        std::lock_guard const held(here.lock);
+        std::shared_ptr<void>& found = here.arrivals[name];
+        if (found == nullptr) found = std::make_shared<arrivals>();
+        return std::static_pointer_cast<arrivals>(found);
+    }
+
+    std::uint64_t m_name;
+    std::shared_ptr<arrivals> m_used;
+};
 
 } // namespace
 } // namespace tulle::teams
 
 namespace tulle {
 
-using teams::clock_core;
 using teams::clock_of;
+using teams::clock_release;
+using teams::home_clock;
+
+// The clock at its home, as activities of this place call it.
+class clock::home_calls {
+public:
+    explicit home_calls(clock c) noexcept : m_clock(c) {}
+    void arrive(std::int64_t activities) const {
+        at(
+            home(),
+            [](clock self, int from, std::int64_t more) {
+                clock_of(self.m_name)->arrive(from, more);
+            },
+            m_clock, detail::here_index(), activities);
+    }
+    [[nodiscard]] clock_release arrive_and_wait(std::int64_t activities) const {
+        return at(
+            home(),
+            [](clock self, int from, std::int64_t more) {
+                return clock_of(self.m_name)->arrive_and_wait(from, more);
+            },
+            m_clock, detail::here_index(), activities);
+    }
+
+private:
+    [[nodiscard]] place home() const { return place(m_clock.m_home); }
+
+    clock m_clock;
+};
 
 clock clock::make() {
     clock const made(detail::here_index(), detail::new_name());
-    detail::set_local_object(made.m_name, std::make_shared<clock_core>());
+    detail::set_local_object(made.m_name, std::make_shared<home_clock>());
     return made;
 }
 
 std::uint64_t clock::advance() const {
-    return at(
-        place(m_home), [](clock self) { return clock_of(self.m_name)->advance(); }, *this);
+    teams::use_of_arrivals const own(m_name);
+    return (*own).wait(home_calls(*this));
 }
 
 void clock::join_for(int member) const {

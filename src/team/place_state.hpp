@@ -65,11 +65,12 @@ public:
     // The order of what this place sees in memory of other places.
     [[nodiscard]] net::order_of_process& order() noexcept { return m_order; }
 
-    base::spin_lock lock;                                   // guards the next three
+    base::spin_lock lock;                                   // guards the next four
     std::uint64_t names = 0;                                // given out here so far
     std::map<std::uint64_t, std::shared_ptr<void>> objects; // of place_local, by their names
     // Begun so far, by the names of the teams.
     std::map<std::uint64_t, std::uint64_t> collectives;
+    std::map<std::uint64_t, std::shared_ptr<void>> arrivals; // in clocks, by their names
 
     // Shared with the watches.
     std::shared_ptr<death_registry> deaths = std::make_shared<death_registry>();

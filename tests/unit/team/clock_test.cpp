@@ -110,6 +110,55 @@ TEST_P(clock_over_places, is_gone_when_all_have_dropped) {
                  std::logic_error);
 }
 
+// The activities of a place arrive together: a phase costs messages for each place, not for each of
+// its activities.
+class clock_messages : started, public testing::Test {
+protected:
+    // Of so many phases, of so many activities at each place.
+    std::uint64_t of_phases(int phases, int activities) {
+        std::uint64_t const before = m_places.network().sent();
+        tulle::finish([&](tulle::activities& all) {
+            tulle::clock const c = tulle::clock::make();
+            for (int k = 0; k < 3 * activities; ++k)
+                c.async_at(
+                    all, tulle::place(k % 3),
+                    [](tulle::clock own, int times) {
+                        for (int left = times; left != 0; --left) own.advance();
+                    },
+                    phases);
+            c.drop();
+        });
+        return m_places.network().sent() - before;
+    }
+    std::uint64_t of_a_phase(int activities) {
+        return (of_phases(11, activities) - of_phases(1, activities)) / 10;
+    }
+    loopback_places m_places{3};
+};
+
+TEST_F(clock_messages, of_one_activity_at_each_place_are_a_call_each) {
+    EXPECT_EQ(of_phases(11, 1) - of_phases(1, 1), 10U * 2 * 2);
+}
+TEST_F(clock_messages, do_not_grow_with_the_activities) {
+    constexpr std::uint64_t k_few = 2 * 2 * 6; // six calls of each of the other places
+    EXPECT_LE(of_a_phase(8), k_few);
+    EXPECT_LE(of_a_phase(64), k_few) << "one by one they are 256";
+}
+
+// More of a place use the clock than take part: all go on, as many in each phase as it waits for.
+TEST_P(clock_over_places, more_than_take_part_go_on_in_later_phases) {
+    static std::atomic<std::uint64_t> s_phases;
+    s_phases = 0;
+    tulle::clock const c = tulle::clock::make();
+    tulle::finish([&c](tulle::activities& all) {
+        for (int k = 0; k < 12; ++k)
+            all.async_at(
+                tulle::place(k % 3), [](tulle::clock own) { s_phases += own.advance(); }, c);
+    });
+    EXPECT_EQ(s_phases, 12U * 13 / 2);
+    c.drop();
+}
+
 INSTANTIATE_TEST_SUITE_P(seeds, clock_over_places, testing::Values(0U, 5U, 6U));
 
 } // namespace
