@@ -14,6 +14,7 @@ PROGRAMS = {
     "coherent": ["tests/compiler/coherent.c.in"],
     "objects": ["tests/compat/parmacs/objects.c.in", "tests/compat/parmacs/second_source.c.in"],
     "threads": ["tests/compat/parmacs/threads.c.in"],
+    "hosts": ["tests/compat/parmacs/hosts.c.in"],
 }
 
 
@@ -57,7 +58,7 @@ class Private(Programs):
         self.assertEqual((done.returncode, done.stderr), (0, ""), (places, variables))
 
     def test_programs_see_one_memory(self):
-        for name in PROGRAMS:
+        for name in ("coherent", "objects", "threads"):
             program = self.build(name, "-O2")
             for places, unit in ((2, "64"), (2, "256"), (3, "4096"), (4, "1024")):
                 with self.subTest(name, places=places, unit=unit):
@@ -94,9 +95,9 @@ class OverHosts(Programs):
             raise unittest.SkipTest("there is no MPI")
         cls.flavours = [path.stem.rsplit("-", 1)[1] for path in plugins]
 
-    def on_two(self, program, places, flavour=None, **variables):
-        words = ["--hosts", "a,b", "--mpi", flavour or self.flavours[0], "-n", places]
-        return run([TWO_HOSTS, TULLE, "run", *words, "--", program, places], **variables)
+    def on_two(self, program, places, flavour=None, hosts="a,b", processes=None, **variables):
+        words = ["--hosts", hosts, "--mpi", flavour or self.flavours[0], "-n", places]
+        return run([TWO_HOSTS, TULLE, "run", *words, "--", program, processes or places], **variables)
 
     def test_programs_see_one_memory(self):
         for name in ("coherent", "objects"):
@@ -119,6 +120,17 @@ class OverHosts(Programs):
             done = self.on_two(program, 2, **{name: value})
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(f"tulle: parmacs: {name}={value}: set it to a number from", done.stderr)
+
+    def test_processes_are_created_on_each_host_in_turn(self):
+        program = self.build("hosts", "-O1")
+        for hosts, expected in (("a:3,b:2", "a b a b a"), ("a:2,b:3", "a b a b b"), ("a:4,b:1", "a b a a a")):
+            done = self.on_two(program, 5, hosts=hosts)
+            self.assertEqual((done.returncode, done.stdout.split()), (0, expected.split()), (hosts, done.stderr))
+
+    def test_more_processes_than_were_started_are_refused(self):
+        done = self.on_two(self.build("hosts", "-O1"), 2, processes=3)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("CREATE: all 2 processes of the program run already, and on several hosts none can be added", done.stderr)
 
     def test_variables_are_one_memory_too(self):
         """Each process counts in variables that all take for theirs."""

@@ -101,6 +101,10 @@ int take_place() {
     int const place = static_cast<int>(ask_world({.what = action::take_place}));
     int const count = tulle_place_count();
     bool const is_fixed = !may_have_more_places() || count == detail::places_at_start();
+    if (place < 0 && spans_machines())
+        fail("CREATE: all %d processes of the program run already, and on several hosts none can "
+             "be added: start it with more, tulle run --hosts ... -n %d PROG",
+             count, count + 1);
     if (place < 0 && is_fixed)
         fail("CREATE: all %d processes of the program run already: start it with more, tulle run "
              "-n %d PROG",

@@ -108,10 +108,16 @@ void begin_coherence() {
              std::strerror(-error));
 }
 
+void find_machines(world& shared) {
+    for (int place = 0; place < shared.begun; ++place)
+        shared.slots()[place].machine = at(tulle::place(place), [] { return first_place_here(); });
+}
+
 void begin() {
     refuse_foreign_variables();
     world& shared = make_world();
     for (int place = 0; place < shared.begun; ++place) take_in(place, shared, "MAIN_INITENV");
+    if (spans_machines()) find_machines(shared);
     begin_coherence();
     if (program::chosen_sharing() != program::sharing::on) return;
     if (spans_machines() && !program::can_be_coherent())

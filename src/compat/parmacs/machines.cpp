@@ -11,6 +11,12 @@ namespace tulle::parmacs {
 
 bool is_on_this_machine(int place) noexcept { return detail::shares_memory_with(place); }
 
+int first_place_here() noexcept {
+    int place = 0;
+    while (!is_on_this_machine(place)) ++place;
+    return place;
+}
+
 void look_at_machines() noexcept {
     for (int p = 0; p < tulle_place_count(); ++p)
         s_spans_machines = s_spans_machines || !is_on_this_machine(p);

@@ -15,5 +15,6 @@ inline bool s_spans_machines = false; // written by look_at_machines
 // that manages it is there from the start.
 [[nodiscard]] bool may_have_more_places() noexcept;
 [[nodiscard]] bool is_on_this_machine(int place) noexcept;
+[[nodiscard]] int first_place_here() noexcept;
 
 } // namespace tulle::parmacs

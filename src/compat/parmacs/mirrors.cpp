@@ -72,12 +72,6 @@ std::byte* part_of(std::byte* mirror, void const* line) noexcept {
     return mirror + reinterpret_cast<std::uintptr_t>(line) % k_page / k_line * k_mirror_bytes;
 }
 
-int first_place_here() noexcept {
-    int place = 0;
-    while (!is_on_this_machine(place)) ++place;
-    return place;
-}
-
 } // namespace
 
 // Addresses travel as complements (<tulle/place.hpp>).

@@ -10,15 +10,26 @@ namespace tulle::parmacs {
 
 int world::take_place() noexcept {
     std::lock_guard const held(lock);
+    int place = next_free();
+    if (place < 0 && begun < places) place = begun++;
+    if (place < 0) return -1;
+    slots()[place].is_taken = true;
+    return last_created = place;
+}
+
+int world::next_free() noexcept {
     int const others = begun - 1;
+    int found = -1;
     for (int k = 0; k < others; ++k) {
         int const place = 1 + (last_created + k) % others;
-        if (std::exchange(slots()[place].is_taken, true)) continue;
-        return last_created = place;
+        if (slots()[place].is_taken) continue;
+        if (found < 0 || turns_until(place) < turns_until(found)) found = place;
     }
-    if (begun == places) return -1;
-    slots()[begun].is_taken = true;
-    return last_created = begun++;
+    return found;
+}
+
+int world::turns_until(int place) noexcept {
+    return (slots()[place].machine - slots()[last_created].machine - 1 + places) % places;
 }
 
 void world::give_place(int place) noexcept {

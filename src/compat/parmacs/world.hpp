@@ -13,6 +13,7 @@ namespace tulle::parmacs {
 struct process_slot {
     bool is_taken = false; // under the world's lock
     bool is_there = false; // its place has been started; whoever has taken it changes that
+    int machine = 0;       // its first place
     shared_value ended;    // of those that its process has created
 };
 
@@ -31,13 +32,17 @@ struct world {
     [[nodiscard]] process_slot* slots() noexcept {
         return reinterpret_cast<process_slot*>(this + 1);
     }
-    // For a process: in turn, from the one after the last on; if all are taken, one that is not
-    // there yet. -1: there are no more.
+    // For a process: the machines take turns, from the one after the last on, and so do the places
+    // of each; if all are taken, one that is not there yet. -1: there are no more.
     [[nodiscard]] int take_place() noexcept;
     void give_place(int place) noexcept; // another one may begin there
     // The timed section.
     void start_clock() noexcept;
     void stop_clock() noexcept;
+
+private:
+    [[nodiscard]] int next_free() noexcept;            // -1: there is none
+    [[nodiscard]] int turns_until(int place) noexcept; // of its machine
 };
 
 // Of this process.
