@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// By activities of a finish: the layer above the C functions.
+// By activities of a finish, with a captured value and a place for exceptions: the layer above the
+// C functions, as X10 is above C in the paper.
 #include "one_way.hpp"
+
+#include <stdexcept>
 
 namespace tulle::bench {
 namespace {
+
+void begin_at(int expected) {
+    note_begin();
+    if (tulle::here().index() != expected) throw std::logic_error("an activity has gone astray");
+}
 
 struct by_finish {
     [[nodiscard]] static start_times start(int place) {
@@ -11,9 +19,9 @@ struct by_finish {
         tulle::finish([&times, place](tulle::activities& all) {
             times.before = cycles();
             if (place == 0)
-                all.async([] { note_begin(); });
+                all.async([place] { begin_at(place); });
             else
-                all.async_at(tulle::place(place), [] { note_begin(); });
+                all.async_at(tulle::place(place), [place] { begin_at(place); });
             times.behind = cycles();
         });
         times.end = cycles();

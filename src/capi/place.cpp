@@ -34,9 +34,10 @@ bool is_unknown(tulle_ilet_t const* ilet) noexcept {
     return ilet != nullptr && ilet->run != nullptr && named(ilet).code == 0;
 }
 
-void start_here(tulle_ilet_t const* ilet) {
+// At the place of the endpoint, the caller's.
+void start_here(tulle_ilet_t const* ilet, endpoint* here) {
     if (ilet == nullptr || ilet->run == nullptr) return;
-    spawn_detached([it = *ilet, at = endpoint_of_caller()] {
+    spawn_detached([it = *ilet, at = here] {
         place_context context{at, nullptr};
         scoped_context const for_this_thread(context);
         it.run(it.a, it.b);
@@ -52,8 +53,9 @@ void notify(std::uint64_t signal, std::uint64_t /*unused*/) {
 int push_here(void* to, void const* from, std::size_t size, tulle_ilet_t const* first,
               tulle_ilet_t const* second) {
     if (size != 0) std::memmove(to, from, size);
-    start_here(first);
-    start_here(second);
+    endpoint* const here = endpoint_of_caller();
+    start_here(first, here);
+    start_here(second, here);
     return 0;
 }
 
@@ -69,16 +71,21 @@ int tulle_place_is_dead(int place) {
     return is_place(place) ? static_cast<int>(is_dead(place)) : -EINVAL;
 }
 
+// What it asks of its place it asks once: a start is a few hundred instructions in all.
 int tulle_start_at(int place, tulle_ilet_t ilet) {
-    if (!is_place(place) || ilet.run == nullptr) return -EINVAL;
-    if (is_unknown(&ilet)) return -ENOENT;
-    if (!has_threads(place)) return -EOPNOTSUPP;
-    if (is_dead(place)) return -EHOSTDOWN;
+    endpoint* const here = endpoint_of_caller();
+    auto const to = as_rank(place);
+    if (place < 0 || to >= (here != nullptr ? here->count() : 1) || ilet.run == nullptr)
+        return -EINVAL;
+    endpoint::ilet const wanted = named(&ilet);
+    if (wanted.code == 0) return -ENOENT;
+    if (here != nullptr && to >= here->workplaces()) return -EOPNOTSUPP;
+    if (here != nullptr && here->is_dead(to)) return -EHOSTDOWN;
     return guarded([&] {
-        if (is_here(place))
-            start_here(&ilet);
+        if (here == nullptr || to == here->here())
+            start_here(&ilet, here);
         else
-            endpoint_of_caller()->start(as_rank(place), named(&ilet));
+            here->start(to, wanted);
         return 0;
     });
 }
