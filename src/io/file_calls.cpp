@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that go to a disk, to the resolver, or to a child process. What the system has in memory it
-// reads at once; the rest a helper OS thread does.
+// reads and opens at once; the rest a helper OS thread does.
 #include "io/tries.hpp"
 
 #include <tulle/cancellation.hpp>
@@ -10,7 +10,9 @@
 #include <cerrno>
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <netdb.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,9 +55,39 @@ template <class Call> int uninterrupted(detail::limit const& until, Call call) n
     }));
 }
 
+#if defined SYS_openat2 && defined RESOLVE_CACHED
+// -1: the path leads to what the system does not have in memory, or it cannot be opened so.
+int open_in_memory(char const* path, int flags) noexcept {
+    open_how how{};
+    how.flags = static_cast<unsigned>(flags | O_LARGEFILE);
+    how.resolve = RESOLVE_CACHED;
+    return static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how));
+}
+
+// Others, such as FIFOs, may have to be waited for when they are opened.
+bool opens_at_once(char const* path) noexcept {
+    int const found = open_in_memory(path, O_PATH | O_CLOEXEC);
+    if (found < 0) return false;
+    struct stat about {};
+    bool const opens =
+        ::fstat(found, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+    ::close(found);
+    return opens;
+}
+
+// -1: a helper is to open it, and to find out why it cannot be opened.
+int try_to_open(char const* path, int flags) noexcept {
+    bool const may_make = (flags & (O_CREAT | O_TRUNC)) != 0;
+    return !may_make && opens_at_once(path) ? open_in_memory(path, flags) : -1;
+}
+#else
+int try_to_open(char const*, int) noexcept { return -1; }
+#endif
+
 int open_file(char const* path, int flags, mode_t mode, detail::limit const& until) noexcept {
     if (path == nullptr) return -EFAULT;
-    int const made = uninterrupted(until, [=] { return ::open(path, flags, mode); });
+    int made = try_to_open(path, flags);
+    if (made < 0) made = uninterrupted(until, [=] { return ::open(path, flags, mode); });
     if (made >= 0) reactor::instance().expect_new(made);
     return made;
 }
