@@ -4,6 +4,7 @@
 // changes, and the number of waiters.
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/shared_wait.hpp"
 
 namespace {
 
@@ -63,6 +64,21 @@ int wait_by(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, timespec con
     return wait_until(c, m, deadline_at(clock, *until));
 }
 
+// By an OS thread, with a mutex that the C library can let go of.
+bool is_left_to_libc(pthread_mutex_t const* m) noexcept {
+    constexpr int k_shared_mutex = 128;
+    return self() == nullptr && (m->__data.__kind & k_shared_mutex) != 0;
+}
+
+int wait_elsewhere(pthread_cond_t* c, pthread_mutex_t* m, wait_in_libc const& how) {
+    if (is_left_to_libc(m)) return how(c, m);
+    depth_of const depth(m);
+    int const error = wait_by_os_thread(c, m, how);
+    depth.restore();
+    test_cancel(self());
+    return error;
+}
+
 void wake(pthread_cond_t* c, int most) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with wait_until
     // relaxed: the fence
@@ -82,20 +98,19 @@ TULLE_INTERPOSE int pthread_cond_destroy(pthread_cond_t* c) noexcept {
 }
 
 TULLE_INTERPOSE int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
-    return is_foreign(c) ? TULLE_LIBC(pthread_cond_wait)(c, m)
+    return is_foreign(c) ? wait_elsewhere(c, m, {nullptr, nullptr})
                          : wait_until(c, m, tulle::wait::k_never);
 }
 
 TULLE_INTERPOSE int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m,
                                            timespec const* until) {
-    return is_foreign(c) ? TULLE_LIBC(pthread_cond_timedwait)(c, m, until)
+    return is_foreign(c) ? wait_elsewhere(c, m, {nullptr, until})
                          : wait_by(c, m, clock_of(c), until);
 }
 
 TULLE_INTERPOSE int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock,
                                            timespec const* until) {
-    return is_foreign(c) ? TULLE_LIBC(pthread_cond_clockwait)(c, m, clock, until)
-                         : wait_by(c, m, clock, until);
+    return is_foreign(c) ? wait_elsewhere(c, m, {&clock, until}) : wait_by(c, m, clock, until);
 }
 
 TULLE_INTERPOSE int pthread_cond_signal(pthread_cond_t* c) noexcept {

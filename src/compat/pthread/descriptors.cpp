@@ -39,7 +39,7 @@ io::event_count look(int number, direction way) noexcept {
     return io::reactor::instance().look(number, way);
 }
 
-int wait_for(thread& t, int number, direction way, io::event_count seen) {
+int wait_for(thread& t, int number, direction way, io::event_count seen, bool may_be_cancelled) {
     std::uint64_t const deadline = deadline_of(number, way);
     int error = 0;
     {
@@ -49,7 +49,7 @@ int wait_for(thread& t, int number, direction way, io::event_count seen) {
     if (error == ETIMEDOUT) return EAGAIN;
     if (error != ECANCELED) return error;
     // Calls on sockets that have a limit of time do not begin anew (signal(7)).
-    interruption const by = attend(t);
+    interruption const by = may_be_cancelled ? attend(t) : run_handlers(t);
     bool const ends =
         by == interruption::ends || (by == interruption::restarts && deadline != wait::k_never);
     return ends ? EINTR : 0;
@@ -57,75 +57,14 @@ int wait_for(thread& t, int number, direction way, io::event_count seen) {
 
 namespace {
 
-// Waits until the descriptor is ready, unless the program does not want that, and calls. Somebody
-// else may be faster then: the call waits in the kernel.
-template <class Call> auto when_ready(int number, direction way, Call call) {
-    thread* const t = self();
-    if (t == nullptr) return call();
-    test_cancel(t);
-    for (;;) {
-        io::event_count const seen = look(number, way);
-        if (is_ready(number, way) || never_waits(number)) break;
-        int const error = wait_for(*t, number, way, seen);
-        if (error == EAGAIN || error == EBADF || error == EINTR)
-            return static_cast<decltype(call())>(fail(error));
-        if (error != 0) break;
-    }
-    return call();
-}
-
-// `attempt` fails with EAGAIN instead of waiting, `call` waits.
-template <class Attempt, class Call>
-ssize_t until_done(int number, direction way, Attempt attempt, Call call) {
-    thread* const t = self();
-    if (t == nullptr) return call();
-    test_cancel(t);
-    for (;;) {
-        io::event_count const seen = look(number, way);
-        ssize_t const result = attempt();
-        if (result >= 0 || errno != EAGAIN || never_waits(number)) return result;
-        int const error = wait_for(*t, number, way, seen);
-        if (error == EAGAIN || error == EBADF || error == EINTR) return fail(error);
-        if (error != 0) return call();
-    }
-}
-
 // --- output: a call that waits transfers all -----------------------------------------------------
-
-// Parts of a message that have not been sent.
-class remaining_parts {
-public:
-    static constexpr std::size_t k_most = 64; // more of them are left to the kernel
-
-    remaining_parts(iovec const* parts, std::size_t count) noexcept : m_count(count) {
-        std::copy_n(parts, count, m_parts.begin());
-    }
-    [[nodiscard]] iovec* parts() noexcept { return m_parts.data() + m_first; }
-    [[nodiscard]] std::size_t count() const noexcept { return m_count - m_first; }
-    // Whether something is left.
-    [[nodiscard]] bool take(std::size_t bytes) noexcept {
-        while (m_first != m_count && bytes >= m_parts[m_first].iov_len)
-            bytes -= m_parts[m_first++].iov_len;
-        if (m_first == m_count) return false;
-        m_parts[m_first].iov_base = static_cast<char*>(m_parts[m_first].iov_base) + bytes;
-        m_parts[m_first].iov_len -= bytes;
-        return true;
-    }
-
-private:
-    std::array<iovec, k_most> m_parts;
-    std::size_t m_first = 0;
-    std::size_t m_count;
-};
 
 // `attempt(parts, count)` sends without waiting. An error after a part has been sent is told by the
 // next call.
 template <class Attempt, class Call>
-ssize_t send_all(int number, iovec const* parts, std::size_t count, Attempt attempt, Call call) {
+ssize_t send_all(int number, remaining_parts left, Attempt attempt, Call call) {
     thread* const t = self();
-    if (t == nullptr || count > remaining_parts::k_most) return call();
     test_cancel(t);
-    remaining_parts left(parts, count);
     ssize_t sent = 0;
     for (;;) {
         io::event_count const seen = look(number, direction::out);
@@ -141,7 +80,7 @@ ssize_t send_all(int number, iovec const* parts, std::size_t count, Attempt atte
         int const error = wait_for(*t, number, direction::out, seen);
         if (error == 0) continue;
         if (sent != 0) return sent;
-        if (error == EAGAIN || error == EBADF || error == EINTR) return fail(error);
+        if (is_final(error)) return fail(error);
         return call();
     }
 }
@@ -154,7 +93,8 @@ bool may_wait(int number) noexcept {
 
 // Where the system cannot be asked to try, so much fits that is_ready promises.
 ssize_t try_to_write(int number, iovec* parts, std::size_t count) noexcept {
-    ssize_t const tried = pwritev2(number, parts, static_cast<int>(count), -1, RWF_NOWAIT);
+    ssize_t const tried =
+        TULLE_LIBC(pwritev2)(number, parts, static_cast<int>(count), -1, RWF_NOWAIT);
     if (tried >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return tried;
     constexpr std::size_t k_least_room = 4096; // PIPE_BUF
     if (!is_ready(number, direction::out)) return fail(EAGAIN);
@@ -165,25 +105,33 @@ ssize_t write_parts(int number, iovec const* parts, std::size_t count) {
     auto const call = [=] { return TULLE_LIBC(writev)(number, parts, static_cast<int>(count)); };
     if (self() == nullptr || !may_wait(number)) return call();
     return send_all(
-        number, parts, count,
+        number, remaining_parts(parts, count),
         [number](iovec* left, std::size_t n) { return try_to_write(number, left, n); }, call);
 }
 
-ssize_t send_message(int socket, msghdr const* message, int flags) {
-    bool has_control = true; // which goes with the first part
+} // namespace
+
+ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t sent) {
+    auto const call = [=] { return TULLE_LIBC(sendmsg)(socket, message, flags); };
+    if (self() == nullptr || message->msg_iovlen > remaining_parts::k_most) return call();
+    remaining_parts left(message->msg_iov, message->msg_iovlen);
+    if (sent != 0 && !left.take(sent)) return 0;
+    bool has_control = sent == 0; // which goes with the first part
     return send_all(
-        socket, message->msg_iov, message->msg_iovlen,
-        [&](iovec* left, std::size_t count) {
+        socket, left,
+        [&](iovec* parts, std::size_t count) {
             msghdr rest = *message;
-            rest.msg_iov = left;
+            rest.msg_iov = parts;
             rest.msg_iovlen = count;
             if (!has_control) rest.msg_controllen = 0;
             ssize_t const result = TULLE_LIBC(sendmsg)(socket, &rest, flags | MSG_DONTWAIT);
             if (result >= 0) has_control = false;
             return result;
         },
-        [=] { return TULLE_LIBC(sendmsg)(socket, message, flags); });
+        call);
 }
+
+namespace {
 
 ssize_t send_to(int socket, void const* data, std::size_t size, int flags, sockaddr const* to,
                 socklen_t length) {

@@ -10,6 +10,7 @@
 #include "wait/limit_wait.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tulle::posix {
 
@@ -33,10 +34,10 @@ private:
 // Waits for something that nobody tells of: longer and longer.
 class growing_pause {
 public:
-    // ECANCELED: the thread is to look why.
-    int wait(thread& t) noexcept {
+    // ECANCELED: the thread is to look why. 0: some time has passed, or all until the deadline.
+    int wait(thread& t, std::uint64_t deadline = wait::k_never) noexcept {
         kept_errno const kept;
-        std::uint64_t const next = os::monotonic_ns() + m_next_ns;
+        std::uint64_t const next = std::min(os::monotonic_ns() + m_next_ns, deadline);
         m_next_ns = std::min(2 * m_next_ns, k_longest_ns);
         auto const how = wait::wait_for_limit<parking>({wait::wait_kind::sleep, nullptr},
                                                        interruptible(&t, next));
@@ -49,14 +50,102 @@ private:
     std::uint64_t m_next_ns = k_first_ns;
 };
 
+// A call that is made again and again, as nobody tells when it would not wait.
+struct repetition {
+    int not_yet;                            // its errno then
+    bool may_be_cancelled = true;           // it is a cancellation point
+    bool restarts = true;                   // it goes on after a handler with SA_RESTART
+    std::uint64_t deadline = wait::k_never; // then it is left at the last failure
+};
+
+template <class Attempt>
+auto repeat(thread& t, repetition const& how, Attempt attempt) -> decltype(attempt()) {
+    if (how.may_be_cancelled) test_cancel(&t);
+    for (growing_pause between;;) {
+        auto const result = attempt();
+        bool const is_over = result >= 0 || errno != how.not_yet;
+        if (is_over || os::monotonic_ns() >= how.deadline) return result;
+        if (between.wait(t, how.deadline) != ECANCELED) continue;
+        interruption const by = how.may_be_cancelled ? attend(t) : run_handlers(t);
+        if (by == interruption::ends || (by == interruption::restarts && !how.restarts))
+            return fail(EINTR);
+    }
+}
+
 // 0: the descriptor may be ready: try again. Else an errno: the caller is to make the call that may
 // block if it is EPERM, EAGAIN stands for a time that SO_RCVTIMEO or SO_SNDTIMEO has set, and EINTR
 // for a handler that ends the call. A cancellation does not return.
 // `seen`: what look said before the try.
-[[nodiscard]] int wait_for(thread& t, int number, direction way, io::event_count seen);
+[[nodiscard]] int wait_for(thread& t, int number, direction way, io::event_count seen,
+                           bool may_be_cancelled = true);
 [[nodiscard]] io::event_count look(int number, direction way) noexcept;
 [[nodiscard]] bool is_ready(int number, direction way) noexcept;
 // O_NONBLOCK is set, or it is no descriptor.
 [[nodiscard]] bool never_waits(int number) noexcept;
+// What wait_for has returned ends the call, with this errno.
+[[nodiscard]] inline bool is_final(int error) noexcept {
+    return error == EAGAIN || error == EBADF || error == EINTR;
+}
+
+// Waits until the descriptor is ready, unless the program does not want that, and calls. Somebody
+// else may be faster then: the call waits in the kernel.
+template <class Call> auto when_ready(int number, direction way, Call call) {
+    thread* const t = self();
+    if (t == nullptr) return call();
+    test_cancel(t);
+    for (;;) {
+        io::event_count const seen = look(number, way);
+        if (is_ready(number, way) || never_waits(number)) break;
+        int const error = wait_for(*t, number, way, seen);
+        if (is_final(error)) return static_cast<decltype(call())>(fail(error));
+        if (error != 0) break;
+    }
+    return call();
+}
+
+// `attempt` fails with EAGAIN instead of waiting, `call` waits.
+template <class Attempt, class Call>
+ssize_t until_done(int number, direction way, Attempt attempt, Call call) {
+    thread* const t = self();
+    if (t == nullptr) return call();
+    test_cancel(t);
+    for (;;) {
+        io::event_count const seen = look(number, way);
+        ssize_t const result = attempt();
+        if (result >= 0 || errno != EAGAIN || never_waits(number)) return result;
+        int const error = wait_for(*t, number, way, seen);
+        if (is_final(error)) return fail(error);
+        if (error != 0) return call();
+    }
+}
+
+// Parts of a message, or of what goes to a file, that have not been transferred.
+class remaining_parts {
+public:
+    static constexpr std::size_t k_most = 64; // more of them are left to the kernel
+
+    remaining_parts(iovec const* parts, std::size_t count) noexcept : m_count(count) {
+        std::copy_n(parts, count, m_parts.begin());
+    }
+    [[nodiscard]] iovec* parts() noexcept { return m_parts.data() + m_first; }
+    [[nodiscard]] std::size_t count() const noexcept { return m_count - m_first; }
+    // Whether something is left.
+    [[nodiscard]] bool take(std::size_t bytes) noexcept {
+        while (m_first != m_count && bytes >= m_parts[m_first].iov_len)
+            bytes -= m_parts[m_first++].iov_len;
+        if (m_first == m_count) return false;
+        m_parts[m_first].iov_base = static_cast<char*>(m_parts[m_first].iov_base) + bytes;
+        m_parts[m_first].iov_len -= bytes;
+        return true;
+    }
+
+private:
+    std::array<iovec, k_most> m_parts;
+    std::size_t m_first = 0;
+    std::size_t m_count;
+};
+
+// What has not been sent of a message of which so much has been.
+ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t sent = 0);
 
 } // namespace tulle::posix

@@ -124,7 +124,8 @@ cleanup_function of_libc(std::atomic<void*>& place, char const* name) noexcept {
     return in_libc<cleanup_function>(place, name);
 }
 
-constinit std::atomic<void*> s_register{nullptr}, s_unregister{nullptr}, s_next{nullptr};
+constinit std::atomic<void*> s_register{nullptr}, s_unregister{nullptr}, s_next{nullptr},
+    s_register_deferred{nullptr}, s_unregister_restoring{nullptr};
 
 cleanup_frame* frame_of(__pthread_unwind_buf_t* buffer) noexcept {
     return reinterpret_cast<cleanup_frame*>(buffer);
@@ -144,6 +145,26 @@ TULLE_INTERPOSE void __pthread_unregister_cancel(__pthread_unwind_buf_t* buffer)
     thread* const t = self();
     if (t == nullptr) return of_libc(s_unregister, "__pthread_unregister_cancel")(buffer);
     t->cleanups = frame_of(buffer)->outer;
+}
+
+// Those of pthread_cleanup_push_defer_np: until they are taken back, a cancellation waits for the
+// next cancellation point.
+TULLE_INTERPOSE void __pthread_register_cancel_defer(__pthread_unwind_buf_t* buffer) {
+    thread* const t = self();
+    if (t == nullptr)
+        return of_libc(s_register_deferred, "__pthread_register_cancel_defer")(buffer);
+    frame_of(buffer)->was_at_any_point = t->at_any_point ? 1 : 0;
+    t->at_any_point = false;
+    __pthread_register_cancel(buffer);
+}
+
+TULLE_INTERPOSE void __pthread_unregister_cancel_restore(__pthread_unwind_buf_t* buffer) {
+    thread* const t = self();
+    if (t == nullptr)
+        return of_libc(s_unregister_restoring, "__pthread_unregister_cancel_restore")(buffer);
+    __pthread_unregister_cancel(buffer);
+    t->at_any_point = frame_of(buffer)->was_at_any_point != 0;
+    if (t->at_any_point) test_cancel(t);
 }
 
 // A handler has run, and the unwinding goes on.

@@ -1,48 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on files, and of the resolver, of which no descriptor tells when they would not block. What
-// the system has in memory it reads and writes at once; a helper OS thread does the rest, but for
-// locks: who has one may need a helper to go on.
+// Calls on files, of which no descriptor tells when they would not block. What the system has in
+// memory it reads and writes at once; a helper OS thread does the rest.
 #include "compat/pthread/descriptors.hpp"
+#include "compat/pthread/helper_calls.hpp"
 
-#include <netdb.h>
-#include <sys/file.h>
+#include <algorithm>
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <termios.h>
 
 namespace {
 
 using namespace tulle::posix;
-
-// What `call` returns, and errno as it leaves it, from a helper OS thread.
-template <class Call> auto on_helper(Call call) noexcept {
-    struct request {
-        Call& call;
-        decltype(call()) result{};
-        int error = 0;
-        bool is_made = false;
-    } asked{call};
-    auto const make = [](void* it) noexcept {
-        auto& r = *static_cast<request*>(it);
-        errno = 0;
-        r.result = r.call();
-        r.error = errno;
-        r.is_made = true;
-    };
-    {
-        kept_errno const kept;
-        static_cast<void>(tulle::io::reactor::instance().run_on_helper(
-            make, &asked, limit(tulle::wait::k_never)));
-    }
-    if (!asked.is_made) return call();
-    if (asked.error != 0) errno = asked.error;
-    return asked.result;
-}
-
-// A cancellation point.
-template <class Call> auto blocking_call(Call call) {
-    thread* const t = self();
-    if (t == nullptr) return call();
-    test_cancel(t);
-    return on_helper(call);
-}
 
 // `attempt` transfers without blocking, `rest(so_many)` what has not been transferred.
 template <class Attempt, class Rest>
@@ -63,7 +34,8 @@ ssize_t read_at(int number, void* data, std::size_t size, off_t offset) {
         size,
         [=] {
             iovec const whole{data, size};
-            return offset < 0 ? fail(EINVAL) : preadv2(number, &whole, 1, offset, RWF_NOWAIT);
+            return offset < 0 ? fail(EINVAL)
+                              : TULLE_LIBC(preadv2)(number, &whole, 1, offset, RWF_NOWAIT);
         },
         [=](std::size_t done) {
             return TULLE_LIBC(pread)(number, static_cast<std::byte*>(data) + done, size - done,
@@ -76,7 +48,8 @@ ssize_t write_at(int number, void const* data, std::size_t size, off_t offset) {
         size,
         [=] {
             iovec const whole{const_cast<void*>(data), size};
-            return offset < 0 ? fail(EINVAL) : pwritev2(number, &whole, 1, offset, RWF_NOWAIT);
+            return offset < 0 ? fail(EINVAL)
+                              : TULLE_LIBC(pwritev2)(number, &whole, 1, offset, RWF_NOWAIT);
         },
         [=](std::size_t done) {
             return TULLE_LIBC(pwrite)(number, static_cast<std::byte const*>(data) + done,
@@ -84,7 +57,74 @@ ssize_t write_at(int number, void const* data, std::size_t size, off_t offset) {
         });
 }
 
+// Calls of the kernel with parts, by which flags are said: without an offset (-1) they are for what
+// may be waited for, too.
+using call_with_parts = ssize_t (*)(int, iovec const*, int, off_t, int);
+
+ssize_t parts_at(call_with_parts call, direction way, int number, iovec const* parts, int count,
+                 off_t offset, int flags) {
+    auto const plain = [=] { return call(number, parts, count, offset, flags); };
+    bool const is_for_kernel = (flags & RWF_NOWAIT) != 0 || count <= 0 ||
+                               static_cast<std::size_t>(count) > remaining_parts::k_most;
+    if (self() == nullptr || is_for_kernel || offset < -1) return plain();
+    if (offset == -1) return when_ready(number, way, plain);
+    auto const whole = static_cast<std::size_t>(count);
+    std::size_t size = 0;
+    std::for_each_n(parts, whole, [&](iovec const& part) { size += part.iov_len; });
+    return transfer(
+        size, [=] { return call(number, parts, count, offset, flags | RWF_NOWAIT); },
+        [=](std::size_t done) {
+            remaining_parts left(parts, whole);
+            static_cast<void>(left.take(done));
+            return call(number, left.parts(), static_cast<int>(left.count()),
+                        offset + static_cast<off_t>(done), flags);
+        });
+}
+
+ssize_t read_parts(int number, iovec const* parts, int count, off_t offset, int flags) {
+    return parts_at(TULLE_LIBC(preadv2), direction::in, number, parts, count, offset, flags);
+}
+ssize_t write_parts(int number, iovec const* parts, int count, off_t offset, int flags) {
+    return parts_at(TULLE_LIBC(pwritev2), direction::out, number, parts, count, offset, flags);
+}
+// To these -1 is no offset.
+ssize_t read_parts_at(int number, iovec const* parts, int count, off_t offset) {
+    return offset < 0 ? fail(EINVAL) : read_parts(number, parts, count, offset, 0);
+}
+ssize_t write_parts_at(int number, iovec const* parts, int count, off_t offset) {
+    return offset < 0 ? fail(EINVAL) : write_parts(number, parts, count, offset, 0);
+}
+
 } // namespace
+
+TULLE_INTERPOSE ssize_t preadv(int number, iovec const* parts, int count, off_t offset) {
+    return read_parts_at(number, parts, count, offset);
+}
+TULLE_INTERPOSE ssize_t preadv64(int number, iovec const* parts, int count, off64_t offset) {
+    return read_parts_at(number, parts, count, offset);
+}
+TULLE_INTERPOSE ssize_t pwritev(int number, iovec const* parts, int count, off_t offset) {
+    return write_parts_at(number, parts, count, offset);
+}
+TULLE_INTERPOSE ssize_t pwritev64(int number, iovec const* parts, int count, off64_t offset) {
+    return write_parts_at(number, parts, count, offset);
+}
+TULLE_INTERPOSE ssize_t preadv2(int number, iovec const* parts, int count, off_t offset,
+                                int flags) {
+    return read_parts(number, parts, count, offset, flags);
+}
+TULLE_INTERPOSE ssize_t preadv64v2(int number, iovec const* parts, int count, off64_t offset,
+                                   int flags) {
+    return read_parts(number, parts, count, offset, flags);
+}
+TULLE_INTERPOSE ssize_t pwritev2(int number, iovec const* parts, int count, off_t offset,
+                                 int flags) {
+    return write_parts(number, parts, count, offset, flags);
+}
+TULLE_INTERPOSE ssize_t pwritev64v2(int number, iovec const* parts, int count, off64_t offset,
+                                    int flags) {
+    return write_parts(number, parts, count, offset, flags);
+}
 
 TULLE_INTERPOSE ssize_t pread(int number, void* data, size_t size, off_t offset) {
     return read_at(number, data, size, offset);
@@ -120,18 +160,43 @@ TULLE_INTERPOSE int fdatasync(int number) {
     return blocking_call([=] { return TULLE_LIBC(fdatasync)(number); });
 }
 
-TULLE_INTERPOSE int getaddrinfo(char const* host, char const* service, addrinfo const* hints,
-                                addrinfo** found) {
-    return blocking_call([=] { return TULLE_LIBC(getaddrinfo)(host, service, hints, found); });
+TULLE_INTERPOSE int msync(void* memory, size_t size, int flags) {
+    return blocking_call([=] { return TULLE_LIBC(msync)(memory, size, flags); });
+}
+TULLE_INTERPOSE void sync() noexcept {
+    static_cast<void>(uncancelled_call([] { return TULLE_LIBC(sync)(), 0; }));
+}
+TULLE_INTERPOSE int syncfs(int number) noexcept {
+    return uncancelled_call([=] { return TULLE_LIBC(syncfs)(number); });
+}
+TULLE_INTERPOSE int sync_file_range(int number, off64_t from, off64_t size, unsigned flags) {
+    return blocking_call([=] { return TULLE_LIBC(sync_file_range)(number, from, size, flags); });
+}
+TULLE_INTERPOSE int fallocate(int number, int mode, off_t from, off_t size) {
+    return blocking_call([=] { return TULLE_LIBC(fallocate)(number, mode, from, size); });
+}
+TULLE_INTERPOSE int fallocate64(int number, int mode, off64_t from, off64_t size) {
+    return blocking_call([=] { return TULLE_LIBC(fallocate)(number, mode, from, size); });
+}
+TULLE_INTERPOSE int posix_fallocate(int number, off_t from, off_t size) {
+    return blocking_call([=] { return TULLE_LIBC(posix_fallocate)(number, from, size); });
+}
+TULLE_INTERPOSE int posix_fallocate64(int number, off64_t from, off64_t size) {
+    return blocking_call([=] { return TULLE_LIBC(posix_fallocate)(number, from, size); });
+}
+TULLE_INTERPOSE ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset,
+                                        size_t size, unsigned flags) {
+    return blocking_call(
+        [=] { return TULLE_LIBC(copy_file_range)(from, from_offset, to, to_offset, size, flags); });
 }
 
-TULLE_INTERPOSE int flock(int number, int operation) noexcept {
+// A terminal that has been stopped may never be done: no helper waits for it.
+TULLE_INTERPOSE int tcdrain(int terminal) {
     thread* const t = self();
-    if (t == nullptr || (operation & LOCK_NB) != 0) return TULLE_LIBC(flock)(number, operation);
-    for (growing_pause between;;) {
-        int const result = TULLE_LIBC(flock)(number, operation | LOCK_NB);
-        if (result == 0 || errno != EWOULDBLOCK) return result;
-        if (between.wait(*t) == ECANCELED && run_handlers(*t) == interruption::ends)
-            return fail(EINTR);
-    }
+    if (t == nullptr) return TULLE_LIBC(tcdrain)(terminal);
+    return repeat(*t, {.not_yet = EAGAIN}, [=] {
+        int left = 0;
+        bool const is_done = ioctl(terminal, TIOCOUTQ, &left) != 0 || left == 0;
+        return is_done ? TULLE_LIBC(tcdrain)(terminal) : fail(EAGAIN);
+    });
 }

@@ -10,9 +10,11 @@
 extern "C" {
 #define TULLE_INTERPOSED(name) constinit std::atomic<void*> tulle_libc_##name{nullptr};
 #define TULLE_EXPORTED(name)
+#define TULLE_SECOND(name)
 #include "compat/pthread/symbols.def"
 #undef TULLE_INTERPOSED
 #undef TULLE_EXPORTED
+#undef TULLE_SECOND
 }
 
 namespace tulle::posix {
@@ -28,12 +30,16 @@ TULLE_COLD void* find_in_libc(std::atomic<void*>& place, char const* name) noexc
     return found;
 }
 
+void* find_symbol(char const* name) noexcept { return dlsym(RTLD_DEFAULT, name); }
+
 void find_all_in_libc() noexcept {
 #define TULLE_INTERPOSED(name) static_cast<void>(TULLE_LIBC(name));
 #define TULLE_EXPORTED(name)
+#define TULLE_SECOND(name)
 #include "compat/pthread/symbols.def"
 #undef TULLE_INTERPOSED
 #undef TULLE_EXPORTED
+#undef TULLE_SECOND
 }
 
 } // namespace tulle::posix

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <ctime>
 
+#include <fcntl.h>
+#include <mqueue.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
@@ -21,11 +23,16 @@
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 // A function of the program's C library that this library has one of its own for.
@@ -36,6 +43,8 @@ namespace tulle::posix {
 [[nodiscard]] void* find_in_libc(std::atomic<void*>& place, char const* name) noexcept;
 // All that the run time calls itself.
 void find_all_in_libc() noexcept;
+// Of any library of the program, or null: of a variable of threads, the caller's.
+[[nodiscard]] void* find_symbol(char const* name) noexcept;
 
 template <class F>
 [[nodiscard]] inline F in_libc(std::atomic<void*>& place, char const* name) noexcept {
@@ -50,9 +59,11 @@ extern "C" {
 #define TULLE_INTERPOSED(name)                                                                     \
     extern __attribute__((visibility("hidden"))) std::atomic<void*> tulle_libc_##name;
 #define TULLE_EXPORTED(name)
+#define TULLE_SECOND(name)
 #include "compat/pthread/symbols.def"
 #undef TULLE_INTERPOSED
 #undef TULLE_EXPORTED
+#undef TULLE_SECOND
 }
 
 #define TULLE_LIBC(name) (::tulle::posix::in_libc<decltype(&::name)>(::tulle_libc_##name, #name))

@@ -3,7 +3,8 @@
 // pthread_mutex_destroy are its own. __lock: 0 free, 1 held, 2 held and perhaps waited for.
 // Mutexes that processes share are the C library's: who waits for one waits in the kernel, and the
 // watcher lets another worker run. Robust ones are in robust_mutex.cpp. That a mutex hands on
-// priorities is accepted and forgotten, as workers run all threads alike.
+// priorities has no effect, as workers run all threads alike; of a ceiling it is known who may not
+// take the mutex. It stands in bits of __kind of which the C library takes no notice.
 #include "base/cpu_pause.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
@@ -14,14 +15,23 @@ namespace {
 using namespace tulle::posix;
 
 constexpr int k_kind_bits = 3;
-constexpr int k_inherits_priority = 32;
+constexpr int k_inherits_priority = 32, k_protects_priority = 64;
 // Robust, priority inheritance and protection, process-shared.
-constexpr int k_foreign_bits = 16 | k_inherits_priority | 64 | 128;
+constexpr int k_foreign_bits = 16 | k_inherits_priority | k_protects_priority | 128;
+constexpr int k_ceiling_shift = 16, k_ceiling_bits = 0x7f << k_ceiling_shift;
 constexpr int k_spins = 40;
 
 int kind_of(pthread_mutex_t const* m) noexcept { return m->__data.__kind & k_kind_bits; }
+// Neither of the two: a mutex of ours that anybody may take.
+bool is_plain(pthread_mutex_t const* m) noexcept {
+    return (m->__data.__kind & (k_foreign_bits | k_ceiling_bits)) == 0;
+}
 bool is_foreign(pthread_mutex_t const* m) noexcept {
     return (m->__data.__kind & k_foreign_bits) != 0;
+}
+// 0: it has none.
+int ceiling_of(pthread_mutex_t const* m) noexcept {
+    return (m->__data.__kind & k_ceiling_bits) >> k_ceiling_shift;
 }
 // Of foreign ones. Those of an OS thread are the C library's.
 bool is_robust_of_thread(pthread_mutex_t const* m) noexcept {
@@ -123,6 +133,35 @@ int lock_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) noexcept
     return is_time(*until) ? lock_until(m, deadline_at(clock, *until)) : EINVAL;
 }
 
+int priority_of_caller() noexcept {
+    thread const* const t = self();
+    int policy = SCHED_OTHER;
+    sched_param how{};
+    if (t == nullptr) {
+        TULLE_LIBC(pthread_getschedparam)(pthread_self(), &policy, &how);
+        return how.sched_priority;
+    }
+    return t->priority;
+}
+
+bool may_take(pthread_mutex_t const* m) noexcept {
+    return ceiling_of(m) == 0 || priority_of_caller() <= ceiling_of(m);
+}
+
+// Of those that are not plain.
+int lock_special(pthread_mutex_t* m) noexcept {
+    if (!may_take(m)) return EINVAL;
+    return is_foreign(m) ? lock_foreign(m) : lock_until(m, tulle::wait::k_never);
+}
+int try_special(pthread_mutex_t* m) noexcept {
+    if (!may_take(m)) return EINVAL;
+    return is_foreign(m) ? try_foreign(m) : try_lock(m);
+}
+int lock_special_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) noexcept {
+    if (!may_take(m)) return EINVAL;
+    return is_foreign(m) ? lock_foreign_by(m, clock, until) : lock_by(m, clock, until);
+}
+
 int unlock(pthread_mutex_t* m) noexcept {
     int const kind = kind_of(m);
     if (kind == PTHREAD_MUTEX_RECURSIVE || kind == PTHREAD_MUTEX_ERRORCHECK) {
@@ -140,7 +179,7 @@ int unlock(pthread_mutex_t* m) noexcept {
 } // namespace
 
 int tulle::posix::lock_mutex(pthread_mutex_t* m) noexcept {
-    return TULLE_UNLIKELY(is_foreign(m)) ? lock_foreign(m) : lock_until(m, wait::k_never);
+    return TULLE_LIKELY(is_plain(m)) ? lock_until(m, wait::k_never) : lock_special(m);
 }
 
 int tulle::posix::unlock_mutex(pthread_mutex_t* m) noexcept {
@@ -151,30 +190,65 @@ int tulle::posix::unlock_mutex(pthread_mutex_t* m) noexcept {
 TULLE_INTERPOSE int pthread_mutex_lock(pthread_mutex_t* m) noexcept { return lock_mutex(m); }
 
 TULLE_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
-    return TULLE_UNLIKELY(is_foreign(m)) ? try_foreign(m) : try_lock(m);
+    return TULLE_LIKELY(is_plain(m)) ? try_lock(m) : try_special(m);
 }
 
 TULLE_INTERPOSE int pthread_mutex_timedlock(pthread_mutex_t* m, timespec const* until) noexcept {
-    return is_foreign(m) ? lock_foreign_by(m, CLOCK_REALTIME, until)
-                         : lock_by(m, CLOCK_REALTIME, until);
+    return is_plain(m) ? lock_by(m, CLOCK_REALTIME, until)
+                       : lock_special_by(m, CLOCK_REALTIME, until);
 }
 
 TULLE_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock,
                                             timespec const* until) noexcept {
-    return is_foreign(m) ? lock_foreign_by(m, clock, until) : lock_by(m, clock, until);
+    return is_plain(m) ? lock_by(m, clock, until) : lock_special_by(m, clock, until);
 }
 
 TULLE_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* m) noexcept { return unlock_mutex(m); }
 
-TULLE_INTERPOSE int pthread_mutexattr_setprotocol(pthread_mutexattr_t* how, int protocol) noexcept {
-    return protocol == PTHREAD_PRIO_PROTECT
-               ? ENOTSUP
-               : TULLE_LIBC(pthread_mutexattr_setprotocol)(how, protocol);
+namespace {
+
+// Where the C library has a ceiling in a word that is free.
+constexpr int k_shift_in_word = 19;
+
+void set_ceiling(pthread_mutex_t* m, int ceiling) noexcept {
+    std::atomic_ref<int> kind(m->__data.__kind);
+    // relaxed, both: whoever takes the mutex meanwhile may see either.
+    int const others = kind.load(std::memory_order_relaxed) & ~k_ceiling_bits;
+    kind.store(others | ceiling << k_ceiling_shift, std::memory_order_relaxed);
 }
+
+bool is_ceiling(int priority) noexcept {
+    return priority >= sched_get_priority_min(SCHED_FIFO) &&
+           priority <= sched_get_priority_max(SCHED_FIFO);
+}
+
+} // namespace
 
 TULLE_INTERPOSE int pthread_mutex_init(pthread_mutex_t* m,
                                        pthread_mutexattr_t const* how) noexcept {
     int const error = TULLE_LIBC(pthread_mutex_init)(m, how);
-    if (error == 0) m->__data.__kind &= ~k_inherits_priority;
-    return error;
+    if (error != 0) return error;
+    bool const has_ceiling = (m->__data.__kind & k_protects_priority) != 0;
+    m->__data.__kind &= ~(k_inherits_priority | k_protects_priority);
+    if (!has_ceiling) return 0;
+    set_ceiling(m, m->__data.__lock >> k_shift_in_word);
+    m->__data.__lock = 0;
+    return 0;
+}
+
+TULLE_INTERPOSE int pthread_mutex_getprioceiling(pthread_mutex_t const* m, int* ceiling) noexcept {
+    if (ceiling_of(m) == 0) return EINVAL;
+    *ceiling = ceiling_of(m);
+    return 0;
+}
+
+// Whoever changes it has the mutex, whatever the ceiling is; the caller may have it already.
+TULLE_INTERPOSE int pthread_mutex_setprioceiling(pthread_mutex_t* m, int ceiling,
+                                                 int* before) noexcept {
+    if (ceiling_of(m) == 0 || !is_ceiling(ceiling)) return EINVAL;
+    int const error = is_foreign(m) ? lock_foreign(m) : lock_until(m, tulle::wait::k_never);
+    if (error != 0 && error != EDEADLK) return error;
+    *before = ceiling_of(m);
+    set_ceiling(m, ceiling);
+    return error == EDEADLK ? 0 : unlock_mutex(m);
 }

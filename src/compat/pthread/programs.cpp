@@ -239,6 +239,11 @@ TULLE_INTERPOSE int fexecve(int file, char* const* words, char* const* variables
     inherited_mask const own(self());
     return TULLE_LIBC(fexecve)(file, words, variables);
 }
+TULLE_INTERPOSE int execveat(int folder, char const* path, char* const* words,
+                             char* const* variables, int flags) noexcept {
+    inherited_mask const own(self());
+    return TULLE_LIBC(execveat)(folder, path, words, variables, flags);
+}
 
 namespace {
 

@@ -198,6 +198,13 @@ TULLE_INTERPOSE int pthread_kill(pthread_t id, int number) noexcept {
     return send_to(*t, number);
 }
 
+// The value is lost on the way.
+TULLE_INTERPOSE int pthread_sigqueue(pthread_t id, int number, sigval value) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_sigqueue)(id, number, value);
+    return pthread_kill(id, number);
+}
+
 TULLE_INTERPOSE int raise(int number) noexcept {
     thread* const t = self();
     if (t == nullptr || !is_signal(number) || !is_for_threads(number))

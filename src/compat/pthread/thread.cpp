@@ -25,7 +25,6 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <resolv.h>
 #include <sys/syscall.h>
@@ -67,7 +66,7 @@ void choose_options() {
 
 // The program has its own copy of the run time, which would stand on this one's threads.
 bool has_tulle_itself() noexcept {
-    void* const found = dlsym(RTLD_DEFAULT, "tulle_read_current");
+    void* const found = find_symbol("tulle_read_current");
     return found != nullptr;
 }
 
@@ -127,7 +126,7 @@ bool start_once() noexcept {
 // Its C library's resolver keeps its state in memory of the thread.
 void give_resolver(thread& t) noexcept {
     static_assert(sizeof(struct __res_state) <= sizeof t.resolver);
-    static auto const place = reinterpret_cast<std::ptrdiff_t>(dlsym(RTLD_DEFAULT, "__resp")) -
+    static auto const place = reinterpret_cast<std::ptrdiff_t>(find_symbol("__resp")) -
                               reinterpret_cast<std::ptrdiff_t>(arch::thread_pointer());
     auto* const pointer = static_cast<std::byte*>(t.block) + place;
     *reinterpret_cast<void**>(pointer) = t.resolver;
@@ -146,7 +145,7 @@ TULLE_NOINLINE void run_start(thread& t) {
 
 void call_destructors(thread& t) noexcept {
     static auto* const call_tls_destructors =
-        reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__call_tls_dtors"));
+        reinterpret_cast<void (*)()>(find_symbol("__call_tls_dtors"));
     t.is_ending = true;
     if (call_tls_destructors != nullptr) call_tls_destructors();
     destroy_values();
@@ -203,9 +202,14 @@ int spawn_thread(thread& t) noexcept try {
     return EAGAIN;
 }
 
-// A thread inherits these from the caller.
-void inherit(thread& t) noexcept {
-    signal_set const blocked = mask_of_caller();
+// What a thread begins with: what its attributes say, or what the caller has.
+signal_set first_mask(pthread_attr_t const* how) noexcept {
+    sigset_t chosen;
+    bool const has_one = how != nullptr && pthread_attr_getsigmask_np(how, &chosen) == 0;
+    return has_one ? set_of(chosen) : mask_of_caller();
+}
+
+void begin_mask(thread& t, signal_set blocked) noexcept {
     guard(blocked);
     t.blocked.store(blocked, std::memory_order_relaxed); // relaxed: it has not started
     want(~blocked);
@@ -215,7 +219,7 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     thread* const t = thread_blocks::take();
     if (t == nullptr) return EAGAIN;
     read_attributes(*t, how);
-    inherit(*t);
+    begin_mask(*t, first_mask(how));
     t->start = start;
     t->argument = argument;
     *id = t->id();                                   // it may end before spawn_thread returns

@@ -42,7 +42,8 @@ struct cleanup_frame {
     __jmp_buf registers;
     int mask_was_saved;
     cleanup_frame* outer;
-    void* unused[3];
+    std::uintptr_t was_at_any_point; // the type of cancellation before it, or not used
+    void* unused[2];
 };
 static_assert(offsetof(cleanup_frame, outer) == offsetof(__pthread_unwind_buf_t, __pad));
 static_assert(sizeof(cleanup_frame) == sizeof(__pthread_unwind_buf_t));

@@ -3,6 +3,7 @@
 
 #include "arch/thread_pointer.hpp"
 #include "base/spin_lock.hpp"
+#include "compat/pthread/libc.hpp"
 #include "compat/pthread/thread.hpp"
 
 #include <atomic>
@@ -11,7 +12,6 @@
 #include <mutex>
 #include <new>
 
-#include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/rseq.h>
@@ -74,12 +74,12 @@ std::size_t rounded(std::size_t bytes) noexcept {
 
 // Entries of the tables that the C library has for debuggers: {bits, count, offset}.
 std::size_t offset_of(char const* entry) noexcept {
-    auto const* const found = static_cast<std::uint32_t const*>(dlsym(RTLD_DEFAULT, entry));
+    auto const* const found = static_cast<std::uint32_t const*>(find_symbol(entry));
     return found == nullptr ? 0 : found[2];
 }
 
 template <class F> bool find(F& function, char const* name) noexcept {
-    function = reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name));
+    function = reinterpret_cast<F>(find_symbol(name));
     return function != nullptr;
 }
 
@@ -101,7 +101,7 @@ bool find_functions() noexcept {
                        find(s_layout.init_ctype, "__ctype_init") &&
                        find(sizes, "_dl_get_tls_static_info");
     auto const* const bytes =
-        static_cast<std::uint32_t const*>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread"));
+        static_cast<std::uint32_t const*>(find_symbol("_thread_db_sizeof_pthread"));
     s_layout.keys = offset_of("_thread_db_pthread_specific");
     s_layout.links = offset_of("_thread_db_pthread_list");
     if (!found || bytes == nullptr || s_layout.links == 0 || s_layout.keys <= k_key_block_bytes)

@@ -736,7 +736,19 @@ static struct {
     {"cancelled_waits", cancelled_waits},
     {"shared_mutexes", shared_mutexes},
     {"robust_mutexes", robust_mutexes},
+    {"shared_conditions", shared_conditions},
+    {"ceilings", ceilings},
     {"blocking_calls", blocking_calls},
+    {"file_locks", file_locks},
+    {"queues", queues},
+    {"transfers", transfers},
+    {"c11_threads", c11_threads},
+    {"older_functions", older_functions},
+    {"deferred_cleanups", deferred_cleanups},
+#ifndef CASES_ARE_STATIC
+    {"second_names", second_names},
+#endif
+    {"hosts", hosts},
     {"descriptions", descriptions},
     {"stacks", stacks},
     {"busy", busy},
@@ -753,5 +765,7 @@ int main(int count, char** words) {
             s_cases[k].run();
     }
     if (count > 1 && strcmp(words[1], "hold") == 0) hold();
+    if (count > 1 && strcmp(words[1], "hold_c11") == 0) hold_c11();
+    if (count > 1 && strcmp(words[1], "ceiling_locks") == 0) ceiling_locks();
     return 0;
 }

@@ -46,6 +46,24 @@ void shared_mutexes(void);
 void robust_mutexes(void);
 void blocking_calls(void);
 
+// --- lock_cases.c
+void shared_conditions(void);
+void ceilings(void);
+void ceiling_locks(void);
+
+// --- queue_cases.c
+void file_locks(void);
+void queues(void);
+void transfers(void);
+
+// --- c11_cases.c
+void c11_threads(void);
+void hold_c11(void);
+void older_functions(void);
+void deferred_cleanups(void);
+void second_names(void);
+void hosts(void);
+
 // --- cxx_cases.cpp
 void uncaught(void);
 void unwound(void);

@@ -38,7 +38,15 @@ class Conformance(unittest.TestCase):
 
     def test_calls_block_their_thread_only(self):
         """Not even one worker, in whose place no other may run."""
-        self.compare(["blocking_calls", "waits_for_children"], TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="0")
+        self.compare(["blocking_calls", "waits_for_children", "file_locks", "queues", "transfers", "c11_threads"],
+                     TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="0")
+
+    def test_ceilings_of_priorities_refuse_those_above(self):
+        done = run(*WAY, CASES, "ceiling_locks")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        for line in ("got: 20", "count: 4000", "pthread_mutex_lock(&s_ceiling) == EINVAL: 1", "pthread_mutex_trylock(&s_ceiling) == EINVAL: 1",
+                     "before: 20", "pthread_mutex_lock(&s_ceiling): 0", "before: 30"):
+            self.assertIn(line + "\n", done.stdout)
 
     def test_all_cases(self):
         self.compare()
@@ -53,13 +61,14 @@ class Loading(unittest.TestCase):
         self.assertRegex(done.stdout, r"/libtulle-preload\.so\.\d+:libdl\.so\.2\n")
 
     def test_threads_are_few_os_threads(self):
-        """5,000 threads that wait; the C library would have an OS thread for each."""
-        with subprocess.Popen([*WAY, CASES, "hold"], stdout=subprocess.PIPE, text=True) as program:
-            self.addCleanup(program.kill)
-            self.assertEqual(program.stdout.readline(), "waiting\n")
-            self.assertLess(len(os.listdir(f"/proc/{program.pid}/task")), 100)
-            program.send_signal(signal.SIGTERM)
-            self.assertEqual(program.wait(timeout=5), -signal.SIGTERM)
+        """Thousands of threads that wait; the C library would have an OS thread for each."""
+        for name in ("hold", "hold_c11"):
+            with self.subTest(name), subprocess.Popen([*WAY, CASES, name], stdout=subprocess.PIPE, text=True) as program:
+                self.addCleanup(program.kill)
+                self.assertEqual(program.stdout.readline(), "waiting\n")
+                self.assertLess(len(os.listdir(f"/proc/{program.pid}/task")), 100)
+                program.send_signal(signal.SIGTERM)
+                self.assertEqual(program.wait(timeout=5), -signal.SIGTERM)
 
     def test_it_tells_what_the_system_runs(self):
         done = run(TULLE, "run", "--pthreads", "--explain", CASES, "own_resources")

@@ -4,6 +4,7 @@
 #include "cases.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <sched.h>
 #include <signal.h>
@@ -39,6 +40,7 @@ static int end_of(pid_t child) {
 static char* const s_grep[] = {"grep", "-E", "SigBlk|SigIgn", "/proc/self/status", NULL};
 #define GREP "grep", "-E", "SigBlk|SigIgn", "/proc/self/status", NULL
 
+enum { k_exec_ways = 8 };
 static void become_grep(int way) {
     switch (way) {
         case 0: execv("/bin/grep", s_grep); break;
@@ -47,6 +49,7 @@ static void become_grep(int way) {
         case 3: execvpe("grep", s_grep, environ); break;
         case 4: execl("/bin/grep", GREP); break;
         case 5: execlp("grep", GREP); break;
+        case 6: execveat(AT_FDCWD, "/bin/grep", s_grep, environ, 0); break;
         default: execle("/bin/grep", GREP, environ); break;
     }
     _exit(99);
@@ -63,12 +66,24 @@ static pid_t grep_in_vfork(int way) {
     return child;
 }
 
+static void* becomes_grep(void* way) {
+    block_one(SIGUSR1);
+    become_grep((int)(intptr_t)way);
+    return way;
+}
+static int grep_in_thread_of_fork(int way) {
+    pid_t const child = fork();
+    if (child == 0) in_thread(becomes_grep, (void*)(intptr_t)way);
+    return end_of(child);
+}
+
 static void* starts_programs(void* argument) {
     block_one(SIGUSR1);
     pid_t child = 0;
-    for (int way = 0; way != 7; ++way) {
+    for (int way = 0; way != k_exec_ways; ++way) {
         SHOW(end_of(grep_in_fork(way)));
         SHOW(end_of(grep_in_vfork(way)));
+        SHOW(grep_in_thread_of_fork(way));
     }
     int error = posix_spawn(&child, "/bin/grep", NULL, NULL, s_grep, environ);
     SHOW(end_of(child));

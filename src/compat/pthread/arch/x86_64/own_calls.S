@@ -4,6 +4,7 @@
     .globl __wrap_##name; .hidden __wrap_##name; .type __wrap_##name, @function; \
     .p2align 4; __wrap_##name: jmp *tulle_libc_##name(%rip); .size __wrap_##name, . - __wrap_##name;
 #define TULLE_EXPORTED(name)
+#define TULLE_SECOND(name)
     .text
 #include "compat/pthread/symbols.def"
     .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits for a condition that processes share, which are the C library's and block the OS thread,
+// and whose mutex may be one that only this library can let go of. An OS thread of the wait's own
+// waits for the condition, with a mutex that nobody else knows. Whoever gets that one knows that
+// the OS thread has begun to wait, and lets go of the program's: no signal is lost in between.
+#pragma once
+
+#include <ctime>
+
+#include <pthread.h>
+
+namespace tulle::posix {
+
+// The C library's wait: `until`: null: for ever; `clock`: null: the condition's own.
+struct wait_in_libc {
+    clockid_t const* clock;
+    timespec const* until;
+
+    int operator()(pthread_cond_t* c, pthread_mutex_t* m) const;
+};
+
+// A cancellation ends it: the caller is to look.
+[[nodiscard]] int wait_by_os_thread(pthread_cond_t* c, pthread_mutex_t* m, wait_in_libc const& how);
+
+} // namespace tulle::posix
