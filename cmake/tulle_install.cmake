@@ -29,6 +29,10 @@ foreach(target tulle_ucontext tulle_preload) # nobody links them
         install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT preload NAMELINK_SKIP)
     endif()
 endforeach()
+if(TARGET tulle_pthread)
+    install(FILES ${archive} ${static_options} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT preload)
+endif()
+
 configure_package_config_file(cmake/tulle-config.cmake.in tulle-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(tulle-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tulle-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/tulle-config-version.cmake

@@ -29,3 +29,35 @@ target_include_directories(tulle_preload PRIVATE ${PROJECT_SOURCE_DIR}/include $
 target_link_libraries(tulle_preload PRIVATE tulle_flags Threads::Threads ${tulle_atomic} ${CMAKE_DL_LIBS})
 target_compile_options(tulle_preload PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ftls-model=initial-exec>)
 target_link_options(tulle_preload PRIVATE LINKER:--version-script=${map} LINKER:-z,now LINKER:-z,nodelete LINKER:--no-undefined ${wrapped})
+
+# libtulle-pthread.a, for programs that are linked statically, and tulle-pthread.options, the arguments for the linker: the same files with other
+# names for these functions (tulle_static_pthread.cmake). Each place for one of the C library's functions is a file, so that a program is linked with
+# no more of these than it needs.
+set(place [[    .data; .globl tulle_libc_@name@; .p2align 3; tulle_libc_@name@: .quad __real_@name@; .section .note.GNU-stack, "", %progbits
+]])
+set(places "")
+foreach(name IN LISTS interposed)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/places/${name}.S CONTENT "${place}" @ONLY)
+    list(APPEND places ${PROJECT_BINARY_DIR}/places/${name}.S)
+endforeach()
+add_library(tulle_static_places OBJECT ${places} ${preload_folder}/static/libc.cpp)
+set_target_properties(tulle_static_places PROPERTIES UNITY_BUILD OFF CXX_EXTENSIONS ON)
+target_include_directories(tulle_static_places PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(tulle_static_places PRIVATE tulle_flags)
+
+set(of_static "$<TARGET_OBJECTS:tulle_objects>;$<TARGET_OBJECTS:tulle_preload>;$<TARGET_OBJECTS:tulle_static_places>")
+set(of_static "$<FILTER:$<FILTER:${of_static},EXCLUDE,[.](gch|pch)$>,EXCLUDE,(own_calls[.]S|tulle_preload[.]dir.*/libc[.]cpp)[.]o$>")
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/static-pthread.objects CONTENT "$<JOIN:${of_static},\n>\n")
+set(archive ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/libtulle-pthread.a)
+set(script ${PROJECT_SOURCE_DIR}/cmake/tulle_static_pthread.cmake)
+add_custom_command(OUTPUT ${archive}
+    COMMAND ${CMAKE_COMMAND} -DOBJECTS=${PROJECT_BINARY_DIR}/static-pthread.objects -DTABLE=${table} -DARCHIVE=${archive}
+        -DFOLDER=${PROJECT_BINARY_DIR}/static-pthread -DNM=${CMAKE_NM} -DOBJCOPY=${CMAKE_OBJCOPY} -DAR=${CMAKE_AR} -P ${script}
+    DEPENDS "${of_static}" ${table} ${script} COMMENT "Making libtulle-pthread.a" VERBATIM)
+add_custom_target(tulle_pthread DEPENDS ${archive})
+file(STRINGS ${table} static_wrapped REGEX "^TULLE_(INTERPOSED|EXPORTED)\\(")
+list(TRANSFORM static_wrapped REPLACE "^.*\\((.*)\\)$" "-Wl,--wrap=\\1")
+string(JOIN "\n" static_wrapped ${static_wrapped})
+set(static_options ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/tulle-pthread.options)
+file(CONFIGURE OUTPUT ${static_options} CONTENT
+    "-static\n${static_wrapped}\n-Wl,--start-group -ltulle-pthread -lstdc++ -lm -lgcc_eh -lc -Wl,--end-group\n" @ONLY)

@@ -152,6 +152,14 @@ void call_destructors(thread& t) noexcept {
     uselocale(LC_GLOBAL_LOCALE); // the block may be used again
 }
 
+// What the C library has of its own in the block is kept for the next thread (thread_block.cpp),
+// unless it is linked statically.
+void free_own_of_libc() noexcept {
+    static auto* const free_own =
+        reinterpret_cast<void (*)()>(find_symbol("__libc_thread_freeres"));
+    if (free_own != nullptr) free_own();
+}
+
 void end_one() noexcept {
     // acq_rel: who sees that none is left sees what they have done.
     if (s_alive.fetch_sub(1, std::memory_order_acq_rel) == 1) futex_wake(s_alive, INT_MAX);
@@ -169,6 +177,7 @@ void run_thread(thread& t) {
     run_start(t);
     call_destructors(t);
     leave_robust_mutexes();
+    free_own_of_libc();
     thread_blocks::close(t);
     give_back(t, ~signal_set{0});
     sched::take_variables(nullptr);

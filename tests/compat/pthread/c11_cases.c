@@ -290,3 +290,36 @@ static void* resolves(void* argument) {
 }
 
 void hosts(void) { in_thread(resolves, NULL); }
+
+// --- memory that threads leave -------------------------------------------------------------------
+
+static void* uses_memory(void* argument) {
+    enum { k_pieces = 20 };
+    void* pieces[k_pieces];
+    for (size_t k = 0; k != k_pieces; ++k) {
+        pieces[k] = malloc(24 + 8 * k);
+        *(volatile char*)pieces[k] = 1;
+    }
+    for (size_t k = 0; k != k_pieces; ++k) free(pieces[k]);
+    return argument;
+}
+
+static long pages(void) {
+    long all = 0, resident = -1;
+    FILE* const from = fopen("/proc/self/statm", "r");
+    if (from == NULL || fscanf(from, "%ld %ld", &all, &resident) != 2) abort();
+    fclose(from);
+    return resident;
+}
+
+static void use_threads(int count) {
+    for (int k = 0; k != count; ++k) in_thread(uses_memory, NULL);
+}
+
+// What the allocator keeps for a thread is there for others when it has ended.
+void memory_of_threads(void) {
+    use_threads(200);
+    long const before = pages();
+    use_threads(5000);
+    SHOW(pages() - before < 500);
+}

@@ -749,6 +749,7 @@ static struct {
     {"second_names", second_names},
 #endif
     {"hosts", hosts},
+    {"memory_of_threads", memory_of_threads},
     {"descriptions", descriptions},
     {"stacks", stacks},
     {"busy", busy},

@@ -63,6 +63,7 @@ void older_functions(void);
 void deferred_cleanups(void);
 void second_names(void);
 void hosts(void);
+void memory_of_threads(void);
 
 // --- cxx_cases.cpp
 void uncaught(void);
