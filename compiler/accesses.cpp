@@ -155,6 +155,11 @@ chosen_checks chosen_checks::read() {
     return {words == "all" || words == "loads", words == "all" || words == "stores"};
 }
 
+bool checks_by_directory() {
+    char const* const text = std::getenv("TULLE_COHERENT_SCHEME");
+    return text != nullptr && StringRef(text) == "directory";
+}
+
 bool is_private(Value const* pointer) {
     SmallVector<Value const*, 8> objects;
     getUnderlyingObjects(pointer, objects, nullptr, k_depth_of_search);

@@ -35,6 +35,10 @@ struct chosen_checks {
     static chosen_checks read();
 };
 
+// Whether accesses are checked by the directory, as TULLE_COHERENT_SCHEME says (directory), or by
+// states.
+bool checks_by_directory();
+
 // Whether a pointer can only lead to memory that is no coherent one: the stack, variables of the
 // program, blocks of malloc.
 bool is_private(llvm::Value const* pointer);

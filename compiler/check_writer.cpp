@@ -60,11 +60,11 @@ Instruction* check_writer::when(Value* condition, Instruction* at, bool is_rare)
 }
 
 CallInst* check_writer::call(Instruction* at, char const* function, ArrayRef<Value*> arguments,
-                             CallingConv::ID convention) {
+                             CallingConv::ID convention, Type* result) {
     SmallVector<Type*, 4> types;
     for (Value* argument : arguments) types.push_back(argument->getType());
-    auto callee = m_module.getOrInsertFunction(
-        function, FunctionType::get(Type::getVoidTy(m_module.getContext()), types, false));
+    if (result == nullptr) result = Type::getVoidTy(m_module.getContext());
+    auto callee = m_module.getOrInsertFunction(function, FunctionType::get(result, types, false));
     auto* const declared = cast<Function>(callee.getCallee());
     declared->setCallingConv(convention);
     declared->addFnAttr(Attribute::NoUnwind);

@@ -29,7 +29,8 @@ public:
     llvm::Instruction* when(llvm::Value* condition, llvm::Instruction* at, bool is_rare);
     llvm::Value* address_of(llvm::IRBuilder<>& builder, llvm::Value* pointer);
     llvm::CallInst* call(llvm::Instruction* at, char const* function,
-                         llvm::ArrayRef<llvm::Value*> arguments, llvm::CallingConv::ID convention);
+                         llvm::ArrayRef<llvm::Value*> arguments, llvm::CallingConv::ID convention,
+                         llvm::Type* result = nullptr); // none: void
 
 private:
     // Of the line of an address and the one after it.

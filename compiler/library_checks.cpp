@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library_checks.hpp"
 
-#include <algorithm>
-#include <array>
+#include "library_calls.hpp"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 namespace tulle::compiler {
 
@@ -13,83 +13,154 @@ using namespace llvm;
 
 namespace {
 
-constexpr int k_none = -1;
-
-// The arguments of a function, by number, that are a block of memory: a pointer to `count` objects
-// of so many bytes, or of one.
-struct block {
-    char const* function;
-    int pointer;
-    int count;
-    int size;
-    mode how;
+// The part of a call that may be coherent memory.
+struct shared_part {
+    part what;
+    Value* pointer;
+    Value* address;
+    Value* bytes;
 };
 
-constexpr std::array<block, 31> k_blocks{{
-    {"read", 1, 2, k_none, mode::store},      {"pread", 1, 2, k_none, mode::store},
-    {"pread64", 1, 2, k_none, mode::store},   {"recv", 1, 2, k_none, mode::store},
-    {"recvfrom", 1, 2, k_none, mode::store},  {"fread", 0, 2, 1, mode::store},
-    {"fread_unlocked", 0, 2, 1, mode::store}, {"fgets", 0, 1, k_none, mode::store},
-    {"getcwd", 0, 1, k_none, mode::store},    {"getrandom", 0, 1, k_none, mode::store},
-    {"write", 1, 2, k_none, mode::load},      {"pwrite", 1, 2, k_none, mode::load},
-    {"pwrite64", 1, 2, k_none, mode::load},   {"send", 1, 2, k_none, mode::load},
-    {"sendto", 1, 2, k_none, mode::load},     {"fwrite", 0, 2, 1, mode::load},
-    {"fwrite_unlocked", 0, 2, 1, mode::load}, {"memcmp", 0, 2, k_none, mode::load},
-    {"memcmp", 1, 2, k_none, mode::load},     {"bcmp", 0, 2, k_none, mode::load},
-    {"bcmp", 1, 2, k_none, mode::load},       {"memchr", 0, 2, k_none, mode::load},
-    {"memrchr", 0, 2, k_none, mode::load},    {"qsort", 0, 1, 2, mode::store},
-    {"mempcpy", 0, 2, k_none, mode::store},   {"mempcpy", 1, 2, k_none, mode::load},
-    {"memccpy", 0, 3, k_none, mode::store},   {"memccpy", 1, 3, k_none, mode::load},
-    {"bcopy", 1, 2, k_none, mode::store},     {"bcopy", 0, 2, k_none, mode::load},
-    {"bzero", 0, 1, k_none, mode::store},
-}};
+class call_writer {
+public:
+    call_writer(CallBase& call, check_writer& writer) : m_call(call), m_writer(writer) {}
 
-bool has_number(CallBase const& call, int argument) {
-    return argument == k_none || (argument < static_cast<int>(call.arg_size()) &&
-                                  call.getArgOperand(argument)->getType()->isIntegerTy());
+    shared_part measure(part const& p) {
+        Value* const pointer = m_call.getArgOperand(p.pointer);
+        IRBuilder<> builder(&m_call);
+        Value* const address = m_writer.address_of(builder, pointer);
+        return {p, pointer, address, bytes_of(p, address)};
+    }
+    // Nothing where there are no bytes; a negative number makes the range empty.
+    void check(shared_part const& s) {
+        if (s.what.how_far == extent::string) return; // whoever has measured it has checked it
+        IRBuilder<> builder(&m_call);
+        Value* const end = builder.CreateAdd(s.address, s.bytes);
+        m_writer.check_range(&m_call, s.address, builder.CreateSub(end, builder.getInt64(1)),
+                             s.what.how);
+    }
+    void lend(ArrayRef<shared_part> all) {
+        SmallVector<Value*, 4> lent;
+        IRBuilder<> builder(&m_call);
+        for (shared_part const& s : all)
+            lent.push_back(m_writer.call(&m_call, "tulle_coherent_borrow",
+                                         {s.address, s.bytes, stores(builder, s)}, CallingConv::C,
+                                         builder.getInt64Ty()));
+        for (auto const& [s, address] : zip(all, lent))
+            m_call.setArgOperand(s.what.pointer,
+                                 builder.CreateIntToPtr(address, s.pointer->getType()));
+        Instruction* const after = next();
+        builder.SetInsertPoint(after);
+        if (m_call.getType()->isPointerTy()) give_result(builder, all, lent);
+        for (auto const& [s, address] : zip(all, lent))
+            m_writer.call(after, "tulle_coherent_return",
+                          {s.address, address, s.bytes, stores(builder, s)}, CallingConv::C);
+    }
+
+private:
+    static Value* stores(IRBuilder<>& builder, shared_part const& s) {
+        return builder.getInt32(s.what.how == mode::store ? 1 : 0);
+    }
+    Instruction* next() {
+        auto* const invoke = dyn_cast<InvokeInst>(&m_call);
+        if (invoke == nullptr) return m_call.getNextNode();
+        return &*SplitEdge(invoke->getParent(), invoke->getNormalDest())->getFirstInsertionPt();
+    }
+    // A pointer into what was lent becomes one into what it is of.
+    void give_result(IRBuilder<>& builder, ArrayRef<shared_part> all, ArrayRef<Value*> lent) {
+        SmallVector<Use*, 8> uses;
+        for (Use& use : m_call.uses()) uses.push_back(&use);
+        Value* const found = m_writer.address_of(builder, &m_call);
+        Value* result = found;
+        for (auto const& [s, address] : zip(all, lent)) {
+            Value* const offset = builder.CreateSub(found, address);
+            result = builder.CreateSelect(builder.CreateICmpULE(offset, s.bytes),
+                                          builder.CreateAdd(s.address, offset), result);
+        }
+        Value* const pointer = builder.CreateIntToPtr(result, m_call.getType());
+        for (Use* const use : uses) use->set(pointer);
+    }
+    Value* number(IRBuilder<>& builder, int argument, std::uint64_t otherwise) {
+        if (argument == k_none) return builder.getInt64(otherwise);
+        return builder.CreateSExtOrTrunc(m_call.getArgOperand(static_cast<unsigned>(argument)),
+                                         builder.getInt64Ty());
+    }
+    Value* bytes_of(part const& p, Value* address) {
+        IRBuilder<> builder(&m_call);
+        if (p.how_far == extent::bytes) return builder.getInt64(p.most);
+        if (p.how_far == extent::objects)
+            return builder.CreateMul(number(builder, p.a, 1), number(builder, p.b, 1));
+        return where_coherent(address,
+                              [&](Instruction* at) { return bytes_of_string(p, address, at); });
+    }
+    // 0 for other memory.
+    template <typename Make> Value* where_coherent(Value* address, Make make) {
+        IRBuilder<> builder(&m_call);
+        Value* const condition = m_writer.is_coherent(builder, address);
+        BasicBlock* const outside = m_call.getParent();
+        Instruction* const inside = m_writer.when(condition, &m_call, false);
+        Value* const found = make(inside);
+        auto* const either =
+            PHINode::Create(found->getType(), 2, "", &*m_call.getParent()->begin());
+        either->addIncoming(builder.getInt64(0), outside);
+        either->addIncoming(found, inside->getParent());
+        return either;
+    }
+    Value* bytes_of_string(part const& p, Value* address, Instruction* at) {
+        IRBuilder<> builder(at);
+        if (p.how_far == extent::string) return string(at, address, number(builder, p.a, p.most));
+        Value* const source =
+            m_writer.address_of(builder, m_call.getArgOperand(static_cast<unsigned>(p.a)));
+        Value* const own = string(at, source, number(builder, p.b, p.most));
+        if (p.how_far == extent::as_string) return own;
+        Value* const before = string(at, address, builder.getInt64(p.most));
+        return builder.CreateAdd(before, own); // one more than both and their end
+    }
+    Value* string(Instruction* at, Value* address, Value* most) {
+        return m_writer.call(at, "tulle_coherent_string", {address, most}, CallingConv::C,
+                             most->getType());
+    }
+
+    CallBase& m_call;
+    check_writer& m_writer;
+};
+
+parts shared_parts_of(CallBase const& call, chosen_checks chosen) {
+    parts found = parts_of(call);
+    erase_if(found, [&](part const& p) {
+        return !chosen.covers(p.how) || is_private(call.getArgOperand(p.pointer));
+    });
+    return found;
 }
 
-// The program may have a function of that name itself.
-bool is_block(CallBase const& call, block const& b) {
-    Function const* const callee = call.getCalledFunction();
-    return callee != nullptr && callee->isDeclaration() && callee->getName() == b.function &&
-           b.pointer < static_cast<int>(call.arg_size()) &&
-           call.getArgOperand(b.pointer)->getType()->isPointerTy() && has_number(call, b.count) &&
-           has_number(call, b.size);
-}
-
-// A negative number makes the range empty.
-Value* number(IRBuilder<>& builder, CallBase& call, int argument) {
-    if (argument == k_none) return builder.getInt64(1);
-    return builder.CreateSExtOrTrunc(call.getArgOperand(argument), builder.getInt64Ty());
-}
-
-void check_block(CallBase& call, block const& b, check_writer& writer) {
-    IRBuilder<> builder(&call);
-    Value* const bytes =
-        builder.CreateMul(number(builder, call, b.count), number(builder, call, b.size));
-    Value* const first = writer.address_of(builder, call.getArgOperand(b.pointer));
-    Value* const end = builder.CreateAdd(first, bytes);
-    writer.check_range(&call, first, builder.CreateSub(end, builder.getInt64(1)), b.how);
+template <typename F> void each_call(Function& function, chosen_checks chosen, F f) {
+    SmallVector<CallBase*, 8> found; // checks cut blocks apart
+    for (Instruction& i : instructions(function))
+        if (auto* const call = dyn_cast<CallBase>(&i))
+            if (!shared_parts_of(*call, chosen).empty()) found.push_back(call);
+    for (CallBase* const call : found) f(*call, shared_parts_of(*call, chosen));
 }
 
 } // namespace
 
 bool is_checked_call(CallBase const& call) {
-    return std::any_of(k_blocks.begin(), k_blocks.end(),
-                       [&call](block const& b) { return is_block(call, b); });
+    return !parts_of(call).empty() && has_known_format(call);
 }
 
 void check_library_calls(Function& function, chosen_checks chosen, check_writer& writer) {
-    SmallVector<CallBase*, 8> found; // checks cut blocks apart
-    for (Instruction& i : instructions(function))
-        if (auto* const call = dyn_cast<CallBase>(&i))
-            if (is_checked_call(*call)) found.push_back(call);
-    for (CallBase* const call : found)
-        for (block const& b : k_blocks)
-            if (is_block(*call, b) && chosen.covers(b.how) &&
-                !is_private(call->getArgOperand(b.pointer)))
-                check_block(*call, b, writer);
+    each_call(function, chosen, [&](CallBase& call, parts const& all) {
+        call_writer by(call, writer);
+        for (part const& p : all) by.check(by.measure(p));
+    });
+}
+
+void lend_to_library(Function& function, chosen_checks chosen, check_writer& writer) {
+    each_call(function, chosen, [&](CallBase& call, parts const& all) {
+        call_writer by(call, writer);
+        SmallVector<shared_part, 4> measured;
+        for (part const& p : all) measured.push_back(by.measure(p));
+        by.lend(measured);
+    });
 }
 
 } // namespace tulle::compiler

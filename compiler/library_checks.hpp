@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks ahead of calls of the C library, or of the system, that load or store blocks of memory.
+// Checks ahead of calls of the C library, or of the system, that load or store memory which they
+// are given.
 #pragma once
 
 #include "accesses.hpp"
@@ -8,6 +9,8 @@
 namespace tulle::compiler {
 
 void check_library_calls(llvm::Function& function, chosen_checks chosen, check_writer& writer);
+// By the directory, which keeps no lines usable: lends them copies, and takes back what they store.
+void lend_to_library(llvm::Function& function, chosen_checks chosen, check_writer& writer);
 
 // Whether calls of that function get checks for all that it touches by its arguments.
 bool is_checked_call(llvm::CallBase const& call);

@@ -4,6 +4,7 @@
 // loops have their simplest form, and after all else, where few accesses are left.
 #include "atomic_checks.hpp"
 #include "block_checks.hpp"
+#include "directory_checks.hpp"
 #include "library_checks.hpp"
 #include "loop_checks.hpp"
 #include "point_checks.hpp"
@@ -34,7 +35,7 @@ synchronisation look_into(Module& module, FunctionAnalysisManager& analyses) {
 class early_pass : public PassInfoMixin<early_pass> {
 public:
     PreservedAnalyses run(Function& function, FunctionAnalysisManager& analyses) {
-        if (function.hasOptNone()) return PreservedAnalyses::all();
+        if (function.hasOptNone() || checks_by_directory()) return PreservedAnalyses::all();
         if (m_module != function.getParent()) {
             m_module = function.getParent();
             m_synchronises = std::make_shared<synchronisation>(look_into(*m_module, analyses));
@@ -62,11 +63,10 @@ public:
         list_uninstrumented(module);
         for (Function& f : module) {
             if (f.isDeclaration() || f.hasAvailableExternallyLinkage()) continue;
-            auto const accesses = accesses_of(f, chosen);
-            check_accesses(f, accesses, synchronises, writer);
-            check_block_operations(f, chosen, writer);
-            check_library_calls(f, chosen, writer);
-            check_atomics(accesses, writer);
+            if (checks_by_directory())
+                check_by_directory(f, chosen, writer);
+            else
+                check_by_states(f, chosen, synchronises, writer);
         }
         call_start(module);
         return PreservedAnalyses::none();
@@ -74,11 +74,29 @@ public:
     static bool isRequired() { return true; }
 
 private:
+    static void check_by_states(Function& f, chosen_checks chosen,
+                                synchronisation const& synchronises, check_writer& writer) {
+        auto const accesses = accesses_of(f, chosen);
+        check_accesses(f, accesses, synchronises, writer);
+        check_block_operations(f, chosen, writer);
+        check_library_calls(f, chosen, writer);
+        check_atomics(accesses, writer);
+    }
+    static void check_by_directory(Function& f, chosen_checks chosen, check_writer& writer) {
+        split_lanes(f);
+        auto const accesses = accesses_of(f, chosen);
+        compiler::check_by_directory(f, accesses, writer);
+        move_blocks_by_directory(f, chosen, writer);
+        lend_to_library(f, chosen, writer);
+        check_atomics(accesses, writer);
+    }
     static void call_start(Module& module) {
         Type* const number = Type::getInt32Ty(module.getContext());
+        unsigned const scheme =
+            checks_by_directory() ? TULLE_COHERENT_BY_DIRECTORY : TULLE_COHERENT_BY_STATES;
         auto const made = createSanitizerCtorAndInitFunctions(
             module, "tulle_coherent_start_of_object", "tulle_coherent_start", {number},
-            {ConstantInt::get(number, TULLE_COHERENT_ABI)});
+            {ConstantInt::get(number, TULLE_COHERENT_ABI | scheme << TULLE_COHERENT_SCHEME_SHIFT)});
         appendToGlobalCtors(module, made.first, k_first_priority);
     }
 };

@@ -23,6 +23,23 @@ void tulle_coherent_store(uint64_t address) {
     ++checks_counted;
 }
 
+// Nobody else has lines. A load that finds the value for no data is rare.
+static uint64_t nobody;
+
+void start_by_directory(uint32_t abi) { (void)abi; }
+
+void tulle_directory_load(uint64_t address, struct tulle_directory_held* held) {
+    (void)address;
+    ++checks_counted;
+    *held = (struct tulle_directory_held){&nobody, 0};
+}
+
+void tulle_directory_store(uint64_t address, struct tulle_directory_held* held) {
+    (void)address;
+    ++checks_counted;
+    *held = (struct tulle_directory_held){&nobody, 0};
+}
+
 void tulle_coherent_load_range(uint64_t first, uint64_t last) {
     if (counts_checks)
         ++checks_counted;

@@ -26,7 +26,13 @@
 #include <tulle/detail/visibility.h>
 
 // The version of what is said here.
-#define TULLE_COHERENT_ABI 1u
+#define TULLE_COHERENT_ABI 2u
+
+// Above the version, in what an object file starts with: by which scheme its accesses are checked.
+// All of a program are checked by one.
+#define TULLE_COHERENT_SCHEME_SHIFT 16
+#define TULLE_COHERENT_BY_STATES 0u    // as above
+#define TULLE_COHERENT_BY_DIRECTORY 1u // as below
 
 // The range of addresses, and the lines in it.
 #define TULLE_COHERENT_RANGE_SHIFT 44 // the range: addresses a with a >> 44 == 2
@@ -66,6 +72,26 @@
 #define TULLE_COHERENT_ATOMIC_SIZE_SHIFT 8
 #define TULLE_COHERENT_ATOMIC_ORDER_SHIFT 12
 
+// The scheme of the directory, `tulle cc --scheme=directory`. The byte of a line is its tag: if the
+// host alone has the line. Before a store, code puts TULLE_DIRECTORY_LOCKED there; if it was
+// exclusive, code stores and puts that back, and otherwise tulle_directory_store() makes it so. A
+// load loads first. Only if it finds the value that fills lines which a host does not have, and the
+// address is in the range, tulle_directory_load() brings the line, and code loads again. Both leave
+// the line locked, which code ends as tulle_directory_held says. Handlers of signals may not store
+// to coherent memory then.
+#define TULLE_DIRECTORY_EXCLUSIVE 0u
+#define TULLE_DIRECTORY_NOT_EXCLUSIVE 1u
+#define TULLE_DIRECTORY_LOCKED 0xFFu
+// Fills lines that are not there, from an address that is a multiple of 4 on: as floating-point
+// numbers, of 4 bytes and of 8, these are quiet NaNs.
+#define TULLE_DIRECTORY_NO_DATA 0xFFFABADEu
+
+// After the access, code stores `value` to `*entry`, with release order.
+struct tulle_directory_held {
+    uint64_t* entry;
+    uint64_t value;
+};
+
 // Conventions by which instrumented code calls slow paths. After preserve_all each register but r11
 // has its value, vector registers included; after preserve_most each general register but r11. A
 // compiler that does not know them can neither define nor call these functions.
@@ -104,6 +130,24 @@ TULLE_API TULLE_COHERENT_KEEPS_MOST void tulle_coherent_store_rows(uint64_t firs
 // have their bytes at the low end. The convention is that of C.
 TULLE_API uint64_t tulle_coherent_atomic(uint64_t address, uint64_t operand, uint64_t expected,
                                          uint32_t action);
+
+// The directory's scheme: slow paths of a load and of a store, within a line.
+TULLE_API TULLE_COHERENT_KEEPS_ALL void tulle_directory_load(uint64_t address,
+                                                             struct tulle_directory_held* held);
+TULLE_API TULLE_COHERENT_KEEPS_ALL void tulle_directory_store(uint64_t address,
+                                                              struct tulle_directory_held* held);
+
+// What memmove and memset do, with all checks that it needs, by any scheme; any memory.
+TULLE_API void tulle_coherent_copy(void* to, void const* from, uint64_t bytes);
+TULLE_API void tulle_coherent_fill(void* to, int byte, uint64_t bytes);
+// The bytes of a string with its end, `most` if there is none in so many, as it is to be loaded
+// from after this: by states its lines are usable.
+TULLE_API uint64_t tulle_coherent_string(uint64_t address, uint64_t most);
+// For functions that have no checks: memory with what is in these bytes, and back into these what
+// was changed there. By states it is the memory itself, as are other addresses; by the directory it
+// is a copy. Where there is no memory for it the program ends.
+TULLE_API void* tulle_coherent_borrow(void* at, uint64_t bytes, int stores);
+TULLE_API void tulle_coherent_return(void* at, void* borrowed, uint64_t bytes, int has_stored);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,8 @@
 #include "capi/without_exceptions.hpp"
 #include "dsm/carrier.hpp"
 #include "dsm/coherent_host.hpp"
+#include "dsm/compiled_scheme.hpp"
+#include "dsm/directory.hpp"
 #include "dsm/settings.hpp"
 #include "dsm/state_table.hpp"
 #include "gmem_access/memory.hpp"
@@ -92,7 +94,7 @@ void keep_copy(dsm::geometry const& chosen, std::vector<dsm::host_number> const&
         s_carrier = std::make_unique<dsm::carrier>(*messenger::endpoint_of_caller(), map.leaders);
         map.carrier = s_carrier.get();
     }
-    dsm::become_host(chosen, map, descriptor);
+    dsm::become_host(dsm::compiled_scheme(), chosen, map, descriptor);
 }
 
 int open_there(invitation const& from) noexcept try {
@@ -120,7 +122,9 @@ int begin_machine(dsm::geometry const& chosen, numbers const& leaders) {
     return without_exceptions([&] {
         numbers const places = places_of_this_machine();
         os::shared_file const file = os::shared_file::create("tulle-coherent-memory");
-        if (!file.is_open() || !file.grow(dsm::file_size(chosen, places.size()))) return -errno;
+        if (!file.is_open() ||
+            !file.grow(dsm::file_size(dsm::compiled_scheme(), chosen, places.size())))
+            return -errno;
         invitation const call{chosen, getpid(), file.number()};
         keep_copy(chosen, leaders, file.number());
         for (dsm::host_number const p : places) {
@@ -149,6 +153,10 @@ numbers find_leaders() {
 // Requests may come to a place when others have begun, so each is a host before any of them stores.
 int begin(numbers const& leaders) {
     dsm::geometry const chosen = chosen_geometry();
+    if (dsm::compiled_scheme() == dsm::scheme::directory) {
+        if (leaders.size() != 1) return -EXDEV;
+        if (chosen.hosts > dsm::k_most_directory_hosts) return -EUSERS;
+    }
     for (dsm::host_number const leader : leaders)
         if (int const error = at(
                 tulle::place(static_cast<int>(leader)),

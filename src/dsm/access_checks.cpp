@@ -5,6 +5,8 @@
 // called only to look at the states of more than two lines.
 #include "dsm/coherent_atomics.hpp"
 #include "dsm/coherent_host.hpp"
+#include "dsm/compiled_scheme.hpp"
+#include "dsm/directory_host.hpp"
 #include "dsm/state_table.hpp"
 
 #include "base/assert.hpp"
@@ -75,6 +77,16 @@ void check_rows(std::uint64_t first, std::uint64_t last, std::int64_t stride, st
         check(first, last, forbidding);
 }
 
+// Of memory that all places have in common: nobody is asked.
+directory_host::held_entry nobody() noexcept {
+    static std::atomic<directory_entry> s_nobody{0};
+    return {&s_nobody, 0};
+}
+
+void give(tulle_directory_held* held, directory_host::held_entry const& made) noexcept {
+    *held = {reinterpret_cast<std::uint64_t*>(made.entry), made.value};
+}
+
 } // namespace
 
 } // namespace tulle::dsm
@@ -110,13 +122,29 @@ void tulle_coherent_do_store_rows(std::uint64_t first, std::uint64_t last, std::
     dsm::check_rows(first, last, stride, more, dsm::k_forbids_stores);
 }
 
+void tulle_directory_do_load(std::uint64_t address, tulle_directory_held* held) noexcept {
+    dsm::directory_host* const host = dsm::by_directory();
+    dsm::give(held, host != nullptr ? host->begin_load(address) : dsm::nobody());
+}
+
+void tulle_directory_do_store(std::uint64_t address, tulle_directory_held* held) noexcept {
+    dsm::directory_host* const host = dsm::by_directory();
+    dsm::give(held, host != nullptr ? host->begin_store(address) : dsm::nobody());
+}
+
 } // extern "C"
 
 void tulle_coherent_start(std::uint32_t abi) {
-    TULLE_CHECK(abi == TULLE_COHERENT_ABI,
+    constexpr std::uint32_t k_version = (1U << TULLE_COHERENT_SCHEME_SHIFT) - 1;
+    TULLE_CHECK((abi & k_version) == TULLE_COHERENT_ABI,
                 "coherent memory: an object file was compiled for version %u of the interface, "
                 "and this library has %u; compile it again with the `tulle cc` of this library",
-                abi, TULLE_COHERENT_ABI);
+                abi & k_version, TULLE_COHERENT_ABI);
+    bool const is_directory = abi >> TULLE_COHERENT_SCHEME_SHIFT == TULLE_COHERENT_BY_DIRECTORY;
+    TULLE_CHECK(dsm::compile_for(is_directory ? dsm::scheme::directory : dsm::scheme::states),
+                "coherent memory: some object files of the program were compiled with "
+                "--scheme=directory and others without; compile all of them with the same "
+                "--scheme");
     TULLE_CHECK(dsm::map_state_table(),
                 "coherent memory: no room for the table of states, %llu GiB of addresses at %#llx "
                 "(%s); programs with a sanitizer of addresses or threads, and limits on the "

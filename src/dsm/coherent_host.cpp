@@ -2,6 +2,7 @@
 #include "dsm/coherent_host.hpp"
 
 #include "dsm/basic_coherent_host.hpp"
+#include "dsm/directory_host.hpp"
 
 namespace tulle::dsm {
 
@@ -16,29 +17,54 @@ host* s_own = nullptr;
 
 } // namespace
 
-std::uint64_t file_size(geometry const& chosen, std::size_t hosts) noexcept {
-    return basic_shared_file<k_notices, k_fetches>(chosen, hosts).size();
+std::uint64_t file_size(scheme by, geometry const& chosen, std::size_t hosts) noexcept {
+    return by == scheme::directory ? directory_file(chosen, hosts).size()
+                                   : basic_shared_file<k_notices, k_fetches>(chosen, hosts).size();
 }
 
-void become_host(geometry const& chosen, host_map const& hosts, int descriptor) {
+void become_host(scheme by, geometry const& chosen, host_map const& hosts, int descriptor) {
+    std::uint64_t const own_copy_at = chosen.address + chosen.program_bytes;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): where checks look
     auto* const states = reinterpret_cast<std::uint8_t*>(chosen.first_line());
-    s_own = new host(chosen, hosts, descriptor, chosen.address + chosen.program_bytes, states);
+    if (by == scheme::directory)
+        s_directory = new directory_host(chosen, hosts, descriptor, own_copy_at,
+                                         reinterpret_cast<std::byte*>(states));
+    else
+        s_own = new host(chosen, hosts, descriptor, own_copy_at, states);
     s_is_host = true;
 }
 
-bool contains(std::uint64_t address) noexcept { return s_own->contains(address); }
-void add(line_range lines) noexcept { s_own->add(lines); }
-void share() noexcept { s_own->share(); }
-bool hold(line_range pages) noexcept { return s_own->hold(pages); }
-void share_held(line_range pages) noexcept { s_own->share_held(pages); }
-void release() noexcept { s_own->release(); }
-void acquire() noexcept { s_own->acquire(); }
+bool contains(std::uint64_t address) noexcept {
+    return s_directory != nullptr ? s_directory->contains(address) : s_own->contains(address);
+}
+void add(line_range lines) noexcept {
+    if (s_directory != nullptr) return s_directory->add(lines);
+    s_own->add(lines);
+}
+void share() noexcept {
+    if (s_directory != nullptr) return s_directory->share();
+    s_own->share();
+}
+bool hold(line_range pages) noexcept {
+    return s_directory != nullptr ? s_directory->hold(pages) : s_own->hold(pages);
+}
+void share_held(line_range pages) noexcept {
+    if (s_directory != nullptr) return s_directory->share_held(pages);
+    s_own->share_held(pages);
+}
+// By the directory what is stored is there for all at once.
+void release() noexcept {
+    if (s_own != nullptr) s_own->release();
+}
+void acquire() noexcept {
+    if (s_own != nullptr) s_own->acquire();
+}
+// By the directory no line can be kept usable.
 void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept {
-    s_own->make_usable(first, last, wanted);
+    if (s_own != nullptr) s_own->make_usable(first, last, wanted);
 }
 std::uint64_t access(far_access const& wanted, bool may_store) noexcept {
-    return s_own->access(wanted, may_store);
+    return s_directory != nullptr ? s_directory->access(wanted) : s_own->access(wanted, may_store);
 }
 std::size_t serve(host_number from, std::byte const* request, std::byte* answer) noexcept {
     return s_own->serve(from, request, answer);

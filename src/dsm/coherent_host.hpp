@@ -3,7 +3,8 @@
 // values that it expects to find again: the functions that come before accesses, and all that they
 // call, are compiled to use no vector registers, so that entries save none
 // (cmake/tulle_library.cmake).
-// But for is_host(), only where there is a copy; one thread at a time.
+// But for is_host(), only where there is a copy; one thread at a time. How copies are kept alike is
+// chosen once, by what the program was compiled for.
 #pragma once
 
 #include "dsm/far_memory.hpp"
@@ -16,13 +17,20 @@
 
 namespace tulle::dsm {
 
+enum class scheme : std::uint8_t { states, directory };
+
 // Of the file that so many hosts of one machine map.
-[[nodiscard]] std::uint64_t file_size(geometry const& chosen, std::size_t hosts) noexcept;
+[[nodiscard]] std::uint64_t file_size(scheme by, geometry const& chosen,
+                                      std::size_t hosts) noexcept;
 // Once: this process has a copy until it ends. Throws std::bad_alloc, std::system_error: the file
-// or something else cannot be mapped.
-void become_host(geometry const& chosen, host_map const& hosts, int descriptor);
+// or something else cannot be mapped. By the directory all hosts are on one machine.
+void become_host(scheme by, geometry const& chosen, host_map const& hosts, int descriptor);
 inline bool s_is_host = false; // written once
 [[nodiscard]] inline bool is_host() noexcept { return s_is_host; }
+// Null: copies are kept alike by states, or there are none.
+class directory_host;
+inline directory_host* s_directory = nullptr; // written once
+[[nodiscard]] inline directory_host* by_directory() noexcept { return s_directory; }
 
 // basic_coherent_host.hpp says what they do.
 [[nodiscard]] bool contains(std::uint64_t address) noexcept;

@@ -48,10 +48,10 @@ int main(void) {
 """
 FOREIGN = """
 #include <string.h>
-__attribute__((noinline)) unsigned long length(char const* text) { return strlen(text); }
+__attribute__((noinline)) char* first(char* text) { return strtok(text, " "); }
 __attribute__((noinline)) void ring(int* bell) { __asm__ volatile("movl $1, (%0)" : : "r"(bell) : "memory"); }
 void elsewhere(int* number);
-int main(int argc, char** argv) { ring(&argc); elsewhere((int*)argv[0]); return (int)length(argv[0]) < 0; }
+int main(int argc, char** argv) { ring(&argc); elsewhere((int*)argv[0]); return first(argv[0]) == NULL; }
 """
 ELSEWHERE = "void elsewhere(int* number) { if (!number) __builtin_trap(); }\n"
 
@@ -113,6 +113,32 @@ class Compiler(unittest.TestCase):
             self.assertEqual(("call preserve_mostcc void @tulle_coherent_load" in done.stdout,
                               "call preserve_mostcc void @tulle_coherent_store" in done.stdout), (loads, stores), kind)
 
+    def test_kinds_of_checks_by_the_directory(self):
+        wanted = {"all": (True, True), "loads": (True, False), "stores": (False, True), "none": (False, False)}
+        for kind, (loads, stores) in wanted.items():
+            done = run([TULLE, "cc", f"--checks={kind}", "--scheme=directory", "-O1", "-S", "-emit-llvm", self.source("k.c", MAIN), "-o", "-"])
+            self.assertEqual(("call preserve_allcc void @tulle_directory_load" in done.stdout,
+                              "call preserve_allcc void @tulle_directory_store" in done.stdout), (loads, stores), kind)
+
+    def test_a_load_by_the_directory_looks_at_its_value_before_its_address(self):
+        source = self.source("l.c", "double load(double const* p) { return *p; }\n")
+        text = run([TULLE, "cc", "--scheme=directory", "-O1", "-S", "-emit-llvm", source, "-o", "-"]).stdout
+        self.assertRegex(text, r"(?s)load double.*fcmp uno double.*icmp eq i64 %\S+, 2\n.*@tulle_directory_load.*load double.*store atomic i64 .* release")
+
+    def test_programs_run_with_the_library_by_the_directory(self):
+        for level in ("-O0", "-O3"):
+            self.build("p.c", MAIN, "--scheme=directory", level)
+            done = run([self.work / "program"])
+            self.assertEqual((done.returncode, done.stdout), (0, "2476 1\n"), done.stderr)
+
+    def test_schemes_do_not_mix(self):
+        self.assertEqual(run([TULLE, "cc", "--scheme=directory", "-c", self.source("g.c", ELSEWHERE), "-o", self.work / "g.o"]).returncode, 0)
+        self.build("f.c", FOREIGN, self.work / "g.o")
+        done = run([self.work / "program"])
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("some object files of the program were compiled with --scheme=directory and others without", done.stderr)
+        self.assertEqual(run([TULLE, "cc", "--scheme=other", "-c", "g.c"]).returncode, 2)
+
     def test_variables_of_the_program_have_checks_where_they_are_shared(self):
         source = self.source("v.c", VARIABLES)
         for words in ((), ("--share-globals",)):
@@ -138,7 +164,7 @@ class Compiler(unittest.TestCase):
 
     def test_list_names_what_has_no_checks(self):
         done = self.build("f.c", FOREIGN, "--list", "-O1", "-g", self.source("g.c", ELSEWHERE))
-        self.assertIn("length hands memory to strlen", done.stdout)
+        self.assertIn("first hands memory to strtok", done.stdout)
         self.assertNotIn("elsewhere", done.stdout)
         self.assertEqual(self.build("m.c", MAIN, "--list").stdout, "")
         done = self.build("a.c", FOREIGN.replace("ring(&argc)", "ring((int*)argv[0])"), "--list", "-O1", "-g",

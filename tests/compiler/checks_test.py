@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the plug-in of `tulle cc` writes into programs, for each version of clang that has one: with a run time that knows which lines may be touched
-(recorder.c) no access is without a check, results are those of a plain compilation, and without any one check a program fails.
+(recorder.c, and recorder_directory.c for checks by the directory) no access is without a check, results are those of a plain compilation, and without
+any one check a program fails.
 `python3 checks_test.py TULLE ROOT [VERSION...]`"""
 import concurrent.futures
 import os
@@ -12,6 +13,8 @@ import sys
 import tempfile
 
 LEVELS = [["-O0"], ["-O1"], ["-O2"], ["-O3"], ["-O3", "-mavx2", "-mfma", "-ffp-contract=off"], ["-O2", "-g"]]
+DIRECTORY_LEVELS = [["-O0"], ["-O3", "-mavx2", "-mfma", "-ffp-contract=off"]]
+NEED_DIRECTORY_CHECKS = ["programs/straight.c", "directory/strings.c"]
 TIME_LIMIT = 60
 CALL = re.compile(r"^\s*(?:tail )?call (?:preserve_(?:all|most)cc )?void @tulle_coherent_(?:load|store)")
 
@@ -38,7 +41,9 @@ class Suite:
         self.flags = flags
         must([self.clang("c"), "-O1", "-Wall", "-Wextra", *flags, "-c", self.here / "recorder.c", "-o", work / "recorder.o"])
         must([self.clang("cpp"), "-std=c++20", "-O1", "-I", root / "src", *flags, "-c", root / "src/dsm/atomic_access.cpp", "-o", work / "atomic.o"])
+        must([self.clang("c"), "-O1", "-Wall", "-Wextra", *flags, "-c", self.here / "recorder_directory.c", "-o", work / "directory.o"])
         self.run_time = [work / "recorder.o", work / "atomic.o", "-lm"]
+        self.directory_run_time = [work / "directory.o", work / "atomic.o", "-lm"]
         self.mains = {}
         for level in LEVELS:
             name = work / f"kernel_main{''.join(level)}"
@@ -93,6 +98,36 @@ class Suite:
             if found.get(name) != count:
                 self.failures.append(f"clang {self.version}: {name} of neighbours.c has {found.get(name)} checks instead of {count}")
 
+    def try_directory(self, source, level):
+        """What a program of the recorder's checks by the directory needs, compiled in one piece."""
+        program = self.work / f"{source.stem}{''.join(level).replace('=', '')}.directory"
+        command = self.checked(source)
+        must([*command[:2], "--scheme=directory", *command[2:], *level, *self.flags, "-c", source, "-o", program.with_suffix(".o")])
+        must([self.clang(source.suffix[1:]), program.with_suffix(".o"), *self.directory_run_time, "-o", program])
+        done = run([program])
+        if done.returncode != 0:
+            self.fail(f"{source.name} --scheme=directory {' '.join(level)}", done)
+
+    def each_directory_check_is_needed(self, source, level):
+        """Makes one test of the range after the other fail, by which a check comes to nothing."""
+        command = self.checked(source)
+        text = must([*command[:2], "--scheme=directory", *command[2:], *level, *self.flags, "-S", "-emit-llvm", source, "-o", "-"]).splitlines()
+        function, found = "", []
+        for n, line in enumerate(text):
+            function = line if line.startswith("define") else function
+            if re.search(r"icmp eq i64 %\S+, 2$", line) and "@main(" not in function:
+                found.append(n)
+        for number, at in enumerate(found):
+            mutant = self.work / f"{source.stem}.{number}.ll"
+            mutant.write_text("\n".join(re.sub(", 2$", ", 3", line) if n == at else line for n, line in enumerate(text)))
+            program = mutant.with_suffix("")
+            must([self.clang(source.suffix[1:]), "-Wno-override-module", "-O1", "-Xclang", "-disable-llvm-passes", mutant, *self.directory_run_time,
+                  "-o", program])
+            if run([program]).returncode == 0:
+                self.failures.append(f"clang {self.version}: {source.name} {' '.join(level)}: nothing misses the check by the directory in "
+                                     f"{self.function_at(text, at)}: {text[at].strip()}")
+        return len(found)
+
     @staticmethod
     def function_at(text, number):
         return next(line.split("@")[1].split("(")[0] for line in reversed(text[:number]) if line.startswith("define"))
@@ -131,12 +166,15 @@ def test_version(tulle, root, version):
     with tempfile.TemporaryDirectory() as work:
         suite = Suite(tulle, root, version, pathlib.Path(work))
         programs = sorted((root / "tests/compiler/programs").iterdir())
+        by_directory = sorted((root / "tests/compiler/directory").iterdir())
         sources = programs + sorted((root / "bench/checks/kernels").glob("*.c"))
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda job: suite.try_program(*job), [(source, level) for source in sources for level in LEVELS]))
+            list(pool.map(lambda job: suite.try_directory(*job), [(source, level) for source in programs + by_directory for level in DIRECTORY_LEVELS]))
         suite.needs_no_check()
         suite.needs_few_checks()
         counted = [suite.each_is_needed(source, ["-O1"]) for source in programs if source.stem != "private"]
+        counted += [suite.each_directory_check_is_needed(root / "tests/compiler" / name, ["-O1"]) for name in NEED_DIRECTORY_CHECKS]
         print(f"clang {version}: {len(sources)} programs, {len(LEVELS)} ways to compile; {sum(counted)} checks taken out")
         return suite.failures
 

@@ -67,6 +67,14 @@ class Private(Programs):
     def test_without_optimization(self):
         self.passes(self.build("coherent", "-O0"), 2)
 
+    def test_by_the_directory(self):
+        for name in PROGRAMS:
+            program = self.build(name, "-O2", compiler=(TULLE, "cc", "--scheme=directory"))
+            for places in (2, 4):
+                with self.subTest(name, places=places):
+                    self.passes(program, places)
+        self.passes(self.build("threads", "-O1", compiler=(TULLE, "cc", "--scheme=directory", "--share-globals")), 2)
+
     def test_that_share_variables(self):
         self.passes(self.build("coherent", "-O2"), 3, TULLE_SHARE_GLOBALS="on")
         self.passes(self.build("threads", "-O2", compiler=(TULLE, "cc", "--share-globals")), 2)
@@ -145,6 +153,11 @@ class OverHosts(Programs):
         done = self.on_two(self.build("coherent", "-O2"), 2, TULLE_SHARE_GLOBALS="on")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("only if the program was compiled and linked by tulle cc --share-globals", done.stderr)
+
+    def test_the_directory_is_for_one_host(self):
+        done = self.on_two(self.build("objects", "-O1", compiler=(TULLE, "cc", "--scheme=directory")), 2)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("was compiled with --scheme=directory, by which processes reach each other's copies", done.stderr)
 
     def test_a_program_without_checks_is_refused(self):
         done = self.on_two(self.build("objects", compiler=("cc",)), 2)

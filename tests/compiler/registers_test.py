@@ -10,7 +10,7 @@ OBJECTS = [path for path in map(pathlib.Path, sys.argv[1:]) if path.suffix == ".
 del sys.argv[1:]
 VECTOR = re.compile(r"%[xyz]mm\d|%k[0-7]\b|%st\b")
 MEMORY = re.compile(r"R_X86_64_PLT32\s+(mem\w+)")
-AT_START = re.compile(r"^(std|__gnu_cxx|tulle::dsm::become_host|tulle::dsm::basic_host_memory<.*>::(mapped|fail|basic_host_memory))")
+AT_START = re.compile(r"^(std|__gnu_cxx|tulle::dsm::become_host|tulle::dsm::(basic_host_memory<.*>|directory_memory)::(mapped|fail|basic_host_memory|directory_memory)|tulle::dsm::directory_host::directory_host)")
 
 
 def functions(path):

@@ -20,7 +20,7 @@ PROGRAM = os.path.abspath(sys.argv.pop(1))
 # How many figures and tables each has.
 EXHIBITS = {"paper": (15, 3), "qthreads": (4, 0), "octopos": (4, 2), "tnt": (6, 0), "dszoom": (6, 4)}
 # Programs that are made from another source, or that are for other architectures only.
-ELSEWHERE = {("checks", "checked_none"), ("checks", "checked_loads"), ("checks", "checked_stores"), ("checks", "checked_all")}
+ELSEWHERE = {("checks", "checked_none"), ("checks", "checked_loads"), ("checks", "checked_stores"), ("checks", "checked_all"), ("checks", "checked_directory")}
 
 
 def read_papers():

@@ -24,6 +24,7 @@ constexpr auto k_longest_link = std::chrono::hours(24);
 
 struct compilation {
     std::string checks = "all";
+    std::string scheme = "states";
     std::string clang;
     bool list = false;
     bool share_globals = false;
@@ -49,6 +50,7 @@ int compile(std::string const& name, compilation const& request, arguments const
     arguments const command =
         command_of(find_clang(name, request.clang), words, request.share_globals);
     setenv("TULLE_COHERENT_CHECKS", request.checks.c_str(), 1);
+    setenv("TULLE_COHERENT_SCHEME", request.scheme.c_str(), 1);
     if (request.share_globals) setenv("TULLE_COHERENT_GLOBALS", "1", 1);
     if (request.list) return compile_and_list(command, words);
     become(command);
@@ -62,6 +64,11 @@ command add(CLI::App& program, char const* name, char const* clang, char const* 
                     "Which accesses are checked: all, stores, loads or none [all]")
         ->check(CLI::IsMember({"all", "stores", "loads", "none"}).description(""))
         ->type_name("KIND");
+    app->add_option("--scheme", request->scheme,
+                    "How accesses are checked: by states of lines, or as DSZOOM does, by a "
+                    "directory, where processes have copies on one host [states]")
+        ->check(CLI::IsMember({"states", "directory"}).description(""))
+        ->type_name("SCHEME");
     app->add_option("--clang", request->clang, "The program to wrap [one that has a plug-in]")
         ->type_name("PROGRAM");
     app->add_flag("--share-globals", request->share_globals,

@@ -26,7 +26,8 @@ extern "C" {
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
  * memory (the option global_memory). Again: nothing. -EBUSY: a place has several workers. -EINVAL:
  * coherent_unit is no power of two. -ENOEXEC: nothing of the program was compiled by `tulle cc`.
- * -ENOMEM, -EEXIST, others: it cannot be mapped. */
+ * -EXDEV, -EUSERS: it was compiled with --scheme=directory, and places are on several hosts, or
+ * more than 63. -ENOMEM, -EEXIST, others: it cannot be mapped. */
 TULLE_API int tulle_coherent_begin(void);
 
 /* `size` bytes, not initialised. -ENOMEM: no hole is large enough. -EINVAL: null, or no bytes. */
@@ -45,7 +46,8 @@ TULLE_API void tulle_coherent_share(void);
 TULLE_API void tulle_coherent_release(void);
 TULLE_API void tulle_coherent_acquire(void);
 /* Before code that was not compiled by `tulle cc` loads from so many bytes, or also stores to them,
- * up to the next acquire. Other memory is left alone. */
+ * up to the next acquire. Other memory is left alone. A program that was compiled with
+ * --scheme=directory has no such time; it calls tulle_coherent_borrow() (tulle/coherent_abi.h). */
 TULLE_API void tulle_coherent_use(const void* address, size_t size, int stores);
 
 #ifdef __cplusplus

@@ -53,4 +53,7 @@
     entry tulle_coherent_load_rows, tulle_coherent_do_load_rows
     entry tulle_coherent_store_rows, tulle_coherent_do_store_rows
 
+    entry tulle_directory_load, tulle_directory_do_load
+    entry tulle_directory_store, tulle_directory_do_store
+
     .section .note.GNU-stack, "", @progbits

@@ -101,6 +101,12 @@ void begin_coherence() {
     if (error == -EBUSY)
         fail("MAIN_INITENV: %s a process has one worker: leave out TULLE_WORKERS", why);
     if (error == -ENOEXEC) fail("MAIN_INITENV: %s the program has to be compiled by tulle cc", why);
+    if (error == -EXDEV)
+        fail("MAIN_INITENV: the program was compiled with --scheme=directory, by which processes "
+             "reach each other's copies, and these are on several hosts: compile it without");
+    if (error == -EUSERS)
+        fail("MAIN_INITENV: the program was compiled with --scheme=directory, which knows 63 "
+             "processes at most: start fewer, or compile it without");
     if (error == -EINVAL)
         fail("MAIN_INITENV: TULLE_COHERENT_UNIT is no power of two: set it to one from 64 to 4096");
     if (error != 0)

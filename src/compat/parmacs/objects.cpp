@@ -8,6 +8,7 @@
 
 #include <tulle.h>
 #include <tulle/c/coherent_memory.h>
+#include <tulle/coherent_abi.h>
 #include <tulle_parmacs.h>
 
 #include <algorithm>
@@ -31,11 +32,11 @@ void make(Handle* first, int count, kind what, char const* macro) noexcept {
     static_cast<void>(world_or_begin(macro));
     if (first == nullptr || count < 1)
         fail("%s: of %d objects", macro, first == nullptr ? 0 : count);
-    tulle_coherent_use(first, static_cast<std::size_t>(count) * sizeof(Handle), 1);
     for (int k = 0; k < count; ++k) {
         auto* const made = new_shared<named<T>>();
         made->what = what;
-        name(first[k]) = made;
+        void* const shared = made;
+        tulle_coherent_copy(&name(first[k]), &shared, sizeof shared);
     }
 }
 

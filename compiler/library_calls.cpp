@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "library_calls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <cwchar>
+#include <string>
+
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Function.h"
+
+namespace tulle::compiler {
+
+using namespace llvm;
+
+namespace {
+
+struct known {
+    char const* function;
+    part what;
+};
+
+constexpr part loads(unsigned pointer, int count, int size = k_none) {
+    return {pointer, extent::objects, count, size, mode::load};
+}
+constexpr part stores(unsigned pointer, int count, int size = k_none) {
+    return {pointer, extent::objects, count, size, mode::store};
+}
+constexpr part reads(unsigned pointer, int most = k_none) {
+    return {pointer, extent::string, most};
+}
+constexpr part takes(unsigned pointer, int string, int most = k_none) {
+    return {pointer, extent::as_string, string, most, mode::store};
+}
+constexpr part appends(unsigned pointer, int string, int most = k_none) {
+    return {pointer, extent::after_string, string, most, mode::store};
+}
+
+constexpr std::array k_known{
+    known{"read", stores(1, 2)},
+    known{"pread", stores(1, 2)},
+    known{"pread64", stores(1, 2)},
+    known{"recv", stores(1, 2)},
+    known{"recvfrom", stores(1, 2)},
+    known{"fread", stores(0, 2, 1)},
+    known{"fread_unlocked", stores(0, 2, 1)},
+    known{"fgets", stores(0, 1)},
+    known{"getcwd", stores(0, 1)},
+    known{"getrandom", stores(0, 1)},
+    known{"write", loads(1, 2)},
+    known{"pwrite", loads(1, 2)},
+    known{"pwrite64", loads(1, 2)},
+    known{"send", loads(1, 2)},
+    known{"sendto", loads(1, 2)},
+    known{"fwrite", loads(0, 2, 1)},
+    known{"fwrite_unlocked", loads(0, 2, 1)},
+    known{"memcmp", loads(0, 2)},
+    known{"memcmp", loads(1, 2)},
+    known{"bcmp", loads(0, 2)},
+    known{"bcmp", loads(1, 2)},
+    known{"memchr", loads(0, 2)},
+    known{"memrchr", loads(0, 2)},
+    known{"qsort", stores(0, 1, 2)},
+    known{"mempcpy", stores(0, 2)},
+    known{"mempcpy", loads(1, 2)},
+    known{"memccpy", stores(0, 3)},
+    known{"memccpy", loads(1, 3)},
+    known{"bcopy", stores(1, 2)},
+    known{"bcopy", loads(0, 2)},
+    known{"bzero", stores(0, 1)},
+    known{"strlen", reads(0)},
+    known{"strnlen", reads(0, 1)},
+    known{"strcmp", reads(0)},
+    known{"strcmp", reads(1)},
+    known{"strncmp", reads(0, 2)},
+    known{"strncmp", reads(1, 2)},
+    known{"strcasecmp", reads(0)},
+    known{"strcasecmp", reads(1)},
+    known{"strncasecmp", reads(0, 2)},
+    known{"strncasecmp", reads(1, 2)},
+    known{"strcoll", reads(0)},
+    known{"strcoll", reads(1)},
+    known{"strchr", reads(0)},
+    known{"strrchr", reads(0)},
+    known{"strchrnul", reads(0)},
+    known{"strstr", reads(0)},
+    known{"strstr", reads(1)},
+    known{"strcasestr", reads(0)},
+    known{"strcasestr", reads(1)},
+    known{"strspn", reads(0)},
+    known{"strspn", reads(1)},
+    known{"strcspn", reads(0)},
+    known{"strcspn", reads(1)},
+    known{"strpbrk", reads(0)},
+    known{"strpbrk", reads(1)},
+    known{"strdup", reads(0)},
+    known{"strndup", reads(0, 1)},
+    known{"atoi", reads(0)},
+    known{"atol", reads(0)},
+    known{"atoll", reads(0)},
+    known{"atof", reads(0)},
+    known{"sscanf", reads(0)},
+    known{"__isoc99_sscanf", reads(0)},
+    known{"puts", reads(0)},
+    known{"fputs", reads(0)},
+    known{"perror", reads(0)},
+    known{"fopen", reads(0)},
+    known{"fopen", reads(1)},
+    known{"open", reads(0)},
+    known{"getenv", reads(0)},
+    known{"strcpy", takes(0, 1)},
+    known{"strcpy", reads(1)},
+    known{"stpcpy", takes(0, 1)},
+    known{"stpcpy", reads(1)},
+    known{"strncpy", stores(0, 2)},
+    known{"strncpy", reads(1, 2)},
+    known{"stpncpy", stores(0, 2)},
+    known{"stpncpy", reads(1, 2)},
+    known{"strcat", appends(0, 1)},
+    known{"strcat", reads(1)},
+    known{"strncat", appends(0, 1, 2)},
+    known{"strncat", reads(1, 2)},
+    known{"snprintf", stores(0, 1)},
+};
+
+// The number that a string begins with; where it ends is stored, and may be a pointer into what is
+// lent, so that by the directory nothing is lent to a call that asks for it.
+constexpr std::array k_numbers{"strtol",  "strtoul",  "strtod", "strtof",
+                               "strtoll", "strtoull", "strtold"};
+constexpr part k_end_of_number{1, extent::bytes, k_none, k_none, mode::store, sizeof(char*)};
+
+// Where the format of a function is, with the values of the conversions behind it.
+struct formatted {
+    char const* function;
+    unsigned format;
+    bool scans;
+};
+
+constexpr std::array k_formatted{
+    formatted{"printf", 0, false},         formatted{"fprintf", 1, false},
+    formatted{"dprintf", 1, false},        formatted{"snprintf", 2, false},
+    formatted{"scanf", 0, true},           formatted{"fscanf", 1, true},
+    formatted{"sscanf", 1, true},          formatted{"__isoc99_scanf", 0, true},
+    formatted{"__isoc99_fscanf", 1, true}, formatted{"__isoc99_sscanf", 1, true}};
+
+// A conversion of a format.
+struct conversion {
+    int width = k_none; // or precision, where a string is printed: a number
+    int width_argument = k_none;
+    bool is_suppressed = false;
+    std::string length;
+    char letter = 0;
+};
+
+// Goes through a format, and counts the arguments that it takes.
+class format_reader {
+public:
+    format_reader(StringRef text, bool scans, unsigned first)
+        : m_text(text), m_scans(scans), m_next(first) {}
+
+    parts read() {
+        while (m_at < m_text.size()) {
+            if (m_text[m_at++] != '%') continue;
+            if (peek() == '%') {
+                ++m_at;
+                continue;
+            }
+            conversion const c = m_scans ? scanned() : printed();
+            if (m_has_position) return {}; // arguments by number
+            add(c);
+        }
+        return m_found;
+    }
+
+private:
+    [[nodiscard]] char peek() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }
+    void skip(StringRef letters) {
+        while (peek() != '\0' && letters.contains(peek())) ++m_at;
+    }
+    int number() {
+        if (std::isdigit(static_cast<unsigned char>(peek())) == 0) return k_none;
+        int value = 0;
+        while (std::isdigit(static_cast<unsigned char>(peek())) != 0)
+            value = value * 10 + (m_text[m_at++] - '0');
+        if (peek() == '$') m_has_position = true;
+        return value;
+    }
+    bool takes_star() {
+        if (peek() != '*') return false;
+        ++m_at;
+        return true;
+    }
+    void read_kind(conversion& c) {
+        std::size_t const from = m_at;
+        skip(m_scans ? "hlLqjztm" : "hlLqjzt");
+        c.length = m_text.slice(from, m_at).str();
+        c.letter = peek();
+        if (c.letter != '\0') ++m_at;
+    }
+    conversion printed() {
+        conversion c;
+        skip("-+ #0'I");
+        if (takes_star())
+            ++m_next;
+        else
+            static_cast<void>(number());
+        if (peek() == '.') {
+            ++m_at;
+            if (takes_star())
+                c.width_argument = static_cast<int>(m_next++);
+            else
+                c.width = std::max(number(), 0);
+        }
+        read_kind(c);
+        return c;
+    }
+    conversion scanned() {
+        conversion c;
+        c.is_suppressed = takes_star();
+        c.width = number();
+        read_kind(c);
+        if (c.letter == '[') skip_set();
+        return c;
+    }
+    void skip_set() {
+        if (peek() == '^') ++m_at;
+        if (peek() == ']') ++m_at;
+        while (peek() != '\0' && m_text[m_at++] != ']') continue;
+    }
+    void add(conversion const& c) {
+        if (c.is_suppressed || (!m_scans && c.letter == 'm')) return;
+        unsigned const argument = m_next++;
+        if (m_scans) return add_scanned(argument, c);
+        if (c.letter != 's' || !c.length.empty()) return;
+        part made{argument, extent::string, c.width_argument};
+        if (c.width >= 0) made.most = static_cast<std::uint64_t>(c.width);
+        m_found.push_back(made);
+    }
+    void add_scanned(unsigned argument, conversion const& c) {
+        std::uint64_t const bytes = bytes_scanned(c);
+        if (bytes != 0)
+            m_found.push_back({argument, extent::bytes, k_none, k_none, mode::store, bytes});
+    }
+    // 0: not known.
+    static std::uint64_t bytes_scanned(conversion const& c) {
+        std::uint64_t const unit = c.length == "l" ? sizeof(wchar_t) : 1;
+        auto const width = static_cast<std::uint64_t>(std::max(c.width, 0));
+        if (c.length.find('m') != std::string::npos) return sizeof(char*);
+        switch (c.letter) {
+            case 's':
+            case '[': return c.width == k_none ? 0 : (width + 1) * unit;
+            case 'c': return std::max<std::uint64_t>(width, 1) * unit;
+            case 'a':
+            case 'e':
+            case 'f':
+            case 'g':
+            case 'E':
+            case 'G':
+                return c.length == "L"   ? sizeof(long double)
+                       : c.length == "l" ? sizeof(double)
+                                         : sizeof(float);
+            case 'p': return sizeof(void*);
+            default: return bytes_of_integer(c.length);
+        }
+    }
+    static std::uint64_t bytes_of_integer(std::string const& length) {
+        if (length == "hh") return sizeof(char);
+        if (length == "h") return sizeof(short);
+        return length.empty() ? sizeof(int) : sizeof(long);
+    }
+
+    StringRef m_text;
+    bool m_scans;
+    unsigned m_next;
+    std::size_t m_at = 0;
+    bool m_has_position = false;
+    parts m_found;
+};
+
+bool is_number(CallBase const& call, int argument) {
+    return argument == k_none ||
+           (argument < static_cast<int>(call.arg_size()) &&
+            call.getArgOperand(static_cast<unsigned>(argument))->getType()->isIntegerTy());
+}
+
+bool is_pointer(CallBase const& call, unsigned argument) {
+    return argument < call.arg_size() && call.getArgOperand(argument)->getType()->isPointerTy();
+}
+
+bool fits(CallBase const& call, part const& p) {
+    bool const is_of_string = p.how_far == extent::as_string || p.how_far == extent::after_string;
+    return is_pointer(call, p.pointer) && is_number(call, p.b) &&
+           (is_of_string ? is_pointer(call, static_cast<unsigned>(p.a)) : is_number(call, p.a));
+}
+
+bool is_number_reader(CallBase const& call) {
+    StringRef const name = call.getCalledFunction()->getName();
+    return is_contained(k_numbers, name) && is_pointer(call, 0) && is_pointer(call, 1) &&
+           (!checks_by_directory() || isa<ConstantPointerNull>(call.getArgOperand(1)));
+}
+
+bool read_format(CallBase const& call, formatted const& f, StringRef& text) {
+    return is_pointer(call, f.format) && getConstantStringInfo(call.getArgOperand(f.format), text);
+}
+
+void add_formatted(CallBase const& call, formatted const& f, parts& found) {
+    StringRef text;
+    if (!read_format(call, f, text)) return;
+    for (part const& p : format_reader(text, f.scans, f.format + 1).read())
+        if (fits(call, p)) found.push_back(p);
+}
+
+} // namespace
+
+// The program may have a function of that name itself.
+parts parts_of(CallBase const& call) {
+    Function const* const callee = call.getCalledFunction();
+    if (callee == nullptr || !callee->isDeclaration()) return {};
+    parts found;
+    for (known const& k : k_known)
+        if (callee->getName() == k.function && fits(call, k.what)) found.push_back(k.what);
+    if (is_number_reader(call)) {
+        found.push_back(reads(0));
+        if (!isa<ConstantPointerNull>(call.getArgOperand(1))) found.push_back(k_end_of_number);
+    }
+    for (formatted const& f : k_formatted)
+        if (callee->getName() == f.function) add_formatted(call, f, found);
+    return found;
+}
+
+bool has_known_format(CallBase const& call) {
+    Function const* const callee = call.getCalledFunction();
+    StringRef text;
+    return callee == nullptr || none_of(k_formatted, [&](formatted const& f) {
+               return callee->getName() == f.function && !read_format(call, f, text);
+           });
+}
+
+} // namespace tulle::compiler
