@@ -37,6 +37,10 @@ if grep -rqs "$build\|$work/first" "$prefix/$libdir/cmake" "$prefix/$libdir/pkgc
     fail "an installed file names the folder that it was built in"
 fi
 
+if grep -h 'file(INSTALL.*TYPE EXECUTABLE' "$build"/bench/cmake_install.cmake | grep -v OPTIONAL; then
+    fail "what has been built without benchmarks (the target product) cannot be installed"
+fi
+
 echo "install_test: find_package"
 cmake -S "$consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" -DEXPECTED_VERSION="$version" \
     >"$work/configure.log"
