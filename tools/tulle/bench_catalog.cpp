@@ -109,7 +109,7 @@ std::vector<workload> const k_workloads{
      "workers here; beside POSIX threads",
      {1, 2, 4}},
     {"chapel-calls",
-     "what Chapel's run time asks of its tasking layer: begin, coforall, cobegin, sync variables; "
+     "what Chapel's run time asks of its tasking layers: begin, coforall, cobegin, sync variables; "
      "beside threads from a pool",
      {1, 2}},
     {"quicksort", "sort 2 million random doubles", {1, 2}},
