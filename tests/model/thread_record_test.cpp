@@ -94,8 +94,8 @@ TEST(thread_record, is_run_once_and_freed_last) {
 }
 
 TEST(thread_record, every_order_is_needed) {
-    expect_needed("thread_joined_weakened", &spawned_body<true>, "reference_count.hpp", 2);
-    expect_needed("thread_released_weakened", &spawned_body<false>, "reference_count.hpp", 2);
+    expect_needed("thread_joined_weakened", &spawned_body<true>, "reference_count.hpp", 3);
+    expect_needed("thread_released_weakened", &spawned_body<false>, "reference_count.hpp", 3);
 }
 
 // -- a guest that waits, twice

@@ -12,9 +12,11 @@ template <class Count> void add_reference(Count& count) noexcept {
 }
 
 // True: it was the last one. acq_rel, which pairs with those of the others: what all have done with
-// the object happens before its end.
+// the object happens before its end. Whoever finds that it has the only one need not count: nobody
+// else could add to it. acquire pairs with the others' acq_rel.
 template <class Count> [[nodiscard]] bool drop_reference(Count& count) noexcept {
-    return count.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    return count.load(std::memory_order_acquire) == 1 ||
+           count.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
 // True for the first caller. relaxed: it decides only which one is first; what that one needs comes

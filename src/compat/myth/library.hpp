@@ -43,7 +43,7 @@ struct library {
 [[nodiscard]] myth_globalattr_t& chosen() noexcept;
 
 // What `action` throws as an errno value; 0 if it returns.
-template <class Action> int guarded(Action action) noexcept {
+template <class Action> TULLE_INLINE int guarded(Action action) noexcept {
     try {
         action();
         return 0;

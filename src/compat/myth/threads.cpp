@@ -37,7 +37,7 @@ void close(thread_core* t) noexcept {
     delete body_of(t).more.load(std::memory_order_relaxed);
 }
 
-void open_body(thread_core* t, myth_func_t function, void* argument) noexcept {
+TULLE_INLINE void open_body(thread_core* t, myth_func_t function, void* argument) noexcept {
     auto* const b = ::new (static_cast<void*>(t->body)) thread_body;
     b->function = function;
     b->value = argument;
@@ -48,7 +48,7 @@ void open_body(thread_core* t, myth_func_t function, void* argument) noexcept {
 }
 
 // 0: the default one.
-std::size_t wanted_stack(myth_thread_attr_t const* attr) noexcept {
+TULLE_INLINE std::size_t wanted_stack(myth_thread_attr_t const* attr) noexcept {
     return attr == nullptr || attr->stacksize == the().stack_size ? 0 : attr->stacksize;
 }
 
@@ -73,7 +73,8 @@ bool makes_sense(myth_thread_attr_t const& attr) noexcept {
             attr.detachstate == PTHREAD_CREATE_DETACHED);
 }
 
-thread_core* made_core(myth_func_t function, void* argument, myth_thread_attr_t const* attr) {
+TULLE_INLINE thread_core* made_core(myth_func_t function, void* argument,
+                                    myth_thread_attr_t const* attr) {
     std::size_t const stack_size = wanted_stack(attr);
     attributes how;
     if (stack_size != 0) how.stack_size = stack_size + k_stack_overhead;
@@ -144,6 +145,31 @@ void detach_now(myth_thread_t th) noexcept {
     if (late_of(th) == nullptr || !detach_late(th)) detail::release_thread(core_of(th));
 }
 
+// make() and create(), into which what calls them builds the attributes that it has not.
+TULLE_INLINE int make_here(myth_thread_t& made, myth_func_t function, void* argument,
+                           myth_thread_attr_t const* attr, void const* site) noexcept {
+    if (function == nullptr || (attr != nullptr && !makes_sense(*attr))) return EINVAL;
+    if (int const error = ensure_started()) return error;
+    thread_core* t = nullptr;
+    if (int const error = guarded([&] { t = made_core(function, argument, attr); })) return error;
+    t->site = site;
+    made = handle_of(t);
+    return 0;
+}
+
+TULLE_INLINE int create_here(myth_thread_t* id, myth_thread_attr_t const* attr,
+                             myth_func_t function, void* argument, void const* site) noexcept {
+    myth_thread_t made = nullptr;
+    if (int const error = make_here(made, function, argument, attr, site)) return error;
+    if (id != nullptr) *id = made;
+    bool const child_first = attr != nullptr ? attr->child_first != 0 : the().child_first;
+    bool const is_detached =
+        id == nullptr || (attr != nullptr && attr->detachstate == PTHREAD_CREATE_DETACHED);
+    detail::start_thread(core_of(made), false, child_first);
+    if (is_detached) detail::release_thread(core_of(made));
+    return 0;
+}
+
 } // namespace
 
 extra* more_of(thread_body& b) noexcept {
@@ -165,26 +191,12 @@ myth_thread_t running() noexcept {
 
 int make(myth_thread_t& made, myth_func_t function, void* argument, myth_thread_attr_t const* attr,
          void const* site) noexcept {
-    if (function == nullptr || (attr != nullptr && !makes_sense(*attr))) return EINVAL;
-    if (int const error = ensure_started()) return error;
-    thread_core* t = nullptr;
-    if (int const error = guarded([&] { t = made_core(function, argument, attr); })) return error;
-    t->site = site;
-    made = handle_of(t);
-    return 0;
+    return make_here(made, function, argument, attr, site);
 }
 
 int create(myth_thread_t* id, myth_thread_attr_t const* attr, myth_func_t function, void* argument,
            void const* site) noexcept {
-    myth_thread_t made = nullptr;
-    if (int const error = make(made, function, argument, attr, site)) return error;
-    if (id != nullptr) *id = made;
-    bool const child_first = attr != nullptr ? attr->child_first != 0 : the().child_first;
-    bool const is_detached =
-        id == nullptr || (attr != nullptr && attr->detachstate == PTHREAD_CREATE_DETACHED);
-    detail::start_thread(core_of(made), false, child_first);
-    if (is_detached) detail::release_thread(core_of(made));
-    return 0;
+    return create_here(id, attr, function, argument, site);
 }
 
 int join(myth_thread_t th, void** result) noexcept {
@@ -202,7 +214,7 @@ namespace detail = tulle::detail;
 
 myth_thread_t myth_create(myth_func_t func, void* arg) {
     myth_thread_t made = nullptr;
-    int const error = create(&made, nullptr, func, arg, __builtin_return_address(0));
+    int const error = create_here(&made, nullptr, func, arg, __builtin_return_address(0));
     return error == 0 ? made : refuse<struct myth_thread>(error);
 }
 
