@@ -45,7 +45,7 @@ function(tulle_add_mpi_plugin flavour wrapper)
     message(STATUS "Places on several hosts: ${flavour} (${wrapper})")
 endfunction()
 
-if(NOT CMAKE_CROSSCOMPILING)
+if(TULLE_BUILD_MPI AND NOT CMAKE_CROSSCOMPILING)
     foreach(name IN LISTS TULLE_MPICC ITEMS mpicc.openmpi mpicc.mpich mpicc)
         unset(wrapper)
         find_program(wrapper ${name} NO_CACHE)

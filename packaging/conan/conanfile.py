@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tulle for Conan 2: `conan create packaging/conan` in the folder of the sources. It has the library and the faces, without the program `tulle`."""
+"""Tulle for Conan 2: `conan create packaging/conan -s compiler.cppstd=20` in the folder of the sources. It has the library and the faces, without the program `tulle`."""
 import pathlib
 import re
 
