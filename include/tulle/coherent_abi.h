@@ -86,10 +86,11 @@
 // numbers, of 4 bytes and of 8, these are quiet NaNs.
 #define TULLE_DIRECTORY_NO_DATA 0xFFFABADEu
 
-// After the access, code stores `value` to `*entry`, with release order.
+// A line that a check has locked. After the access, code stores `value` to `*entry`, with release
+// order.
 struct tulle_directory_held {
-    uint64_t* entry;
-    uint64_t value;
+    uint64_t* entry; // of the line, in the directory
+    uint64_t value;  // that unlocks it
 };
 
 // Conventions by which instrumented code calls slow paths. After preserve_all each register but r11
