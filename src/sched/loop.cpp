@@ -5,14 +5,11 @@
 #include "sched/find_work.hpp"
 #include "sched/join.hpp"
 #include "sched/join_word.hpp"
-#include "sched/next_fiber.hpp"
 #include "sched/scheduler.hpp"
 
 #include "base/error.hpp"
 
 #include <tulle/schedule_point.hpp>
-
-#include <utility>
 
 namespace tulle::sched {
 
@@ -134,23 +131,10 @@ template <bool measures> TULLE_INLINE void run(work const& next) noexcept {
     start_thread_record<measures>(static_cast<thread_record&>(ready));
 }
 
-// A child that goes first, and then its spawner, which is the next ready thread if nobody has taken
-// it. A loop that was left for another thread comes back with another child to start.
-template <bool measures> TULLE_INLINE bool run_first(worker& w) noexcept {
-    if (w.start_next == nullptr || w.probe_due || !reserve_spare(w)) return false;
-    note_decision(w);
-    start_thread_record<measures>(*std::exchange(w.start_next, nullptr));
-    worker& now = *this_worker();
-    if (now.start_next != nullptr) return true;
-    if (fiber* const next = next_fiber(now)) switch_to_ready(*next);
-    return true;
-}
-
 template <bool measures> TULLE_INLINE void loop() noexcept {
     first_switch();
     for (;;) {
         worker& w = *this_worker();
-        if (run_first<measures>(w)) continue;
         work const next = find_work(w);
         if (!next.is_stop())
             run<measures>(next);

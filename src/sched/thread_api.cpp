@@ -8,7 +8,6 @@
 #include "sched/join_word.hpp"
 #include "sched/modes/guest.hpp"
 #include "sched/names.hpp"
-#include "sched/next_fiber.hpp"
 #include "sched/parking.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/timed.hpp"
@@ -42,8 +41,7 @@ thread_record& as_record(detail::thread_core* t) noexcept {
 void check(attributes const& how, scheduler const& s) {
     if (how.stack_size > stack::k_largest_bytes)
         base::throw_error(EINVAL, "tulle::attributes::stack_size is more than 1 GiB");
-    if (how.shepherd != -1 &&
-        (how.shepherd < -1 || how.shepherd >= static_cast<int>(s.shepherds().size())))
+    if (how.shepherd < -1 || how.shepherd >= static_cast<int>(s.shepherds().size()))
         base::throw_error(EINVAL, "tulle::attributes::shepherd does not exist");
 }
 
@@ -193,7 +191,7 @@ bool may_yield_to_one(worker& w) noexcept {
     if (w.is_guest() || w.current->shepherd >= 0 || w.run != nullptr || !stands_on_thread(w) ||
         w.owner->shortage().is_on())
         return false;
-    note_decision(w);
+    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe_due = true;
     if (w.probe_due || !reserve_spare(w)) return false;
     if (w.spares.size() < 2) {
         fiber* const second = w.owner->make_loop_fiber(w);

@@ -76,5 +76,4 @@ class Spack(unittest.TestCase):
         self.assertIn(f"cmake@{needed}:", [arguments[0] for arguments, _ in recorded["depends_on"]])
 
 
-if __name__ == "__main__":
-    unittest.main()
+planted.main()

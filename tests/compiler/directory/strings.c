@@ -9,7 +9,7 @@
 
 #define NOINLINE __attribute__((noinline))
 
-static char out[400];
+static char out[1000];
 
 NOINLINE static void put(char* at, char const* text) { memcpy(at, text, strlen(text) + 1); }
 NOINLINE static size_t length(char const* s) { return strlen(s); }
@@ -47,12 +47,18 @@ int main(void) {
         "a text that goes on beyond a line, which has sixty-four bytes, and a bit";
     put(a, long_text);
     synchronise();
+    out[90] = 'x';
+    put(out, a);
+    REQUIRE(is(out, long_text) && out[90] == 'x');
+    synchronise();
     REQUIRE(length(a) == strlen(long_text));
     synchronise();
     REQUIRE(at_most(a, 70) == 70 && at_most(a, 100) == strlen(long_text));
     put(b, "a text");
     synchronise();
     REQUIRE(order(a, b) > 0);
+    synchronise();
+    REQUIRE(order(b, a) < 0); // what is not there is greater
     synchronise();
     REQUIRE(begin(a, b, 6) == 0 && begin(b, a, 7) < 0);
     synchronise();
