@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lock of PARMACS over machines: one at a time holds it, it moves between machines, none of
-// them keeps it while another wants it, and nobody sleeps for ever.
+// The lock of PARMACS and of TNT over machines: one at a time holds it, it moves between machines,
+// none of them keeps it while another wants it, and nobody sleeps for ever.
 #include "base/spin_lock.hpp"
-#include "compat/parmacs/machine_lock.hpp"
+#include "sync/machine_lock.hpp"
 #include "sync/signal_core.hpp"
 #include "sync_world.hpp"
 
@@ -17,8 +17,8 @@
 namespace {
 
 using namespace tulle;
-using parmacs::left;
-using parmacs::stay;
+using sync::left;
+using sync::stay;
 using machine = model::parking::machine;
 
 struct sleeper {
@@ -27,14 +27,24 @@ struct sleeper {
     sync::signal_core<model::parking> signal;
 };
 
-using share = parmacs::lock_share<machine, base::basic_spin_lock<machine>>;
-using home_part = parmacs::lock_home<machine, sleeper>;
+struct local_lock : base::basic_spin_lock<machine> {
+    [[nodiscard]] bool lock_until(int tries) {
+        for (; tries != 0; --tries) {
+            if (try_lock()) return true;
+            machine::pause();
+        }
+        return false;
+    }
+};
+using share = sync::lock_share<machine, local_lock>;
+using home_part = sync::lock_home<machine, sleeper>;
 
 struct seen {
     long sleeps = 0;
     long recalls = 0;     // that found the lock free
     long locked_here = 0; // without asking
-    long most_turns = 0;  // of a machine while another one slept, in any run
+    long too_late = 0;
+    long most_turns = 0; // of a machine while another one slept, in any run
 };
 
 struct settings {
@@ -42,6 +52,7 @@ struct settings {
     int times;
     int threshold;
     int turns;
+    bool has_limit = false; // the first thread has, and may come too late
 };
 
 struct counter {
@@ -71,11 +82,26 @@ struct counter {
     void take(int at) {
         share& own = shares[static_cast<std::size_t>(at)];
         bool was_taken = false;
-        if (own.enter(was_taken)) {
-            ++all.locked_here;
-            note_turn(at);
-            return;
-        }
+        if (own.enter(was_taken)) return note_locked_here(at);
+        static_cast<void>(fetch(at, was_taken, false));
+    }
+    [[nodiscard]] bool take_in_time(int at) {
+        share& own = shares[static_cast<std::size_t>(at)];
+        bool was_taken = false;
+        auto const done = own.enter_until(2, was_taken);
+        if (done == sync::entered::too_late_and_goes_home) release_at_home();
+        if (done != sync::entered::has_share) return false;
+        if (!own.is_held_here()) return fetch(at, was_taken, true);
+        note_locked_here(at);
+        return true;
+    }
+    void note_locked_here(int at) {
+        ++all.locked_here;
+        note_turn(at);
+    }
+    // With a limit it does not wait.
+    bool fetch(int at, bool was_taken, bool has_limit) {
+        share& own = shares[static_cast<std::size_t>(at)];
         sleeper entry;
         entry.place = at;
         entry.signal.open(1);
@@ -83,11 +109,16 @@ struct counter {
         if (!a.is_granted) {
             ++all.sleeps;
             if (a.recall_at != at) recall(a.recall_at);
+            if (has_limit && home.withdraw(entry)) {
+                own.leave_share();
+                return false;
+            }
             waited[static_cast<std::size_t>(at)] = 0;
             model::check(entry.signal.wait() == sync::signal_error::none, "the only waiter");
             waited[static_cast<std::size_t>(at)] = -1;
         }
         own.arrive(a.how, !a.is_granted);
+        return true;
     }
     // Each process may see once too late that the lock is wanted.
     void note_turn(int at) {
@@ -110,14 +141,28 @@ struct counter {
             give(at);
         }
     }
+    void count_up_in_time(int at) {
+        for (int k = 0; k < how.times; ++k) {
+            if (!take_in_time(at)) {
+                ++all.too_late;
+                continue;
+            }
+            value.store(value.load() + 1);
+            give(at);
+        }
+    }
 };
 
 model::test_body body(settings const& how, seen* all = nullptr) {
     return [=](model::test& t) {
         auto& c = t.make<counter>(how);
-        for (int const at : how.machines) t.thread([&c, at] { c.count_up(at); });
+        for (std::size_t k = 0; k < how.machines.size(); ++k)
+            t.thread([&c, at = how.machines[k], has_limit = k == 0 && how.has_limit] {
+                has_limit ? c.count_up_in_time(at) : c.count_up(at);
+            });
         t.at_end([=, &c] {
-            model::check(c.value.load() == static_cast<int>(how.machines.size()) * how.times,
+            model::check(c.value.load() + c.all.too_late ==
+                             static_cast<int>(how.machines.size()) * how.times,
                          "nobody was there at the same time");
             for (share& each : c.shares)
                 model::check(each.unlock(how.turns) == left::not_held, "nobody holds it");
@@ -125,6 +170,7 @@ model::test_body body(settings const& how, seen* all = nullptr) {
             all->sleeps += c.all.sleeps;
             all->recalls += c.all.recalls;
             all->locked_here += c.all.locked_here;
+            all->too_late += c.all.too_late;
             all->most_turns = std::max(all->most_turns, c.all.most_turns);
         });
     };
@@ -179,6 +225,14 @@ TEST(parmacs_machine_lock, leaves_a_machine_after_so_many_turns) {
     // Nothing but the bound sees to that.
     EXPECT_GT(explored("parmacs_machine_lock_unbounded", {{0, 0, 1}, 6, k_always, 1000}).most_turns,
               5);
+}
+
+// One for whom the lock was left at the machine, and who comes too late for it, sends it home; one
+// who waits there for it no longer is not told.
+TEST(parmacs_machine_lock, whoever_comes_too_late_keeps_nobody_waiting) {
+    seen const all = explored("parmacs_machine_lock_late", {{0, 0, 1}, 2, k_always, 100, true});
+    EXPECT_GT(all.too_late, 100);
+    EXPECT_GT(all.sleeps, 100);
 }
 
 TEST(parmacs_machine_lock, every_order_is_needed) {

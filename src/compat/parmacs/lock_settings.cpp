@@ -3,35 +3,20 @@
 
 #include "compat/parmacs/failure.hpp"
 
-#include <charconv>
 #include <climits>
-#include <cstdlib>
-#include <string_view>
-#include <system_error>
 
 namespace tulle::parmacs {
 
 namespace {
 
-constexpr int k_threshold = 16;
-constexpr int k_turns = 64;
-
-int number_from(char const* name, int least, int otherwise) noexcept {
-    char const* const text = std::getenv(name); // NOLINT(concurrency-mt-unsafe): nobody changes it
-    if (text == nullptr) return otherwise;
-    std::string_view const digits(text);
-    int value = -1;
-    auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc{} || end != digits.data() + digits.size() || value < least)
-        fail("%s=%s: set it to a number from %d to %d", name, text, least, INT_MAX);
-    return value;
+void refuse(char const* name, char const* text, int least) noexcept {
+    fail("%s=%s: set it to a number from %d to %d", name, text, least, INT_MAX);
 }
 
 } // namespace
 
-lock_settings const& chosen_locks() noexcept {
-    static lock_settings const s_chosen{number_from("TULLE_LOCK_THRESHOLD", 0, k_threshold),
-                                        number_from("TULLE_LOCK_TURNS", 1, k_turns)};
+sync::lock_settings const& chosen_locks() noexcept {
+    static sync::lock_settings const s_chosen = sync::lock_settings_of_environment(&refuse);
     return s_chosen;
 }
 

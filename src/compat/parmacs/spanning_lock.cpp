@@ -11,7 +11,9 @@ namespace tulle::parmacs {
 
 namespace {
 
-using home_part = lock_home<os::machine, waiter>;
+using sync::left;
+using sync::stay;
+using home_part = sync::lock_home<os::machine, waiter>;
 
 static_assert(sizeof(named<spanning_lock>) <= k_line);
 

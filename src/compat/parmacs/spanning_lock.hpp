@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lock of LOCK. On one machine it is the share of that machine alone. On several, each has a
-// share, and the home knows which machine has the lock (machine_lock.hpp).
+// share, and the home knows which machine has the lock (sync/machine_lock.hpp).
 #pragma once
 
 #include "compat/parmacs/home_calls.hpp"
-#include "compat/parmacs/machine_lock.hpp"
 #include "compat/parmacs/waiting.hpp"
 #include "os/machine.hpp"
+#include "sync/machine_lock.hpp"
 
 #include <cstdint>
 
 namespace tulle::parmacs {
 
-using machine_share = lock_share<os::machine, shared_lock>;
+using machine_share = sync::lock_share<os::machine, shared_lock>;
 
 // Zero bytes are a free one.
 struct spanning_lock {
     machine_share share; // of the home's machine
-    lock_home<os::machine, waiter> home;
+    sync::lock_home<os::machine, waiter> home;
 };
 
 // Where processes are on several machines; `home`: -1 is this one. False: it is no lock.

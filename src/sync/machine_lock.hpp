@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock for processes on several machines, in two levels. Processes of one machine take turns at
-// the machine's share of the lock, in memory that they have in common. Who has the share asks the
-// home for the lock, for its machine. While nobody contends, the lock goes home with each unlock.
+// A lock in two levels, for processes on several machines, or threads of several places: then
+// "machine" and "process" mean place and thread. Processes of one machine take turns at the
+// machine's share of the lock, in memory that they have in common. Who has the share asks the home
+// for the lock, for its machine. While nobody contends, the lock goes home with each unlock.
 // Contended, it stays with the machine, whose processes pass it on among themselves, until another
 // machine wants it. Then it leaves when none of them waits, or after so many more turns.
 // Sources: hierarchical and contention-sensitive locks: N. Ekström, "Improving DSZOOM's run time
@@ -14,13 +15,19 @@
 #include <cstdint>
 #include <mutex>
 
-namespace tulle::parmacs {
+namespace tulle::sync {
 
 // How a machine has the lock.
 enum class stay : std::uint8_t {
     nowhere,      // it has not
     once,         // until the next unlock
     until_wanted, // until another machine wants it
+};
+
+enum class entered : std::uint8_t {
+    has_share,
+    too_late,
+    too_late_and_goes_home, // the caller tells the home
 };
 
 enum class left : std::uint8_t {
@@ -50,6 +57,23 @@ public:
         }
         return m_stay.load(std::memory_order_relaxed) != stay::nowhere; // relaxed: under the share
     }
+    // Without waiting, or until Local's limit. True: the caller has the share, and goes on as after
+    // enter(): is_held_here() says whether the machine has the lock.
+    [[nodiscard]] bool try_enter() noexcept { return m_local.try_lock(); }
+    template <class Limit>
+    [[nodiscard]] entered enter_until(Limit const& limit, bool& was_taken) noexcept {
+        was_taken = !m_local.try_lock();
+        if (!was_taken) return entered::has_share;
+        m_waiting.fetch_add(1, std::memory_order_relaxed); // relaxed, both: as in enter
+        bool const has_share = m_local.lock_until(limit);
+        m_waiting.fetch_sub(1, std::memory_order_relaxed);
+        if (has_share) return entered::has_share;
+        // Who has unlocked meanwhile may have left the lock here for this waiter.
+        return look_again() == left::goes_home ? entered::too_late_and_goes_home
+                                               : entered::too_late;
+    }
+    // Instead of arrive(): the home has not given the lock.
+    void leave_share() noexcept { static_cast<void>(m_local.unlock()); }
     void arrive(stay how, bool is_wanted) noexcept {
         // relaxed: under the share; recall() reads it there.
         m_stay.store(how, std::memory_order_relaxed);
@@ -71,11 +95,7 @@ public:
                           (is_wanted && (m_turns.load() >= most || !is_waited_for()));
         if (goes) leave();
         static_cast<void>(m_local.unlock());
-        if (goes) return left::goes_home;
-        Machine::fence_seq_cst(); // pairs with that of recall
-        // relaxed, both: after the fence. Who waits here unlocks later, and looks then.
-        if (m_is_wanted.load(std::memory_order_relaxed) == 0 || is_waited_for()) return left::stays;
-        return leave_if_free() ? left::goes_home : left::stays;
+        return goes ? left::goes_home : look_again();
     }
     // By any process of this machine; does not wait. True: the lock goes home, and whoever wants it
     // tells the home. Otherwise it does later, if it is here.
@@ -88,6 +108,13 @@ public:
 private:
     [[nodiscard]] bool is_waited_for() const noexcept {
         return m_waiting.load(std::memory_order_relaxed) != 0; // relaxed: see unlock
+    }
+    [[nodiscard]] left look_again() noexcept {
+        Machine::fence_seq_cst(); // pairs with that of recall
+        // relaxed, both: after the fence. Who waits here unlocks later, or comes too late, and
+        // looks then.
+        if (m_is_wanted.load(std::memory_order_relaxed) == 0 || is_waited_for()) return left::stays;
+        return leave_if_free() ? left::goes_home : left::stays;
     }
     // With the share.
     void leave() noexcept {
@@ -145,6 +172,20 @@ public:
         m_may_be_recalled.store(false);
         return {false, how, from};
     }
+    // The entry waits no longer. False: it has the lock, and is told.
+    [[nodiscard]] bool withdraw(Entry& own) noexcept {
+        section const held(m_lock);
+        Entry* before = nullptr;
+        Entry* at = m_first.load();
+        while (at != nullptr && at != &own) {
+            before = at;
+            at = static_cast<Entry*>(at->after.load());
+        }
+        if (at == nullptr) return false;
+        auto* const behind = static_cast<Entry*>(own.after.load());
+        before != nullptr ? before->after.store(behind) : m_first.store(behind);
+        return true;
+    }
     // By the machine that has it. Whom to tell, that it has the lock now and that it is wanted; or
     // null.
     [[nodiscard]] Entry* release() noexcept {
@@ -182,4 +223,4 @@ private:
     plain<Entry*> m_first{nullptr};
 };
 
-} // namespace tulle::parmacs
+} // namespace tulle::sync
