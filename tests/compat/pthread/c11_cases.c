@@ -147,7 +147,6 @@ static void* uses_old_signals(void* argument) {
     SHOW(s_handled == 0);
     SHOW(sigpending(&set) == 0 && sigismember(&set, SIGUSR2));
     SHOW(sigrelse(SIGUSR2));
-    usleep(1000);
     SHOW(s_handled == SIGUSR2);
     SHOW(sigset(SIGUSR2, SIG_HOLD) == handle);
     SHOW(sigset(SIGUSR2, SIG_IGN) == SIG_HOLD);
@@ -204,8 +203,8 @@ void older_functions(void) {
     signal(SIGUSR2, handle);
     pthread_create(&t, NULL, is_sent_values, NULL);
     while (s_sleeps == 0) usleep(1000);
-    SHOW(pthread_sigqueue(t, SIGUSR2, (union sigval){.sival_int = 4}));
     SHOW(pthread_sigqueue(t, -1, (union sigval){.sival_int = 4}) == EINVAL);
+    SHOW(pthread_sigqueue(t, SIGUSR2, (union sigval){.sival_int = 4}));
     pthread_join(t, NULL);
     SHOW(s_handled == SIGUSR2);
 }

@@ -27,10 +27,11 @@
 
 static atomic_int s_waits;
 
-// Other threads run meanwhile, and some of them wait by then.
+// Other threads run meanwhile, and some of them wait by then: nothing tells from outside when a
+// call has begun to wait, so that there is time for it on a busy machine, too.
 static void let_wait(int count) {
     while (s_waits < count) usleep(1000);
-    usleep(10000);
+    usleep(100000);
 }
 
 static struct timespec after_ms(long ms) {
@@ -158,7 +159,9 @@ static void handle_nothing(int number) { (void)number; }
 static void* is_interrupted(void* argument) {
     struct message m;
     s_waits = s_waits + 1;
-    return msgrcv(s_queue, &m, sizeof m.text, 5, 0) == -1 && errno == EINTR ? argument : NULL;
+    int const is = msgrcv(s_queue, &m, sizeof m.text, 5, 0) == -1 && errno == EINTR;
+    s_waits = s_waits + 1;
+    return is ? argument : NULL;
 }
 
 static void show_result(char const* name, pthread_t t, void* expected) {
@@ -181,15 +184,14 @@ static void* uses_queue(void* argument) {
     struct sigaction const action = {.sa_handler = handle_nothing, .sa_flags = SA_RESTART};
     sigaction(SIGUSR1, &action, NULL);
     pthread_create(&t, NULL, is_interrupted, argument);
-    let_wait(2);
-    pthread_kill(t, SIGUSR1);
+    for (let_wait(2); s_waits == 2; usleep(10000)) pthread_kill(t, SIGUSR1);
     show_result("interrupted", t, argument);
 
     int count = 0;
     while (msgsnd(s_queue, &m, sizeof m.text, IPC_NOWAIT) == 0) ++count;
     SHOW(errno == EAGAIN);
     pthread_create(&t, NULL, sends_to_full, argument);
-    let_wait(3);
+    let_wait(4);
     while (count-- != 0)
         if (msgrcv(s_queue, &m, sizeof m.text, 7, 0) < 0) abort();
     show_result("sent", t, argument);
@@ -197,7 +199,7 @@ static void* uses_queue(void* argument) {
     puts(m.text);
 
     pthread_create(&t, NULL, waits_for_removal, argument);
-    let_wait(4);
+    let_wait(5);
     SHOW(msgctl(s_queue, IPC_RMID, NULL));
     show_result("removed", t, argument);
     return argument;
