@@ -119,6 +119,10 @@ void answer_requests() noexcept {
     if (::sigaction(SIGQUIT, &wanted, nullptr) == 0) g_mark = make_mark();
 }
 
+void forget_request() noexcept {
+    g_busy.store(false, std::memory_order_relaxed); // relaxed: there is one thread
+}
+
 void stop_answering() noexcept {
     struct sigaction present {};
     if (::sigaction(SIGQUIT, nullptr, &present) == 0 && is_ours(present)) {

@@ -13,5 +13,7 @@ namespace tulle::diag {
 void answer_requests() noexcept;
 void stop_answering() noexcept;
 [[nodiscard]] bool answers_requests() noexcept;
+// In a forked child: the request that was being answered is the parent's.
+void forget_request() noexcept;
 
 } // namespace tulle::diag

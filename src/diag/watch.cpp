@@ -65,6 +65,7 @@ void end_program(standstill found) noexcept {
 } // namespace
 
 void (*watch(deadlock_action action) noexcept)(standstill found) noexcept {
+    static_cast<void>(circles()); // made before a worker asks, during which others may fork
     switch (action) {
         case deadlock_action::off: return nullptr;
         case deadlock_action::warn: return &warn;

@@ -176,6 +176,9 @@ memory_calls const& system_memory() noexcept {
     return k_calls;
 }
 
+void lock_refused_memory() noexcept { g_refused.lock.lock(); }
+void unlock_refused_memory() noexcept { g_refused.lock.unlock(); }
+
 std::size_t page_size() noexcept {
     static std::size_t const size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     return size;

@@ -47,4 +47,8 @@ struct memory_calls {
 // it.
 [[nodiscard]] bool can_install_guards(memory_calls const& calls) noexcept;
 
+// Called around fork(2): what the kernel would not take back is whole in the child.
+void lock_refused_memory() noexcept;
+void unlock_refused_memory() noexcept;
+
 } // namespace tulle::os

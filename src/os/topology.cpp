@@ -33,6 +33,8 @@ std::vector<int> allowed_cpus(pid_t thread) {
 // Where each CPU is. That does not change.
 class locality_map {
 public:
+    void lock() noexcept { m_lock.lock(); }
+    void unlock() noexcept { m_lock.unlock(); }
     locality of(int cpu) {
         std::lock_guard const held(m_lock);
         auto const index = static_cast<std::size_t>(cpu);
@@ -66,7 +68,8 @@ private:
 
 locality_map& localities() {
     // Never destroyed: static objects may start the run time.
-    static auto* const map = new locality_map;
+    alignas(locality_map) static std::byte s_storage[sizeof(locality_map)];
+    static auto* const map = ::new (static_cast<void*>(s_storage)) locality_map;
     return *map;
 }
 
@@ -100,6 +103,9 @@ std::string describe(topology const& found) {
 } // namespace
 
 locality locality_of_cpu(int cpu) { return localities().of(cpu); }
+
+void lock_localities() noexcept { localities().lock(); }
+void unlock_localities() noexcept { localities().unlock(); }
 
 int workers_for(int allowed_cpus, double quota_cpus) noexcept {
     double const wanted =

@@ -58,4 +58,8 @@ struct allowance {
 // fewer than 1.
 [[nodiscard]] int workers_for(int allowed_cpus, double quota_cpus) noexcept;
 
+// Called around fork(2): nobody is in the middle of a search for where the CPUs are.
+void lock_localities() noexcept;
+void unlock_localities() noexcept;
+
 } // namespace tulle::os

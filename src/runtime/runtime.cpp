@@ -4,6 +4,7 @@
 
 #include "arch/fiber_annotations.hpp"
 #include "base/error.hpp"
+#include "diag/answer.hpp"
 #include "diag/explain_report.hpp"
 #include "diag/fault_handler.hpp"
 #include "diag/stack_use_report.hpp"
@@ -11,6 +12,7 @@
 #include "io/reactor.hpp"
 #include "membership/membership.hpp"
 #include "membership/mpi_job.hpp"
+#include "os/memory.hpp"
 #include "sched/first_use.hpp"
 #include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
@@ -158,9 +160,17 @@ void on_fork() { the().before_process_fork(); }
 void on_fork_in_parent() { the().after_process_fork(false); }
 void on_fork_in_child() { the().after_process_fork(true); }
 
+// An object that another thread is about to make when it is first asked for would never be there in
+// the child.
+void make_what_is_made_once() noexcept {
+    static_cast<void>(io::reactor::instance());
+    static_cast<void>(os::page_size());
+}
+
 } // namespace
 
 void instance::before_process_fork() noexcept {
+    make_what_is_made_once();
     m_lock.lock(); // nobody waits for a thread of ours while holding it
     m_cpus.before_process_fork();
     sched::scheduler::instance().around_fork().prepare();
@@ -171,6 +181,7 @@ void instance::after_process_fork(bool in_child) noexcept {
     in_child ? threads.in_child() : threads.in_parent();
     if (in_child) m_owes_stacks = m_owes_explanation = false; // the parent's
     if (in_child) membership::forget();
+    if (in_child) diag::forget_request();
     if (in_child) io::reactor::instance().forget();
     m_cpus.after_process_fork(in_child);
     m_lock.unlock();

@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <new>
 
 namespace tulle::sched {
 
@@ -85,6 +86,8 @@ public:
     // Called after the scheduler has been told to stop. It returns when no check is under way that
     // began before.
     void wait_for_checks() noexcept;
+    // In a forked child, in which no check is under way.
+    void forget_checks() noexcept { ::new (static_cast<void*>(&m_lock)) std::mutex; }
     // Names an OS thread of the library that never wakes a thread: it does not keep a deadlock from
     // being found. 0: there is none. relaxed: as the numbers of workers.
     void set_helper(int tid) noexcept { m_helper.store(tid, std::memory_order_relaxed); }

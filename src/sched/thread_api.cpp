@@ -16,6 +16,7 @@
 #include <tulle/schedule_point.hpp>
 #include <tulle/this_thread.hpp>
 
+#include <atomic>
 #include <cerrno>
 #include <new>
 
@@ -156,11 +157,21 @@ constexpr bool k_frames_are_small = false;
 #endif
 
 // Nor does the dynamic linker, where calls are bound lazily.
+bool may_be_compact() noexcept {
+    enum : int { unknown, no, yes };
+    constinit static std::atomic<int> s_known{unknown}; // relaxed, both: it is always the same
+    int known = s_known.load(std::memory_order_relaxed);
+    if (TULLE_UNLIKELY(known == unknown)) {
+        known = k_frames_are_small && os::binds_at_start() ? yes : no;
+        s_known.store(known, std::memory_order_relaxed);
+    }
+    return known == yes;
+}
+
 stack::size_class class_of(attributes const& how) noexcept {
-    static bool const may_be_compact = k_frames_are_small && os::binds_at_start();
     stack::size_class const wanted = stack::class_for(how.stack_size);
-    return wanted.is_compact() && !may_be_compact ? stack::class_for(stack::k_smallest_bytes)
-                                                  : wanted;
+    return wanted.is_compact() && !may_be_compact() ? stack::class_for(stack::k_smallest_bytes)
+                                                    : wanted;
 }
 
 // Chooses the stack of a thread that says how large it is to be.

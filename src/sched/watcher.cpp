@@ -71,7 +71,8 @@ void watcher::stop() noexcept {
 
 void watcher::forget() noexcept {
     m_runs = false;
-    m_tid.store(0, std::memory_order_relaxed); // relaxed, both: there is no watcher
+    m_tid.store(0, std::memory_order_relaxed); // relaxed, all: there is no watcher
+    m_pauses.store(false, std::memory_order_relaxed);
     m_sleeps_until.store(0, std::memory_order_relaxed);
     m_tasks.clear();
 }

@@ -139,6 +139,7 @@ int futex_wake(futex_word& word, int most, std::uint32_t bits) noexcept {
 }
 
 void forget_futex_waiters() noexcept {
+    s_in_kernel.store(0, std::memory_order_relaxed); // relaxed: there is one thread
     for (bucket& b : s_buckets) ::new (static_cast<void*>(&b)) bucket;
 }
 

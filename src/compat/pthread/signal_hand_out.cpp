@@ -160,10 +160,15 @@ void call_server() noexcept {
 // A handler that does not restart calls has run on main.
 std::atomic<bool> s_main_was_interrupted{false};
 
+// Made when the library is loaded, and anew in a forked child, as others may have been in it.
+alignas(detail::cancellation) std::byte s_attention_of_main[sizeof(detail::cancellation)];
+
+__attribute__((constructor(102))) void make_attention_of_main() {
+    ::new (static_cast<void*>(s_attention_of_main)) detail::cancellation(nullptr);
+}
+
 detail::cancellation& attention_of_main() noexcept {
-    alignas(detail::cancellation) static std::byte s_storage[sizeof(detail::cancellation)];
-    static auto* const the = ::new (static_cast<void*>(s_storage)) detail::cancellation(nullptr);
-    return *the;
+    return *std::launder(reinterpret_cast<detail::cancellation*>(s_attention_of_main));
 }
 
 void* serve(void*) {
@@ -299,6 +304,7 @@ bool main_was_interrupted() noexcept {
 }
 
 void forget_signals() noexcept {
+    make_attention_of_main();
     ::new (static_cast<void*>(&s_lock)) base::spin_lock;
     s_runs = false;
     // relaxed, all: there is one thread.

@@ -38,13 +38,41 @@ enum class run_time_state : int { not_started, starting, started, not_here };
 std::atomic<run_time_state> s_state{run_time_state::not_started};
 std::atomic<std::uint32_t> s_alive{0}; // threads, but OS threads; a word of the futex table
 
+// What the C library does at the end of a thread, and where its resolver's pointer lies, from the
+// thread pointer. Found before there are threads: in a child that is forked while another thread
+// begins with a static variable, that never ends.
+struct parts_of_libc {
+    std::ptrdiff_t resolver = 0;
+    void (*call_tls_destructors)() = nullptr; // null: a library that is linked statically
+    void (*free_own)() = nullptr;             // likewise
+
+    void find() noexcept {
+        resolver = reinterpret_cast<std::ptrdiff_t>(find_symbol("__resp")) -
+                   reinterpret_cast<std::ptrdiff_t>(arch::thread_pointer());
+        call_tls_destructors = reinterpret_cast<void (*)()>(find_symbol("__call_tls_dtors"));
+        free_own = reinterpret_cast<void (*)()>(find_symbol("__libc_thread_freeres"));
+    }
+};
+constinit parts_of_libc s_parts;
+
 // The library is loaded: whatever the run time calls itself is known from now on.
 __attribute__((constructor(101))) void prepare_calls() { find_all_in_libc(); }
+
+// Of others to `t`, the caller of fork: nothing is pending in a child, and one of them may have
+// been about to end its waits. That it has been cancelled stays.
+void forget_requests(thread& t) noexcept {
+    // relaxed, all: there is one thread.
+    t.pending.store(0, std::memory_order_relaxed);
+    t.lent.store(0, std::memory_order_relaxed);
+    t.unblocked_on.store(0, std::memory_order_relaxed);
+    ::new (static_cast<void*>(&t.attention)) detail::cancellation(nullptr);
+    if (t.is_cancelled.load(std::memory_order_relaxed)) static_cast<void>(t.attention.request());
+}
 
 // In a child process only the caller is left, and the run time starts anew if it makes a thread.
 void after_fork_in_child() noexcept {
     forget_futex_waiters();
-    thread const* const t = self();
+    thread* const t = self();
     thread_blocks::forget_others(t);
     s_alive.store(t == nullptr ? 0 : 1, std::memory_order_relaxed); // relaxed: one thread
     if (s_state.load(std::memory_order_relaxed) != run_time_state::not_here)
@@ -55,6 +83,7 @@ void after_fork_in_child() noexcept {
     forget_changes_of_actions();
     forget_signals();
     if (t == nullptr) return;
+    forget_requests(*t);
     sigset_t const blocked = as_sigset(t->blocked.load(std::memory_order_relaxed)); // relaxed: own
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
 }
@@ -89,6 +118,7 @@ run_time_state start_run_time() noexcept try {
         }
         pthread_atfork(nullptr, nullptr, &after_fork_in_child);
         choose_options();
+        s_parts.find();
         s_is_prepared = true;
     }
     begin_signals(mask_of_caller() | mask_of_main());
@@ -126,9 +156,7 @@ bool start_once() noexcept {
 // Its C library's resolver keeps its state in memory of the thread.
 void give_resolver(thread& t) noexcept {
     static_assert(sizeof(struct __res_state) <= sizeof t.resolver);
-    static auto const place = reinterpret_cast<std::ptrdiff_t>(find_symbol("__resp")) -
-                              reinterpret_cast<std::ptrdiff_t>(arch::thread_pointer());
-    auto* const pointer = static_cast<std::byte*>(t.block) + place;
+    auto* const pointer = static_cast<std::byte*>(t.block) + s_parts.resolver;
     *reinterpret_cast<void**>(pointer) = t.resolver;
 }
 
@@ -144,10 +172,8 @@ TULLE_NOINLINE void run_start(thread& t) {
 }
 
 void call_destructors(thread& t) noexcept {
-    static auto* const call_tls_destructors =
-        reinterpret_cast<void (*)()>(find_symbol("__call_tls_dtors"));
     t.is_ending = true;
-    if (call_tls_destructors != nullptr) call_tls_destructors();
+    if (s_parts.call_tls_destructors != nullptr) s_parts.call_tls_destructors();
     destroy_values();
     uselocale(LC_GLOBAL_LOCALE); // the block may be used again
 }
@@ -155,9 +181,7 @@ void call_destructors(thread& t) noexcept {
 // What the C library has of its own in the block is kept for the next thread (thread_block.cpp),
 // unless it is linked statically.
 void free_own_of_libc() noexcept {
-    static auto* const free_own =
-        reinterpret_cast<void (*)()>(find_symbol("__libc_thread_freeres"));
-    if (free_own != nullptr) free_own();
+    if (s_parts.free_own != nullptr) s_parts.free_own();
 }
 
 void end_one() noexcept {

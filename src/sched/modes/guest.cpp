@@ -36,6 +36,8 @@ pthread_key_t end_of_os_thread() noexcept {
 
 } // namespace
 
+void make_key_of_ends() noexcept { static_cast<void>(end_of_os_thread()); }
+
 void watch_end_of_os_thread(worker* w) noexcept {
     if (int const error = pthread_setspecific(end_of_os_thread(), w))
         base::fatal("no memory to attach an OS thread (errno %d)", error);

@@ -18,6 +18,8 @@ namespace tulle::sched {
 // that says why not.
 [[nodiscard]] TULLE_COLD int attach_caller() noexcept;
 
+// So that nobody is about to make it: the key by which ends of OS threads are noticed.
+void make_key_of_ends() noexcept;
 // From now on a guest is detached when the calling OS thread ends; that the OS thread of another
 // worker ends is an error. Null: nothing is done any more.
 void watch_end_of_os_thread(worker* w) noexcept;

@@ -3,7 +3,9 @@
 
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
+#include "os/memory.hpp"
 #include "os/thread.hpp"
+#include "os/topology.hpp"
 #include "sched/foreign_visits.hpp"
 #include "sched/join.hpp"
 #include "sched/modes/guest.hpp"
@@ -71,16 +73,21 @@ void move_identity(fiber& from, thread_identity& from_root, thread_frame const* 
 
 void process_fork::prepare() noexcept {
     scheduler& s = m_scheduler;
+    make_key_of_ends();
     s.m_active.lock_for_process_fork();
     lock_names();
     s.m_guests.lock_for_process_fork();
     s.m_timers.lock_for_process_fork();
     s.m_deques.lock_for_process_fork();
     for_each_deque(caller(), [](record_deque& d) { d.lock_for_process_fork(); });
+    os::lock_localities();
+    os::lock_refused_memory();
 }
 
 void process_fork::in_parent() noexcept {
     scheduler& s = m_scheduler;
+    os::unlock_refused_memory();
+    os::unlock_localities();
     for_each_deque(caller(), [](record_deque& d) { d.unlock_after_process_fork(); });
     s.m_deques.unlock_after_process_fork();
     s.m_timers.unlock_after_process_fork();
@@ -100,6 +107,7 @@ void process_fork::in_child() noexcept {
     s.m_guests.forget_all_but(old);
     s.m_guests_surplus = 0;
     s.m_watcher.forget();
+    s.m_standstills.forget_checks();
     s.m_running.store(false, std::memory_order_release);  // pairs with is_running
     s.m_stopping.store(false, std::memory_order_relaxed); // relaxed: there is one OS thread
     if (old != nullptr && !old->is_guest()) become_guest(*old);

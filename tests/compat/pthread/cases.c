@@ -731,6 +731,7 @@ static struct {
     {"masks_of_programs", masks_of_programs},
     {"vforks", vforks},
     {"forks_among_others", forks_among_others},
+    {"forks_at_begin", forks_at_begin},
     {"once_over_fork", once_over_fork},
     {"waits_for_children", waits_for_children},
     {"cancelled_waits", cancelled_waits},

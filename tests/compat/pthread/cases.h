@@ -39,6 +39,7 @@ void stacks_of_handlers(void);
 void masks_of_programs(void);
 void vforks(void);
 void forks_among_others(void);
+void forks_at_begin(void);
 void once_over_fork(void);
 void waits_for_children(void);
 void cancelled_waits(void);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of POSIX threads print the same upon the C library and upon libtulle-preload, which `tulle run --pthreads` loads.
-Arguments: the program `tulle`, the program of cases."""
+Arguments: the program `tulle`, the program of cases, a library by which static variables are made slowly."""
 import os
 import pathlib
 import shutil
@@ -10,8 +10,8 @@ import sys
 import tempfile
 import unittest
 
-TULLE, CASES = (os.path.abspath(path) for path in sys.argv[1:3])
-del sys.argv[1:3]
+TULLE, CASES, SLOW_STATICS = (os.path.abspath(path) for path in sys.argv[1:4])
+del sys.argv[1:4]
 WAY = (TULLE, "run", "--pthreads")
 
 
@@ -47,6 +47,11 @@ class Conformance(unittest.TestCase):
         for line in ("got: 20", "count: 4000", "pthread_mutex_lock(&s_ceiling) == EINVAL: 1", "pthread_mutex_trylock(&s_ceiling) == EINVAL: 1",
                      "before: 20", "pthread_mutex_lock(&s_ceiling): 0", "before: 30"):
             self.assertIn(line + "\n", done.stdout)
+
+    def test_forks_while_another_thread_makes_what_is_made_once(self):
+        for workers in ("1", "2"):
+            done = run(CASES, "forks_at_begin", LD_PRELOAD=f"{SLOW_STATICS}:{library()}", TULLE_WORKERS=workers)
+            self.assertEqual((done.returncode, done.stdout), (0, "good: 20\n"), done)
 
     def test_all_cases(self):
         self.compare()

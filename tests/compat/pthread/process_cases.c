@@ -224,6 +224,43 @@ void forks_among_others(void) {
     SHOW(good);
 }
 
+// --- fork while the first threads begin, wait and end --------------------------------------------
+
+static void* reads_byte(void* pipe_end) {
+    char byte = 0;
+    return (void*)(intptr_t)read(*(int*)pipe_end, &byte, 1);
+}
+static void* waits_once(void* argument) {
+    int ends[2];
+    if (pipe(ends) != 0) abort();
+    pthread_t reader;
+    pthread_create(&reader, NULL, reads_byte, &ends[0]);
+    if (write(ends[1], "x", 1) != 1) abort();
+    pthread_join(reader, NULL);
+    return argument;
+}
+
+void forks_at_begin(void) {
+    enum { k_children = 20 };
+    pid_t children[k_children];
+    pthread_t t;
+    int good = 0;
+    fflush(stdout);
+    pthread_create(&t, NULL, waits_once, NULL);
+    for (int k = 0; k != k_children; ++k) {
+        children[k] = fork();
+        if (children[k] == 0) {
+            alarm(20); // rather than stand still for ever
+            in_thread(waits_once, NULL);
+            _exit((intptr_t)in_thread(add_own, (void*)2) == 9 ? 5 : 3);
+        }
+        usleep(20000);
+    }
+    for (int k = 0; k != k_children; ++k) good += end_of(children[k]) == 5;
+    pthread_join(t, NULL);
+    SHOW(good);
+}
+
 // --- pthread_once that another thread has begun --------------------------------------------------
 
 static pthread_once_t s_once = PTHREAD_ONCE_INIT;
