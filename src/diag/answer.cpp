@@ -24,6 +24,7 @@ namespace {
 
 std::atomic<bool> g_busy{false}; // a handler is at work
 void* g_mark = nullptr;
+bool g_leaves_ignored = false;
 sighandler_t g_before = SIG_DFL; // what SIGQUIT did without us: the default or nothing
 
 struct request {
@@ -111,6 +112,7 @@ void answer_requests() noexcept {
     struct sigaction present {};
     if (::sigaction(SIGQUIT, nullptr, &present) != 0 || is_ours(present)) return;
     if (present.sa_handler != SIG_DFL && present.sa_handler != SIG_IGN) return;
+    if (g_leaves_ignored && present.sa_handler == SIG_IGN) return;
     g_before = present.sa_handler;
     struct sigaction wanted {};
     wanted.sa_sigaction = &on_request;
@@ -118,6 +120,8 @@ void answer_requests() noexcept {
     sigfillset(&wanted.sa_mask);
     if (::sigaction(SIGQUIT, &wanted, nullptr) == 0) g_mark = make_mark();
 }
+
+void leave_ignored() noexcept { g_leaves_ignored = true; }
 
 void forget_request() noexcept {
     g_busy.store(false, std::memory_order_relaxed); // relaxed: there is one thread

@@ -13,6 +13,9 @@ namespace tulle::diag {
 void answer_requests() noexcept;
 void stop_answering() noexcept;
 [[nodiscard]] bool answers_requests() noexcept;
+// Called before: nothing is answered where SIGQUIT is ignored, as programs that this one starts are
+// to ignore it, too.
+void leave_ignored() noexcept;
 // In a forked child: the request that was being answered is the parent's.
 void forget_request() noexcept;
 

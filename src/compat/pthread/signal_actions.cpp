@@ -4,6 +4,7 @@
 #include "base/spin_lock.hpp"
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/signals.hpp"
+#include "diag/answer.hpp"
 #include "os/thread.hpp"
 #include "sched/worker.hpp"
 
@@ -122,6 +123,7 @@ int change_action(int signal, struct sigaction const* wanted, struct sigaction* 
         return TULLE_LIBC(sigaction)(signal, wanted, before);
     struct sigaction found {};
     if (TULLE_LIBC(sigaction)(signal, nullptr, &found) != 0) return -1; // not the program's
+    if (signal == SIGQUIT && diag::answers_requests()) found = sigaction_from({}); // the run time's
     signal_action const next = wanted != nullptr ? action_from(*wanted) : signal_action{};
     action_cell& cell = s_actions[static_cast<std::size_t>(signal)];
     int const result = with_lock([&] {

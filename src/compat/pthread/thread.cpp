@@ -7,6 +7,7 @@
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/robust_mutex.hpp"
 #include "compat/pthread/signals.hpp"
+#include "diag/answer.hpp"
 #include "os/clock.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
@@ -118,6 +119,7 @@ run_time_state start_run_time() noexcept try {
         }
         pthread_atfork(nullptr, nullptr, &after_fork_in_child);
         choose_options();
+        diag::leave_ignored();
         s_parts.find();
         s_is_prepared = true;
     }

@@ -53,6 +53,13 @@ class Conformance(unittest.TestCase):
             done = run(CASES, "forks_at_begin", LD_PRELOAD=f"{SLOW_STATICS}:{library()}", TULLE_WORKERS=workers)
             self.assertEqual((done.returncode, done.stdout), (0, "good: 20\n"), done)
 
+    def test_what_is_ignored_at_the_start_stays_ignored(self):
+        """A shell has its background jobs ignore SIGINT and SIGQUIT."""
+        background = ("sh", "-c", '"$@" & wait $!', "sh")
+        native, ours = run(*background, CASES, "masks_of_programs"), run(*background, *WAY, CASES, "masks_of_programs")
+        self.assertIn("SigIgn:\t0000000000000007\n", native.stdout)
+        self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (0, native.stdout, native.stderr))
+
     def test_all_cases(self):
         self.compare()
 

@@ -113,8 +113,20 @@ static void* blocks_others(void* argument) {
     return argument;
 }
 
+// Whether the signals of the keyboard are ignored is the caller's, and nobody has changed it.
+static void* looks_at_keyboard(void* argument) {
+    struct sigaction action;
+    for (int number = SIGINT; number <= SIGQUIT; ++number) {
+        sigaction(number, NULL, &action);
+        SHOW(action.sa_handler == SIG_IGN);
+        SHOW(action.sa_handler == SIG_DFL);
+    }
+    return argument;
+}
+
 void masks_of_programs(void) {
     signal(SIGHUP, SIG_IGN);
+    in_thread(looks_at_keyboard, NULL);
     in_thread(blocks_others, NULL);
     in_thread(starts_programs, NULL);
 }
