@@ -227,11 +227,10 @@ private:
     }
     void print_origin(sched::thread_view const& seen) noexcept {
         if (seen.site != nullptr) return print_site(m_out, m_symbols.at(call_before(seen.site)));
-        if (seen.stolen != nullptr)
-            m_out.print("    forked as %s\n",
-                        m_symbols.at(reinterpret_cast<std::uintptr_t>(seen.stolen->run))
-                            .back()
-                            .function.c_str());
+        if (seen.stolen != nullptr) {
+            m_out.print("    ");
+            print_callable(m_out, m_symbols.at(reinterpret_cast<std::uintptr_t>(seen.stolen->run)));
+        }
     }
     void print_stack(thread_group const& g) noexcept {
         int number = 0;

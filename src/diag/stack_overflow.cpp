@@ -221,11 +221,11 @@ private:
     void print_origin() noexcept {
         if (m_seen.site != nullptr)
             print_site(m_out, m_symbols.at(call_before(m_seen.site)));
-        else if (m_seen.stolen != nullptr)
-            m_out.print("    forked as %s\n",
-                        m_symbols.at(reinterpret_cast<std::uintptr_t>(m_seen.stolen->run))
-                            .back()
-                            .function.c_str());
+        else if (m_seen.stolen != nullptr) {
+            m_out.print("    ");
+            print_callable(m_out,
+                           m_symbols.at(reinterpret_cast<std::uintptr_t>(m_seen.stolen->run)));
+        }
     }
 
     void print_frames() noexcept {

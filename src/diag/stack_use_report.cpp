@@ -29,10 +29,10 @@ std::uintptr_t call_site_of(sched::stack_user const& user) noexcept {
 void print_user(text_output& out, sched::stack_user const& user,
                 symbol_table const& symbols) noexcept {
     auto const inlined = symbols.at(call_site_of(user));
-    symbol const& shown = user.is_forked ? inlined.back() : site_of(inlined);
-    bool const has_source_line = !user.is_forked && !shown.source_line.empty();
-    out.print("%s %s%s%s\n", user.is_forked ? "forked as" : "spawned in", shown.function.c_str(),
-              has_source_line ? " at " : "", has_source_line ? shown.source_line.c_str() : "");
+    if (user.is_forked) return print_callable(out, inlined);
+    symbol const& shown = site_of(inlined);
+    out.print("spawned in %s%s%s\n", shown.function.c_str(),
+              shown.source_line.empty() ? "" : " at ", shown.source_line.c_str());
 }
 
 class table_writer {

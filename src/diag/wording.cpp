@@ -3,6 +3,7 @@
 
 #include "sched/names.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <string_view>
 
@@ -44,6 +45,34 @@ bool is_whole(std::string_view name) noexcept {
 
 } // namespace
 
+namespace {
+
+// The first argument of a template, or nothing.
+std::string_view first_argument(std::string_view name) noexcept {
+    std::size_t const open = name.find('<');
+    if (open == std::string_view::npos) return {};
+    int depth = 0;
+    for (std::size_t k = open; k < name.size(); ++k) {
+        if (name[k] == '<') ++depth;
+        if (name[k] == '>' && name[k - 1] != '-') --depth;
+        bool const ends = depth == 0 || (depth == 1 && name[k] == ',');
+        bool const in_parameters =
+            std::count(&name[open], &name[k], '(') != std::count(&name[open], &name[k], ')');
+        if (ends && !in_parameters) {
+            std::string_view const found = name.substr(open + 1, k - open - 1);
+            return found.ends_with(' ') ? found.substr(0, found.size() - 1) : found;
+        }
+    }
+    return {};
+}
+
+bool is_of_library(symbol const& s) noexcept {
+    return s.source_line.find("include/tulle/") != std::string_view::npos ||
+           s.source_line.find(source_folder()) != std::string_view::npos;
+}
+
+} // namespace
+
 bool is_internal(symbol const& s) noexcept {
     std::string_view const name = without_type(s.function);
     for (std::string_view const hidden :
@@ -76,6 +105,26 @@ void print_site(text_output& out, std::span<symbol const> inlined) noexcept {
     symbol const& shown = site_of(inlined);
     out.print("    spawned in %s%s%s\n", shown.function.c_str(),
               shown.source_line.empty() ? "" : " at ", shown.source_line.c_str());
+}
+
+void print_callable(text_output& out, std::span<symbol const> inlined) noexcept {
+    std::string_view callable;
+    for (symbol const& s : inlined) {
+        if (callable.empty() && s.function.starts_with("tulle::"))
+            callable = first_argument(s.function);
+    }
+    // The outermost that is not the library's own is the callable, or what the library inlined.
+    auto const outermost = std::find_if_not(inlined.rbegin(), inlined.rend(), is_of_library);
+    char const* line = "";
+    if (outermost != inlined.rend() && outermost->source_line.find("/c++/") == std::string::npos)
+        line = outermost->source_line.c_str();
+    symbol const& runner = inlined.back();
+    bool const is_named = runner.source_line.empty() || runner.function.starts_with("tulle::");
+    if (callable.empty() && *line == 0 && is_named) callable = runner.function;
+    if (callable.empty() && *line == 0)
+        return out.print("forked, and run at %s\n", runner.source_line.c_str());
+    out.print("forked%s%.*s%s%s\n", callable.empty() ? "" : " as ",
+              static_cast<int>(callable.size()), callable.data(), *line == 0 ? "" : " at ", line);
 }
 
 } // namespace tulle::diag

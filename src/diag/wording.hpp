@@ -41,4 +41,8 @@ struct phrase {
 // A line: "    spawned in FUNCTION at FILE:LINE"
 void print_site(text_output& out, std::span<symbol const> inlined) noexcept;
 
+// "forked as CALLABLE at FILE:LINE", of the function that runs the record of a forked thread: a
+// template over the callable, with the callable inlined into it, or not.
+void print_callable(text_output& out, std::span<symbol const> inlined) noexcept;
+
 } // namespace tulle::diag

@@ -78,7 +78,7 @@ class Overflow(unittest.TestCase):
     def test_stolen_fork(self):
         text = self.report("forked")
         self.assertRegex(text, r"\Atulle: a forked thread overflowed")
-        self.assertRegex(text, r"(?m)^    forked as tulle::child<\(?.*forked\(\)")
+        self.assertRegex(text, r"(?m)^    forked as \(?(?!tulle::child).*forked\(\)")
         self.check_recursion(text)
 
     def test_on_the_stack_of_who_joins_it(self):

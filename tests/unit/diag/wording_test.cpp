@@ -3,7 +3,11 @@
 
 #include "sched/names.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <string>
+
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -46,6 +50,49 @@ TEST(wording, the_site_is_in_the_users_function) {
     std::pmr::vector<diag::symbol> const only_ours{
         made("spawn", "/usr/include/tulle/thread.hpp:7")};
     EXPECT_EQ(diag::site_of(only_ours).function, "spawn");
+}
+
+class callables : public testing::Test {
+protected:
+    std::string printed(std::pmr::vector<diag::symbol> const& inlined) {
+        int both[2];
+        if (::pipe(both) != 0) return "no pipe";
+        { diag::print_callable(*std::make_unique<diag::text_output>(both[1]), inlined); }
+        ::close(both[1]);
+        std::string text(1000, ' ');
+        text.resize(static_cast<std::size_t>(
+            std::max<ssize_t>(0, ::read(both[0], text.data(), text.size()))));
+        ::close(both[0]);
+        return text;
+    }
+};
+
+TEST_F(callables, a_forked_thread_is_told_by_its_callable_and_where_that_is_written) {
+    EXPECT_EQ(printed({made("tulle::child<main::{lambda()#1}>::run(tulle::detail::record*)",
+                            "user.cpp:15"),
+                       made("evaluate", "/usr/include/tulle/detail/closure.hpp:51"),
+                       made("run", "/usr/include/tulle/fork.hpp:98")}),
+              "forked as main::{lambda()#1} at user.cpp:15\n");
+    EXPECT_EQ(printed({made("tulle::detail::scope_body<job>::run(tulle::detail::record*)",
+                            "/usr/include/tulle/scope.hpp:9")}),
+              "forked as job\n");
+}
+
+TEST_F(callables, types_of_a_callable_are_no_end_of_it) {
+    EXPECT_EQ(printed({made("tulle::child<f(int, g<int>)::{lambda(int, h<2>)#1} >::run(x*)", "")}),
+              "forked as f(int, g<int>)::{lambda(int, h<2>)#1}\n");
+    EXPECT_EQ(printed({made("tulle::child<auto (*)() -> int, true>::run(x*)", "")}),
+              "forked as auto (*)() -> int\n");
+}
+
+TEST_F(callables, what_is_known_is_told) {
+    EXPECT_EQ(printed({made("run", "user.cpp:15")}), "forked at user.cpp:15\n");
+    EXPECT_EQ(printed({made("app+0x2e30", "")}), "forked as app+0x2e30\n");
+    EXPECT_EQ(printed({made("std::x()", "/usr/include/c++/12/bits/exception_ptr.h:162"),
+                       made("run", "/usr/include/tulle/scope.hpp:43")}),
+              "forked, and run at /usr/include/tulle/scope.hpp:43\n");
+    EXPECT_EQ(printed({made("tulle::loop::invitation::come_in(x*)", "include/tulle/a.hpp:7")}),
+              "forked as tulle::loop::invitation::come_in(x*)\n");
 }
 
 } // namespace
