@@ -226,6 +226,7 @@ def header_page(writer, root, path, program):
         if program[0]:
             writer.text(program[0])
         writer.code(program[1], "c" if path.suffix == ".h" else "cpp")
+    writer.add("", "Contexts, errors, memory ordering and cost, where nothing is said of them here: `for all headers <../index.html#what-holds-where-a-page-says-nothing>`__.", "")
     if declared:
         writer.heading("What it declares", "-")
     scope = None

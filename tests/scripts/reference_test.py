@@ -184,6 +184,7 @@ class Pages(unittest.TestCase):
                 text = (out / f"{reference_pages.page_of(path)}.rst").read_text(encoding="utf-8")
                 with self.subTest(header=path):
                     self.assertTrue("The smallest program" in text or path.name in headers.WITHOUT_PROGRAM)
+                    self.assertIn("index.html#what-holds-where-a-page-says-nothing", text)
             self.assertEqual(len(subjects), len(list((out / "reference").glob("*.rst"))))
 
 
