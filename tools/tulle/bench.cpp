@@ -3,6 +3,8 @@
 // several hosts.
 #include "bench_emulated.hpp"
 #include "bench_runner.hpp"
+#include "bench_splash.hpp"
+#include "bench_splash_programs.hpp"
 #include "bench_table.hpp"
 #include "command.hpp"
 
@@ -89,12 +91,26 @@ std::optional<emulated_plan> plan_counts(bench_request const& request) {
     return plan_emulated(request.settings.folder, wanted);
 }
 
+void check_sources(bench_settings const& settings) {
+    auto const& names = settings.names;
+    bool const is_all = !names.empty() && std::all_of(names.begin(), names.end(), is_from_sources);
+    if (is_all && settings.sources.empty())
+        throw failure(k_exit_usage, "bench: " + names.front() + ' ' + needed_sources());
+}
+
+std::vector<std::string> names_of_splash_programs() {
+    std::vector<std::string> names;
+    for (splash_program const& p : splash_programs()) names.push_back(p.name);
+    return names;
+}
+
 int bench(bench_request& request) {
     if (request.list) return list_workloads();
     std::optional<emulated_plan> const plan = plan_counts(request);
     if (request.settings.names.empty() &&
         (request.settings.size != 0 || !request.settings.places.empty()))
         throw failure(k_exit_usage, "bench: --n and --places are for benchmarks that are named");
+    check_sources(request.settings);
     request.on.places = request.settings.places;
     if (request.hosts->count() != 0) request.settings.hosts = request.on;
     std::ofstream page = open_page(request.page);
@@ -144,6 +160,17 @@ void declare(CLI::App& app, bench_request& request) {
                    "source calls n")
         ->type_name("SIZE")
         ->check(CLI::Range(1L, 1'000'000'000'000L));
+    CLI::Option* const sources =
+        app.add_option(
+               "--sources", s.sources,
+               "For `splash` and `splash-checks`: where the sources of SPLASH-2 or SPLASH-3 are")
+            ->type_name("DIR");
+    app.add_option("--programs", s.programs, "With --sources: of its programs these only")
+        ->type_name("NAME,...")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember(names_of_splash_programs()).description(""))
+        ->needs(sources);
     request.emulated = app.add_option("--emulated", request.architectures,
                                       "Count the switch below emulators of other architectures as "
                                       "well: all, or those named")

@@ -222,6 +222,16 @@ std::vector<workload> const k_workloads{
      {2},
      false,
      {2}},
+    {"splash",
+     "programs of SPLASH-2 from sources that you have (--sources): by POSIX threads, as processes "
+     "that share memory, and as processes with copies of it",
+     {1},
+     false,
+     {2}},
+    {"splash-checks",
+     "the same with checks of accesses: none, of loads, of stores, all; with and without "
+     "optimization",
+     {1}},
     {"local-start", "start of an activity on the same worker, and until the spawner goes on", {1}},
     {"paper-fib", "Fibonacci(30), a thread for each call, by the library built over each switch",
      k_workers_of_the_paper, true},

@@ -2,6 +2,7 @@
 #include "bench_runner.hpp"
 
 #include "bench_foreign.hpp"
+#include "bench_splash.hpp"
 #include "command.hpp"
 
 #include <algorithm>
@@ -62,14 +63,34 @@ public:
     explicit bench_session(bench_settings const& settings) : m_settings(settings) {}
 
     bench_result run(bench_report const& report) {
-        std::vector<workload const*> const chosen = choose();
-        gather(chosen);
-        progress meter(count_steps(chosen));
-        for (workload const* const w : chosen) measure(*w, meter, report);
+        std::vector<workload const*> chosen = choose();
+        auto const from_sources =
+            std::stable_partition(chosen.begin(), chosen.end(),
+                                  [](workload const* w) { return !is_from_sources(w->name); });
+        std::vector<workload const*> const others(from_sources, chosen.end());
+        chosen.erase(from_sources, chosen.end());
+        if (!chosen.empty()) measure_all(chosen, report);
+        for (workload const* const w : others) measure_from_sources(*w, report);
         return std::move(m_result);
     }
 
 private:
+    void measure_all(std::vector<workload const*> const& chosen, bench_report const& report) {
+        gather(chosen);
+        progress meter(count_steps(chosen));
+        for (workload const* const w : chosen) measure(*w, meter, report);
+    }
+
+    // Its programs are nobody's who builds Tulle.
+    void measure_from_sources(workload const& w, bench_report const& report) {
+        if (m_settings.sources.empty())
+            return note(std::string(w.name) + " is left out: it " + needed_sources());
+        bench_result const found = measure_splash(m_settings, w, report);
+        m_result.figures.insert(m_result.figures.end(), found.figures.begin(), found.figures.end());
+        m_result.notes.insert(m_result.notes.end(), found.notes.begin(), found.notes.end());
+        m_result.ok = m_result.ok && found.ok;
+    }
+
     [[nodiscard]] std::vector<workload const*> choose() {
         if (m_settings.hosts) return workloads_on(*m_settings.hosts, m_settings.names);
         std::vector<workload const*> const chosen = workloads_named(m_settings.names);

@@ -22,6 +22,9 @@ struct bench_settings {
     std::vector<int> places{};          // likewise
     long size = 0;                      // `n` of each program; 0: its own
     std::optional<bench_hosts> hosts{}; // of the places; none: this one
+    // Of those from sources of the user: where they are, and which of its programs; none: all.
+    std::filesystem::path sources{};
+    std::vector<std::string> programs{};
 };
 
 struct bench_result {

@@ -19,26 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view k_plugin_prefix = "coherent-checks-";
-constexpr auto k_patience = std::chrono::seconds(20); // for clang to print its version
+constexpr auto k_patience_of_clang = std::chrono::seconds(20); // for clang to print its version
 
 // With one of these clang stops before it links, or only tells something.
 constexpr std::array<std::string_view, 14> k_no_link{
     "-c",           "-S",           "-E",   "-M",     "-MM", "-fsyntax-only", "--version",
     "-dumpversion", "-dumpmachine", "-###", "--help", "-r",  "-emit-ast",     "--precompile"};
-
-// An installed tree may have been moved, and the tree of a build has its libraries elsewhere.
-fs::path folder_of_libraries() {
-    fs::path const own = fs::read_symlink("/proc/self/exe").parent_path();
-    fs::path const installed = own / TULLE_LIBRARY_FROM_PROGRAM;
-    fs::path const built = own.parent_path() / "lib";
-    std::error_code none;
-    return (fs::exists(installed / "tulle", none) ? installed : built).lexically_normal();
-}
-
-fs::path folder_of_headers() {
-    fs::path const own = fs::read_symlink("/proc/self/exe").parent_path();
-    return own.parent_path() / "include";
-}
 
 // By version of LLVM, newest last.
 std::map<int, fs::path> plugins_in(fs::path const& folder) {
@@ -57,7 +43,7 @@ std::map<int, fs::path> plugins_in(fs::path const& folder) {
 // 0: it does not say.
 int version_of(fs::path const& program) {
     outcome const asked =
-        capture({program.string(), "-dumpversion"}, {.time = k_patience, .quiet = true});
+        capture({program.string(), "-dumpversion"}, {.time = k_patience_of_clang, .quiet = true});
     int version = 0;
     std::from_chars(asked.output.data(), asked.output.data() + asked.output.size(), version);
     return asked.ok() ? version : 0;
@@ -103,6 +89,19 @@ arguments link_of_coherent_globals() {
 void append(arguments& to, arguments const& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 } // namespace
+
+fs::path folder_of_libraries() {
+    fs::path const own = fs::read_symlink("/proc/self/exe").parent_path();
+    fs::path const installed = own / TULLE_LIBRARY_FROM_PROGRAM;
+    fs::path const built = own.parent_path() / "lib";
+    std::error_code none;
+    return (fs::exists(installed / "tulle", none) ? installed : built).lexically_normal();
+}
+
+fs::path folder_of_headers() {
+    fs::path const own = fs::read_symlink("/proc/self/exe").parent_path();
+    return own.parent_path() / "include";
+}
 
 wrapped_clang find_clang(std::string const& name, std::string const& wish) {
     fs::path const libraries = folder_of_libraries();

@@ -17,6 +17,11 @@ struct wrapped_clang {
     std::filesystem::path libraries;
 };
 
+// Of Tulle: where this program is installed, wherever that has been moved to, or in the tree of a
+// build.
+std::filesystem::path folder_of_libraries();
+std::filesystem::path folder_of_headers();
+
 // `name` is clang or clang++; `wish`, if not empty, the program that the user wants. Throws a
 // failure that says what to install.
 wrapped_clang find_clang(std::string const& name, std::string const& wish);

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tulle bench splash`: two small programs in the layout of SPLASH-2 and SPLASH-3 (tests/tools/splash) go the whole way: compiled by their makefiles,
+run with POSIX threads, as processes and with copies, compared. A wrong result, and what does not compile or run, is told. Argument: the program."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
+TWO_HOSTS = PROJECT / "scripts" / "two-hosts"
+CANNOT_BE_MADE = 125
+SUITE = pathlib.Path(__file__).resolve().parent / "splash"
+HAS_PLUGIN = any((PROGRAM.parent.parent / "lib" / "tulle").glob("coherent-checks-*"))
+OTHERS = 11  # of the thirteen programs
+
+
+def is_sanitized():
+    data = PROGRAM.read_bytes()
+    return b"__asan_init" in data or b"__tsan_init" in data
+
+
+def bench(*words, **variables):
+    return subprocess.run([PROGRAM, "bench", *map(str, words)], capture_output=True, text=True, timeout=300, check=False, env={**os.environ, **variables})
+
+
+sys.path.insert(0, str(PROJECT / "tests" / "support"))
+import mpi  # noqa: E402
+
+MPIS = sorted(path.stem.rsplit("-", 1)[1] for path in (PROGRAM.parent.parent / "lib").glob("libtulle-mpi-*.so"))
+
+
+class Usage(unittest.TestCase):
+    def test_without_sources_it_says_what_it_needs(self):
+        for name in ("splash", "splash-checks"):
+            done = bench(name, "--quick")
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, f"bench: {name} needs --sources DIR, with the sources of SPLASH-2 or of SPLASH-3 .https://")
+
+    def test_a_folder_without_sources(self):
+        with tempfile.TemporaryDirectory() as empty:
+            done = bench("splash", "--quick", "--sources", empty)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("has no sources of SPLASH", done.stderr)
+
+    def test_programs_are_the_thirteen(self):
+        done = bench("splash", "--sources", SUITE, "--programs", "volrend")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--programs", done.stderr)
+
+
+@unittest.skipIf(is_sanitized(), "what it compiles has no sanitizer, which the library would need")
+@unittest.skipUnless(shutil.which("m4") and shutil.which("make"), "there is no m4, or no make")
+class Programs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.sources = pathlib.Path(folder.name) / "somewhere" / "codes"  # a suite may lie deeper
+        shutil.copytree(SUITE, self.sources)
+        self.given = pathlib.Path(folder.name)
+
+    def bench(self, name, *words, **variables):
+        done = bench(name, "--sources", self.given, "--quick", "--json", *words, **variables)
+        rows = {(row["library"], row["unit"], row["places"]): row for row in map(json.loads, done.stdout.splitlines())}
+        return done, rows
+
+    def libraries(self):
+        return ("pthread", "tulle", "tulle_private") if HAS_PLUGIN else ("pthread", "tulle")
+
+    def edit(self, file, before, after):
+        path = self.sources / file
+        text = path.read_text()
+        self.assertIn(before, text)
+        path.write_text(text.replace(before, after))
+
+    def test_programs_of_both_dialects(self):
+        (self.sources / "kernels/radix/keys.o").write_text("of another compilation")
+        done, rows = self.bench("splash", "--places", "1,3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(set(rows), {(library, f"ms, {name}", places) for library in self.libraries() for name in ("fft", "radix") for places in (1, 3)})
+        for row in rows.values():
+            self.assertEqual((row["ok"], row["runs"], row["bench"]), (True, 3, "splash"), row)
+            self.assertGreaterEqual(row["value"], row["min"])
+        self.assertEqual(done.stderr.count("is left out: the sources have no "), OTHERS)
+        self.assertEqual((self.sources / "kernels/radix/keys.o").read_text(), "of another compilation")
+
+    @unittest.skipUnless(HAS_PLUGIN, "there is no plug-in of clang")
+    def test_each_kind_of_checks(self):
+        done, rows = self.bench("splash-checks", "--programs", "radix")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        kinds = ("none", "loads", "stores", "all", "directory")
+        self.assertEqual(set(rows), {(f"checked_{kind}", f"ms, radix {level}", 1) for kind in kinds for level in ("-O0", "-O2")})
+        self.assertTrue(all(row["ok"] for row in rows.values()))
+
+    @unittest.skipUnless(HAS_PLUGIN and MPIS, "there is no plug-in of clang, or no MPI")
+    def test_on_two_hosts_with_both_locks(self):
+        words = ["--sources", self.given, "--quick", "--json", "--programs", "radix", "--hosts", "a,b", "--mpi", MPIS[0]]
+        done = subprocess.run([TWO_HOSTS, PROGRAM, "bench", "splash", *words], capture_output=True, text=True, timeout=300, check=False, env=mpi.environment())
+        if done.returncode == CANNOT_BE_MADE:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual({(row["library"], row["mpi"], row["places"], row["ok"]) for row in rows},
+                         {(library, MPIS[0], 2, True) for library in ("pthread", "tulle_hosts", "tulle_hosts_plain")})
+
+    def test_a_wrong_result_is_found(self):
+        """The variable is one for threads, and processes have copies of it."""
+        self.edit("kernels/fft/sum.C", '"Checksum %.9f\\n", shared->sum', '"Checksum %.9f\\n", own_sum')
+        done, rows = self.bench("splash", "--programs", "fft")
+        self.assertEqual(done.returncode, 1)
+        for library in self.libraries():
+            self.assertEqual(rows[library, "ms, fft", 2]["ok"], library == "pthread")
+        self.assertIn('splash: fft: tulle with 2 places has a wrong result: "Checksum ', done.stderr)
+
+    def test_a_program_that_says_it_failed(self):
+        self.edit("kernels/radix/counting.c.in", "n < shared->keys", "n < shared->keys - 1")
+        done, rows = self.bench("splash", "--programs", "radix")
+        self.assertEqual(done.returncode, 1)
+        self.assertFalse(any(row["ok"] for row in rows.values()))
+        self.assertIn("radix: pthread with 2 places has a wrong result: it says: FAILED", done.stderr)
+
+    def test_a_program_that_does_not_compile(self):
+        self.edit("kernels/fft/sum.C", "int main", "#error this one\nint main")
+        done, rows = self.bench("splash", "--programs", "fft,radix")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual({unit for _, unit, _ in rows}, {"ms, radix"})
+        self.assertRegex(done.stderr, "fft \\(tulle\\) was not compiled: .*error: this one")
+
+    def test_a_program_that_dies(self):
+        self.edit("kernels/radix/keys.c.in", "long sum = 0;", "long sum = 0;\n    abort();")
+        done, rows = self.bench("splash", "--programs", "radix")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual({row["value"] for row in rows.values()}, {None})
+        self.assertIn("radix: tulle with 2 places failed: ", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program of SPLASH has printed: the time that it has measured, and its result, as far as it
+// prints one.
+#pragma once
+
+#include "bench_splash_programs.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tulle::tool {
+
+struct splash_result {
+    std::vector<std::string> lines{};
+    std::string picture{}; // all bytes of the file
+};
+
+// Milliseconds of the parallel section; nothing: it has not come so far.
+[[nodiscard]] std::optional<double> splash_time(std::string const& output);
+
+[[nodiscard]] splash_result splash_result_of(splash_program const& program, splash_size const& size,
+                                             std::string const& output,
+                                             std::filesystem::path const& folder);
+
+// Empty: it is the same as `right`, and its own test has passed. Else the first difference.
+[[nodiscard]] std::string splash_difference(splash_program const& program,
+                                            splash_result const& right, splash_result const& found);
+
+} // namespace tulle::tool
