@@ -43,10 +43,6 @@ bool is_whole(std::string_view name) noexcept {
     return name.ends_with(')') && name != "operator()";
 }
 
-} // namespace
-
-namespace {
-
 // The first argument of a template, or nothing.
 std::string_view first_argument(std::string_view name) noexcept {
     std::size_t const open = name.find('<');
