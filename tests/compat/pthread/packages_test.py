@@ -43,6 +43,45 @@ condition = threading.Condition()
 with condition: print(condition.wait(0.05))
 """
 
+GZIP_BY_THREADS = """
+import concurrent.futures, gzip, sys
+data = open(sys.argv[1], 'rb').read()
+with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    parts = pool.map(lambda k: gzip.compress(data[k << 16:(k + 1) << 16], mtime=0), range(20))
+    sys.stdout.buffer.write(b''.join(parts))
+with concurrent.futures.ProcessPoolExecutor(3) as pool:
+    print(sum(pool.map(abs, range(-50, 0))))
+"""
+
+RUBY_PROGRAM = """
+sizes = Queue.new
+threads = (0...200).map { |k| Thread.new { ends = IO.pipe; ends[1].write('x' * k); ends[1].close; sizes << ends[0].read.size } }
+threads.each(&:join)
+sum = 0
+sum += sizes.pop until sizes.empty?
+puts sum, `echo child`
+lock, condition = Mutex.new, ConditionVariable.new
+lock.synchronize { condition.wait(lock, 0.05) }
+puts Thread.list.size
+"""
+
+PERL_PROGRAM = """
+my $numbers = Thread::Queue->new;
+my @threads = map { my $k = $_; threads->create(sub { $numbers->enqueue(2 * $k); return $k }) } 1 .. 20;
+my $sum = 0;
+$sum += $_->join for @threads;
+$sum += $numbers->dequeue for 1 .. 20;
+print "$sum\\n";
+"""
+
+NODE_PROGRAM = """
+const { Worker } = require('worker_threads'), zlib = require('zlib'), data = require('fs').readFileSync(process.argv[1]);
+let left = 8;
+for (let k = 0; k < 8; ++k)
+    zlib.gzip(data.subarray(k << 16, (k + 1) << 16), (error, packed) => { if (--left === 0) console.log('packed'); });
+new Worker("require('worker_threads').parentPort.postMessage(42)", { eval: true }).on('message', answer => { process.exitCode = answer - 42; });
+"""
+
 
 def needs(program):
     return unittest.skipUnless(shutil.which(program), f"{program} is not installed")
@@ -82,6 +121,68 @@ class Packages(unittest.TestCase):
     @needs("sort")
     def test_sort(self):
         self.run_both("sort", "--parallel=4", "-S", "5M", self.data)
+
+    def test_compressors(self):
+        for program, pack, unpack in (("zstd", ("-T4", "-q", "-c"), ("-d", "-q", "-c")), ("lbzip2", ("-n4", "-c"), ("-n4", "-d", "-c")),
+                                      ("plzip", ("-0", "-n4", "-c"), ("-n4", "-d", "-c")), ("pixz", ("-0", "-p4"), ("-p4", "-d"))):
+            with self.subTest(program):
+                if not shutil.which(program):
+                    self.skipTest("not installed")
+                with open(self.data, "rb") as file:
+                    data = file.read(1 << 20)
+                self.assertEqual(self.run_both(program, *unpack, data=self.run_both(program, *pack, data=data)), data)
+
+    def run_sorted(self, *words):
+        self.run_both("sh", "-c", '"$@" | sort', "sh", *words)
+
+    @needs("rg")
+    def test_ripgrep(self):
+        self.run_sorted("rg", "-j4", "-c", "include", "/usr/include")
+
+    @needs("fdfind")
+    def test_fd(self):
+        self.run_sorted("fdfind", "-j4", ".", "/usr/include")
+
+    @needs("git")
+    def test_git(self):
+        repository = os.path.join(self.folder.name, "repository")
+        git = ("git", "-C", repository, "-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "pack.threads=4")
+        os.mkdir(repository)
+        for k in range(40):
+            with open(os.path.join(repository, f"file{k}"), "w", encoding="ascii") as file:
+                file.writelines(f"{k * j}\n" for j in range(500))
+        for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "all")):
+            subprocess.run([*git, *words], check=True)
+        self.run_both(*git, "grep", "--threads=4", "-c", "7")
+        pack = os.path.join(self.folder.name, "pack")
+        with open(pack, "wb") as file:
+            subprocess.run([*WAY, *git, "pack-objects", "--all", "--stdout", "-q"], stdin=subprocess.DEVNULL, stdout=file, check=True)
+        self.run_both(*git, "index-pack", "--threads=4", "-o", f"{pack}.idx", pack)
+
+    @needs("x264")
+    def test_x264(self):
+        with open(self.data, "rb") as file:
+            frames = file.read(10 * 352 * 288 * 3 // 2)
+        encode = "x264 --threads 4 --demuxer raw --input-res 352x288 --preset ultrafast --muxer raw -o - - 2>/dev/null"  # it says how fast it was
+        self.run_both("sh", "-c", encode, data=frames)
+
+    @needs("ruby")
+    def test_ruby(self):
+        self.assertEqual(self.run_both("ruby", "-e", RUBY_PROGRAM), b"19900\nchild\n1\n")
+
+    @needs("perl")
+    def test_perl(self):
+        if subprocess.run(["perl", "-Mthreads", "-e", "1"], capture_output=True).returncode != 0:
+            self.skipTest("perl has no threads")
+        self.assertEqual(self.run_both("perl", "-Mthreads", "-MThread::Queue", "-e", PERL_PROGRAM), b"630\n")
+
+    @needs("node")
+    def test_node(self):
+        self.run_both("node", "-e", NODE_PROGRAM, self.data)
+
+    @needs(PYTHON)
+    def test_python_compresses_by_pools_of_threads_and_of_processes(self):
+        self.run_both(PYTHON, "-c", GZIP_BY_THREADS, self.data)
 
     @needs(PYTHON)
     def test_python(self):

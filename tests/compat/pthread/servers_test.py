@@ -74,9 +74,9 @@ class Servers(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(CLIENTS) as clients:
             return list(clients.map(serve, range(10 * CLIENTS)))
 
-    def ends(self, server):
+    def ends(self, server, status=0):
         server.send_signal(signal.SIGTERM)
-        self.assertEqual(server.wait(timeout=SOON), 0, self.said())
+        self.assertEqual(server.wait(timeout=SOON), status, self.said())
 
     @needs("redis-server")
     def test_redis_with_threads_for_input_and_output(self):
@@ -117,6 +117,40 @@ class Servers(unittest.TestCase):
         def serve(_):
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/data", timeout=SOON) as answer:
                 return answer.read() == data
+
+        self.assertTrue(all(self.all_at_once(serve)))
+        self.ends(server)
+
+    @needs("/usr/sbin/haproxy")
+    def test_haproxy(self):
+        (self.folder / "conf").write_text(
+            "global\n nbthread 4\ndefaults\n mode http\n timeout client 20s\n timeout server 20s\n timeout connect 20s\n"
+            f"frontend all\n bind 127.0.0.1:{self.port}\n http-request return status 200 content-type text/plain lf-string \"at %[path]\"\n")
+        server = self.start("/usr/sbin/haproxy", "-db", "-f", self.folder / "conf")
+
+        def serve(k):
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/page{k}", timeout=SOON) as answer:
+                return answer.read() == b"at /page%d" % k
+
+        self.assertTrue(all(self.all_at_once(serve)))
+        self.ends(server, -signal.SIGTERM)
+
+    @needs("/usr/sbin/unbound")
+    def test_unbound(self):
+        names = "".join(f'local-data: "n{k}.test. A 10.0.0.{k}"\n' for k in range(200))
+        (self.folder / "conf").write_text(
+            f"server:\nnum-threads: 4\ninterface: 127.0.0.1@{self.port}\nusername: \"\"\nchroot: \"\"\ndirectory: \"{self.folder}\"\n"
+            f"pidfile: \"\"\nuse-syslog: no\ndo-daemonize: no\nlocal-zone: \"test.\" static\n{names}remote-control:\ncontrol-enable: no\n")
+        server = self.start("/usr/sbin/unbound", "-d", "-c", self.folder / "conf")
+
+        def serve(k):
+            name = b"n%d" % k
+            question = b"\0\7\1\0\0\1\0\0\0\0\0\0" + bytes([len(name)]) + name + b"\4test\0\0\1\0\1"
+            with socket.create_connection(("127.0.0.1", self.port), timeout=SOON) as connection:
+                connection.sendall(len(question).to_bytes(2, "big") + question)
+                stream = connection.makefile("rb")
+                answer = stream.read(int.from_bytes(stream.read(2), "big"))
+            return answer.endswith(bytes([10, 0, 0, k]))
 
         self.assertTrue(all(self.all_at_once(serve)))
         self.ends(server)
