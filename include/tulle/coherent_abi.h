@@ -49,7 +49,7 @@
 // In the range, and below the memory that is allocated there: where a program lies whose variables
 // are coherent memory (`tulle cc --share-globals`), with so much room.
 #define TULLE_COHERENT_HEAP (TULLE_COHERENT_FIRST + TULLE_COHERENT_BYTES / 2)
-#define TULLE_COHERENT_PROGRAM_BYTES ((uint64_t)1 << 28)
+#define TULLE_COHERENT_PROGRAM_BYTES ((uint64_t)1 << 30)
 #define TULLE_COHERENT_PROGRAM (TULLE_COHERENT_HEAP - TULLE_COHERENT_PROGRAM_BYTES)
 
 // Bits of a state byte; 0: everything is allowed.

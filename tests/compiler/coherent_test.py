@@ -43,9 +43,9 @@ class Programs(unittest.TestCase):
         made.write_text(subprocess.run(["m4", "-Ulen", "-Uindex", macros, path], capture_output=True, text=True, check=True).stdout)
         return made
 
-    def build(self, name, *words, compiler=(TULLE, "cc")):
+    def build(self, name, *words, compiler=(TULLE, "cc"), more=()):
         program = self.work / name
-        sources = [self.source(SOURCES / path) for path in PROGRAMS[name]]
+        sources = [self.source(SOURCES / path) for path in PROGRAMS[name]] + list(more)
         library = TULLE.parent.parent / "lib"
         done = run([*compiler, "-w", *words, *INCLUDE, *sources, "-o", program, f"-L{library}", "-ltulle-parmacs", "-ltulle", f"-Wl,-rpath,{library}"])
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -78,6 +78,12 @@ class Private(Programs):
     def test_that_share_variables(self):
         self.passes(self.build("coherent", "-O2"), 3, TULLE_SHARE_GLOBALS="on")
         self.passes(self.build("threads", "-O2", compiler=(TULLE, "cc", "--share-globals")), 2)
+
+    def test_that_share_very_large_variables(self):
+        """As Raytrace of SPLASH has, which could not map its copies."""
+        large = self.work / "large.c"
+        large.write_text("char tulle_test_large[600 << 20];\n")
+        self.passes(self.build("threads", "-O2", compiler=(TULLE, "cc", "--share-globals"), more=[large]), 2)
 
     def refused(self, program, message, **variables):
         done = run([TULLE, "run", "-n", 2, "--", program, 2], TULLE_COHERENT="private", **variables)
