@@ -34,7 +34,7 @@ finish_root& root_at(std::uint64_t word) noexcept {
 // An exception cancels a finish, as it does a cancellable_scope; a finish that is only a part of
 // another one goes on.
 void stop_by_exception(finish_root& root) noexcept {
-    if (root.is_limited) detail::request_cancellation(*root.stop.get());
+    if (root.is_limited()) detail::request_cancellation(*root.stop.get());
 }
 
 batch batch_of(packet const& head, rank here) noexcept { return {head.from, here, head.c}; }
@@ -192,7 +192,7 @@ void finish_service::apply_report(packet const& head, std::span<std::byte const>
             std::memcpy(&one, left.data(), sizeof one);
             changed.count.apply(one);
         }
-        changed.count.losses().part_told({head.from, head.a}, age);
+        changed.count.part_told({head.from, head.a}, age);
     };
     if (!m_carrier.survives_deaths()) return change(root, apply);
     std::lock_guard const held(m_roots_lock);

@@ -19,6 +19,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace tulle::finishes {
@@ -66,7 +67,7 @@ private:
 class finish_count {
 public:
     [[nodiscard]] bool is_over() const noexcept {
-        return m_live == 0 && m_counts.empty() && m_losses.is_settled();
+        return m_live == 0 && m_counts.empty() && (!m_losses || m_losses->is_settled());
     }
 
     void begin() noexcept { ++m_live; }
@@ -82,25 +83,30 @@ public:
 
     // A place has died (losses.hpp).
     void lose(rank dead, std::size_t survivors) {
-        m_losses.begin(dead, survivors);
+        losses().begin(dead, survivors);
         for (auto const& [messages, by] : m_counts)
-            if (m_losses.concern(messages)) m_losses.add(messages, by);
-        std::erase_if(m_counts, [this](auto const& one) { return m_losses.concern(one.first); });
+            if (m_losses->concern(messages)) m_losses->add(messages, by);
+        std::erase_if(m_counts, [this](auto const& one) { return m_losses->concern(one.first); });
     }
-    [[nodiscard]] finish_losses& losses() noexcept { return m_losses; }
-    [[nodiscard]] finish_losses const& losses() const noexcept { return m_losses; }
+    // The report of a part has come.
+    void part_told(part_name const& part, part_age const& age) {
+        if (age.accounts() != 0) losses().part_told(part, age);
+    }
+    // They begin with the first call.
+    [[nodiscard]] finish_losses& losses() { return m_losses ? *m_losses : m_losses.emplace(); }
+    [[nodiscard]] bool has_losses() const noexcept { return m_losses.has_value(); }
     friend auto operator<=>(finish_count const&, finish_count const&) = default;
 
 private:
     void add(batch const& messages, std::int32_t by) {
-        if (m_losses.concern(messages)) return m_losses.add(messages, by);
+        if (m_losses && m_losses->concern(messages)) return m_losses->add(messages, by);
         auto const found = m_counts.try_emplace(messages, 0).first;
         if ((found->second += by) == 0) m_counts.erase(found);
     }
 
     std::uint32_t m_live = 1;
     std::map<batch, std::int32_t> m_counts; // those that are not zero
-    finish_losses m_losses;
+    std::optional<finish_losses> m_losses;  // of most finishes there are none
 };
 
 } // namespace tulle::finishes

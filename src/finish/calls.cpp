@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace tulle::detail {
@@ -24,13 +25,13 @@ constexpr auto k_slot = attachment_of::activity;
 void enter(context_frame& frame, messenger::endpoint* at, finish_scope& scope) noexcept {
     static_assert(offsetof(context_frame, scope) == offsetof(messenger::place_context, scope) &&
                   sizeof(void*) == sizeof(messenger::endpoint*));
-    frame = {at, &scope, attachment(k_slot)};
-    set_attachment(k_slot, &frame);
+    frame = {at, &scope, exchange_attachment(k_slot, &frame)};
 }
 
 // Takes the root's lock, since it may still hear of deaths.
 void add_losses(finish_root& root) {
     std::lock_guard const held(root.lock);
+    if (!root.count.has_losses()) return;
     for (net::rank const dead : root.count.losses().dead()) {
         std::uint64_t const lost = root.count.losses().lost_by(dead);
         if (lost == 0) continue;
@@ -40,6 +41,17 @@ void add_losses(finish_root& root) {
             root.thrown.push_back(std::current_exception());
         }
     }
+}
+
+finish_root& root_in(finish_frame const& frame) noexcept {
+    return static_cast<finish_root&>(frame.get());
+}
+
+void make_cancellable(finish_root& root, limit const* until, finish_scope const* outer) try {
+    root.make_cancellable(until, outer);
+} catch (...) {
+    std::destroy_at(&root);
+    throw;
 }
 
 // The service of an activity for which nobody waits if the home of its finish dies; null: its
@@ -63,31 +75,34 @@ finish_scope* current_finish_scope() noexcept {
     return s != nullptr ? s->scope : nullptr;
 }
 
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): m_root becomes a finish_root
 finish_frame::finish_frame(limit const* until) : m_context{} {
-    messenger::endpoint* const here = messenger::endpoint_of_caller();
-    finish_scope const* const outer = current_finish_scope();
+    static_assert(sizeof(finish_root) <= k_root_size && alignof(finish_root) <= 8);
+    messenger::place_context const* const caller = messenger::current_context();
+    messenger::endpoint* const here =
+        caller != nullptr ? caller->at : messenger::endpoint_of_caller();
+    finish_scope const* const outer = caller != nullptr ? caller->scope : nullptr;
     finish_service* const counted_by = here != nullptr ? &finishes::finishes_of(*here) : nullptr;
-    auto made = std::make_unique<finish_root>(counted_by, here != nullptr ? here->here() : 0);
+    auto* const root = ::new (m_root) finish_root(counted_by, here != nullptr ? here->here() : 0);
     if (until != nullptr || (outer != nullptr && outer->stop.get() != nullptr))
-        made->make_cancellable(until, outer);
-    m_scope = made.release();
-    enter(m_context, here, *m_scope);
+        make_cancellable(*root, until, outer);
+    enter(m_context, here, *root);
 }
 
 finish_frame::~finish_frame() {
-    auto* const root = static_cast<finish_root*>(m_scope);
+    finish_root& root = root_in(*this);
     set_attachment(k_slot, m_context.outer);
     // relaxed: all activities have ended
-    if (root->is_enrolled.load(std::memory_order_relaxed)) root->at->withdraw(*root);
-    delete root;
+    if (root.is_enrolled.load(std::memory_order_relaxed)) root.at->withdraw(root);
+    std::destroy_at(&root);
 }
 
 void finish_frame::add_exception(std::exception_ptr const& e) noexcept {
-    finishes::add_exception(*m_scope, e);
+    finishes::add_exception(get(), e);
 }
 
 void finish_frame::end() {
-    auto& root = static_cast<finish_root&>(*m_scope);
+    finish_root& root = root_in(*this);
     finishes::end(root); // the body
     root.over.wait();
     root.end_watch();

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -51,41 +52,56 @@ namespace tulle::finishes {
 using detail::cancellation_reference;
 using detail::finish_scope;
 
-// It lies in the frame of the thread that waits for it.
+// What a finish that can be cancelled has besides.
+struct finish_watch {
+    finish_watch(detail::limit const* until, finish_scope const* outer); // std::bad_alloc
+    finish_watch(finish_watch const&) = delete;
+    finish_watch& operator=(finish_watch const&) = delete;
+    ~finish_watch();
+
+    // The root's lock guards the next three.
+    bool is_watched = false;     // a thread waits for the cancellation, to tell the others
+    bool has_told_stop = false;  // so a part that begins is told at once
+    std::set<rank> parts;        // that are to be told
+    cancellation_reference stop; // the root's
+    cancellation_reference end;  // part of `stop`; requested alone, it ends the watch
+    signal has_ended{1};
+    bool is_limited; // by itself, not only as a part
+
+private:
+    struct link : wait::cancellation_node<os::machine> {
+        detail::cancellation* to = nullptr;
+    };
+    void follow(detail::limit const& until);
+
+    cancellation_reference m_limit; // the token's; null: none
+    link m_link;                    // in it
+};
+
+// It lies in the frame of the thread that waits for it (src/finish/README.md, "Who touches it
+// last").
 struct finish_root : finish_scope {
     finish_root(finish_service* service, rank here) noexcept
         : finish_scope(service, here, reinterpret_cast<std::uintptr_t>(this)) {}
     finish_root(finish_root const&) = delete;
     finish_root& operator=(finish_root const&) = delete;
-    ~finish_root();
 
     // The limit, if there is one, cancels it, and so does the finish that the caller belongs to.
     // Throws std::bad_alloc.
     void make_cancellable(detail::limit const* until, finish_scope const* outer);
     // The waiting thread calls this, once the finish is over.
     void end_watch() noexcept;
+    [[nodiscard]] bool is_limited() const noexcept { return watch != nullptr && watch->is_limited; }
 
-    base::spin_lock lock; // guards the next five
+    base::spin_lock lock; // guards the next three
+    bool is_told = false; // `over`
     finish_count count;
-    bool is_told = false;       // `over`
-    bool is_watched = false;    // a thread waits for the cancellation, to tell the others
-    bool has_told_stop = false; // so a part that begins is told at once
-    std::set<rank> parts;       // that are to be told
     std::vector<std::exception_ptr> thrown;
     std::atomic<bool> is_enrolled{false}; // by the service, and then
     std::uint32_t born = 0;               // how many deaths its place knew of
     // The thread that makes the count zero notifies it, outside the lock.
     signal over{1};
-    cancellation_reference watch; // part of `stop`; requested alone, it ends the watch
-    signal watch_has_ended{1};
-    bool is_limited = false; // by itself, not only as a part
-
-private:
-    struct link : wait::cancellation_node<os::machine> {
-        detail::cancellation* to = nullptr;
-    };
-    cancellation_reference m_limit; // the token's; null: none
-    link m_link;                    // in it
+    std::unique_ptr<finish_watch> watch; // null: it cannot be cancelled
 };
 
 // Lives in its service's table while an activity of the finish lives there; guarded by the table's

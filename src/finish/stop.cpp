@@ -11,6 +11,7 @@
 #include <tulle/place.hpp>
 #include <tulle/thread.hpp>
 
+#include <memory>
 #include <mutex>
 #include <new>
 #include <set>
@@ -32,16 +33,18 @@ finish_root& root_named(std::uint64_t word) noexcept {
 
 // --- the finish ----------------------------------------------------------------------------------
 
-void finish_root::make_cancellable(detail::limit const* until, finish_scope const* outer) {
-    stop = cancellation_reference(
-        detail::open_cancellation(outer != nullptr ? outer->stop.get() : nullptr));
-    watch = cancellation_reference(detail::open_cancellation(stop.get()));
-    root |= k_can_stop;
-    is_limited = until != nullptr;
-    if (is_limited) detail::request_cancellation_at(*stop.get(), until->deadline);
-    if (!is_limited || until->token == nullptr) return;
-    detail::share_cancellation(until->token);
-    m_limit = cancellation_reference(until->token);
+finish_watch::finish_watch(detail::limit const* until, finish_scope const* outer)
+    : stop(detail::open_cancellation(outer != nullptr ? outer->stop.get() : nullptr)),
+      end(detail::open_cancellation(stop.get())),
+      is_limited(until != nullptr) {
+    if (is_limited) follow(*until);
+}
+
+void finish_watch::follow(detail::limit const& until) {
+    detail::request_cancellation_at(*stop.get(), until.deadline);
+    if (until.token == nullptr) return;
+    detail::share_cancellation(until.token);
+    m_limit = cancellation_reference(until.token);
     m_link.to = stop.get();
     m_link.cancel = [](wait::cancellation_node<os::machine>& n) noexcept {
         detail::request_cancellation(*static_cast<link&>(n).to);
@@ -49,15 +52,21 @@ void finish_root::make_cancellable(detail::limit const* until, finish_scope cons
     m_limit.get()->insert(m_link);
 }
 
-finish_root::~finish_root() {
+finish_watch::~finish_watch() {
     if (m_limit.get() != nullptr) m_limit.get()->remove(m_link);
+}
+
+void finish_root::make_cancellable(detail::limit const* until, finish_scope const* outer) {
+    watch = std::make_unique<finish_watch>(until, outer);
+    stop = watch->stop;
+    root |= k_can_stop;
 }
 
 // No thread begins to watch any more. The watch is this object's last user.
 void finish_root::end_watch() noexcept {
-    if (!is_watched) return;
-    detail::request_cancellation(*watch.get());
-    watch_has_ended.wait();
+    if (watch == nullptr || !watch->is_watched) return;
+    detail::request_cancellation(*watch->end.get());
+    watch->has_ended.wait();
 }
 
 // --- by threads ----------------------------------------------------------------------------------
@@ -91,10 +100,10 @@ void finish_service::take_begun(packet const& head, std::byte const* /*payload*/
     bool is_first = false;
     change(root, [&](finish_root& changed) {
         changed.count.arrive_and_end({head.from, m_here, head.c});
-        tells = changed.has_told_stop && !m_carrier.is_dead(head.from);
+        tells = changed.watch->has_told_stop && !m_carrier.is_dead(head.from);
         if (tells) return changed.count.send(m_here, head.from);
-        changed.parts.insert(head.from);
-        is_first = !std::exchange(changed.is_watched, true);
+        changed.watch->parts.insert(head.from);
+        is_first = !std::exchange(changed.watch->is_watched, true);
         if (is_first) changed.count.begin(); // until it is watched
     });
     packet out;
@@ -117,7 +126,8 @@ void finish_service::watch(finish_root& root) {
 
 // Waits until the finish is cancelled, or over.
 void finish_service::tell_stop(finish_root& root) noexcept try {
-    static_cast<void>(detail::wait_for_cancellation({detail::k_no_deadline, root.watch.get()}));
+    static_cast<void>(
+        detail::wait_for_cancellation({detail::k_no_deadline, root.watch->end.get()}));
     // Not under the lock: a deterministic run may go on with another thread here.
     bool const stopped = is_stopped(root);
     std::set<rank> parts;
@@ -126,14 +136,14 @@ void finish_service::tell_stop(finish_root& root) noexcept try {
     {
         std::lock_guard const held(root.lock);
         if (!root.is_told && stopped) {
-            root.has_told_stop = true;
-            parts.swap(root.parts);
+            root.watch->has_told_stop = true;
+            parts.swap(root.watch->parts);
             std::erase_if(parts, [this](rank r) { return m_carrier.is_dead(r); });
             for (rank const r : parts) root.count.send(m_here, r);
         }
     }
     for (rank const r : parts) m_carrier.send(r, {message_kind::stop, false, m_here}, out, nullptr);
-    root.watch_has_ended.notify();
+    root.watch->has_ended.notify();
 } catch (std::bad_alloc const&) {
     base::fatal("no memory to tell other places that their activities are cancelled");
 }

@@ -134,7 +134,7 @@ private:
         bool const is_over = s.root.is_over();
         if (is_over && (!s.live.empty() || s.has_starts()))
             m_wrong = "it is over while something is left";
-        for (rank const d : s.dead) m_has_lost |= is_over && s.root.losses().lost_by(d) != 0;
+        for (rank const d : s.dead) m_has_lost |= is_over && s.root.has_losses() && s.root.losses().lost_by(d) != 0;
         if (m_seen.insert(s).second) m_open.push_back(std::move(s));
     }
     void expand(world_state const& s) {
@@ -240,7 +240,7 @@ private:
     }
     static void take_report(world_state& s, parcel const& p) {
         for (auto const& [of, by] : p.told) s.root.apply({of, by});
-        s.root.losses().part_told(p.part, {p.born, p.told_at});
+        s.root.part_told(p.part, {p.born, p.told_at});
         s.book.count_report(p.of.from, {p.born, p.told_at});
         settle(s);
     }

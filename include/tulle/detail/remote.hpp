@@ -113,7 +113,8 @@ struct context_frame {
     void* outer;
 };
 
-// A finish begins in a frame, and the caller's thread belongs to it, until it ends.
+// A finish begins in a frame, and the caller's thread belongs to it, until it ends. The finish_root
+// lies in it, too (src/finish/README.md, "Who touches it last").
 class finish_frame {
 public:
     // `until`: it can be cancelled, and is when this is reached; null: only with what it is a part
@@ -123,14 +124,16 @@ public:
     finish_frame& operator=(finish_frame const&) = delete;
     TULLE_API ~finish_frame();
 
-    [[nodiscard]] finish_scope& get() const noexcept { return *m_scope; }
+    [[nodiscard]] finish_scope& get() const noexcept { return *m_context.scope; }
     TULLE_API void add_exception(std::exception_ptr const& e) noexcept; // of the body
     // Waits until all activities have ended, then throws what was thrown. Once.
     TULLE_API void end();
 
 private:
-    finish_scope* m_scope;
+    static constexpr std::size_t k_root_size = 288;
+
     context_frame m_context;
+    alignas(8) std::byte m_root[k_root_size]; // NOLINT(modernize-avoid-c-arrays)
 };
 
 // What the finish scope's activities see at its place; null: they cannot be cancelled.
