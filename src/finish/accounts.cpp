@@ -196,7 +196,9 @@ void finish_service::apply_report(packet const& head, std::span<std::byte const>
     };
     if (!m_carrier.survives_deaths()) return change(root, apply);
     std::lock_guard const held(m_roots_lock);
-    if (m_roots.contains(&root)) change(root, apply); // that of a dead place may come after the end
+    // That of a dead place may come after the end, and another finish may lie there then.
+    if (m_roots.contains(&root) && !m_accounts.has_died_before(head.from, root.born))
+        change(root, apply);
     m_accounts.count_report(head.from, age);
     settle_accounts();
 } catch (std::bad_alloc const&) {

@@ -38,9 +38,12 @@ void finish_service::enroll(finish_root& root) {
     root.is_enrolled.store(true, std::memory_order_relaxed);
 }
 
-void finish_service::withdraw(finish_root& root) noexcept {
+void finish_service::withdraw(finish_root& root) noexcept try {
     std::lock_guard const held(m_roots_lock);
     m_roots.erase(&root);
+    if (root.count.has_losses()) m_accounts.forget_parts_of(root.count.losses());
+} catch (std::bad_alloc const&) {
+    base::fatal("no memory for what is left of a finish");
 }
 
 void finish_service::mourn(rank dead) {

@@ -85,6 +85,10 @@ public:
         if (age.accounts() != 0 && !has(part.at)) change(m_adopted, part, -age.accounts());
     }
     void account_complete() noexcept { --m_untold; }
+    // Below zero: so many accounts will still name a part that has reported.
+    [[nodiscard]] std::map<part_name, std::int32_t> const& adopted() const noexcept {
+        return m_adopted;
+    }
 
     [[nodiscard]] bool is_settled() const noexcept {
         if (m_untold != 0) return false;
@@ -133,6 +137,7 @@ public:
     void die(rank dead, std::vector<rank> const& survivors) {
         for (rank const r : survivors) m_missing.insert({r, dead});
         m_numbers.emplace(dead, static_cast<std::uint32_t>(m_numbers.size()));
+        std::erase_if(m_gone, [dead](auto const& one) { return one.first.at == dead; });
         // The dead place will not send its accounts of other deaths any more.
         for (auto const& [from, earlier] : std::vector(m_missing.begin(), m_missing.end()))
             if (from == dead) m_void.push_back({from, earlier, {}});
@@ -148,6 +153,18 @@ public:
         return m_missing.empty() && m_waiting.empty();
     }
 
+    // A finish of this place is over. Accounts that come later may name parts of it, as those of a
+    // finish that has begun at the same address.
+    void forget_parts_of(finish_losses const& ended) {
+        for (auto const& [part, accounts] : ended.adopted())
+            if (accounts < 0) m_gone[part] -= accounts;
+    }
+    // Whether the finish that knew of so many deaths when it began has nothing from that place.
+    [[nodiscard]] bool has_died_before(rank place, std::uint32_t deaths) const noexcept {
+        auto const found = m_numbers.find(place);
+        return found != m_numbers.end() && found->second < deaths;
+    }
+
     void count_report(rank from, part_age const& age) { ++m_reports[{from, age.told}]; }
     void receive(rank from, account told) { m_waiting.emplace_back(from, std::move(told)); }
 
@@ -160,7 +177,7 @@ public:
                 continue;
             entry done{from, told.dead, std::move(at->second.alive)};
             m_waiting.erase(at);
-            if (m_missing.erase({done.from, done.dead}) != 0) return done;
+            if (m_missing.erase({done.from, done.dead}) != 0) return without_gone(std::move(done));
             return take_complete(); // it has died since
         }
         while (!m_void.empty()) {
@@ -173,6 +190,15 @@ public:
     friend auto operator<=>(account_book const&, account_book const&) = default;
 
 private:
+    [[nodiscard]] entry without_gone(entry told) {
+        std::erase_if(told.alive, [&](account::part const& one) {
+            auto const found = m_gone.find({told.from, one.epoch});
+            if (found == m_gone.end()) return false;
+            if (--found->second == 0) m_gone.erase(found);
+            return true;
+        });
+        return told;
+    }
     [[nodiscard]] std::uint64_t reports_before(rank from, std::uint32_t deaths) const {
         std::uint64_t sum = 0;
         for (auto at = m_reports.lower_bound({from, 0});
@@ -185,6 +211,8 @@ private:
     std::set<std::pair<rank, rank>> m_missing; // whose account of whose death
     std::vector<std::pair<rank, account>> m_waiting;
     std::vector<entry> m_void;
+    // Parts of finishes that are over, and how many accounts will name them.
+    std::map<part_name, std::int32_t> m_gone;
     // Counts of reports, by sender and the number of deaths that it knew of.
     std::map<std::pair<rank, std::uint32_t>, std::uint64_t> m_reports;
 };

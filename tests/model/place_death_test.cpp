@@ -42,7 +42,8 @@ enum class slip : std::uint8_t {
     names_no_parts,
     counts_no_reports,
     learns_too_soon,
-    asks_nobody
+    asks_nobody,
+    remembers_no_parts
 };
 
 struct living {
@@ -81,6 +82,8 @@ struct world_state {
     std::set<std::pair<rank, rank>> known; // who knows of whose death
     std::vector<living> live;              // sorted
     std::vector<parcel> under_way;         // sorted
+    int finishes = 1;                      // so far, one after the other, at the same address
+    std::uint32_t born = 0;                // deaths that home knew of when the last one began
     friend auto operator<=>(world_state const&, world_state const&) = default;
 
     void normalize() {
@@ -106,6 +109,7 @@ struct mortal_shape {
     rank places;
     std::vector<rank> mortal;
     forest what;
+    int finishes = 1; // of the same activities, one after the other
 };
 
 class death_search {
@@ -134,7 +138,8 @@ private:
         bool const is_over = s.root.is_over();
         if (is_over && (!s.live.empty() || s.has_starts()))
             m_wrong = "it is over while something is left";
-        for (rank const d : s.dead) m_has_lost |= is_over && s.root.has_losses() && s.root.losses().lost_by(d) != 0;
+        for (rank const d : s.dead)
+            m_has_lost |= is_over && s.root.has_losses() && s.root.losses().lost_by(d) != 0;
         if (m_seen.insert(s).second) m_open.push_back(std::move(s));
     }
     void expand(world_state const& s) {
@@ -145,6 +150,7 @@ private:
             if (s.dead.contains(s.under_way[k].of.from)) go_on(after_loss(s, k));
         }
         for (rank const d : m_shape.mortal) expand_death(s, d);
+        if (s.root.is_over() && s.finishes < m_shape.finishes) go_on(after_renewal(s));
         if (m_is_stuck && !s.root.is_over()) m_wrong = "nothing is left and it is not over";
     }
     void expand_death(world_state const& s, rank d) {
@@ -157,6 +163,17 @@ private:
     void go_on(world_state s) {
         m_is_stuck = false;
         visit(std::move(s));
+    }
+
+    // A finish that is over is withdrawn, and the next one begins.
+    world_state after_renewal(world_state s) const {
+        if (m_planted != slip::remembers_no_parts) s.book.forget_parts_of(s.root.losses());
+        s.root = finish_count();
+        s.born = s.book.deaths();
+        for (auto const& [dead, number] : s.book.numbers()) s.root.lose(dead, 0);
+        s.live.push_back({k_first, 0});
+        ++s.finishes;
+        return s;
     }
 
     static std::uint64_t epoch_of(world_state const& s, rank at) {
@@ -246,6 +263,7 @@ private:
     }
     static void settle(world_state& s) {
         while (auto const done = s.book.take_complete()) {
+            if (s.born > s.book.numbers().at(done->dead)) continue;
             for (auto const& part : done->alive) s.root.losses().adopt({done->from, part.epoch});
             s.root.losses().account_complete();
         }
@@ -295,6 +313,7 @@ std::vector<mortal_shape> mortal_shapes() {
         {"one at the dead", 2, {1}, {{{1, 1}}, {}}},
         {"the dead starts one", 3, {1}, {{{1, 1}}, {{2, 2}}, {}}},
         {"and that one another", 3, {1}, {{{1, 1}}, {{2, 2}}, {{0, 3}, {2, 3}}, {}}},
+        {"another one afterwards", 3, {1}, {{{1, 1}, {2, 2}}, {}, {}}, 2},
         {"there and back", 3, {1}, {{{1, 1}}, {{2, 2}}, {{1, 3}}, {{2, 4}}, {}}},
         {"a chain over four", 4, {1}, {{{1, 1}}, {{2, 2}}, {{3, 3}}, {{0, 4}}, {}}},
         {"beside another one", 3, {1}, {{{2, 2}, {1, 1}}, {{2, 2}}, {}}},
@@ -330,6 +349,9 @@ TEST(place_death, accounts_that_do_not_wait_for_reports_are_wrong) {
 }
 TEST(place_death, learning_before_all_has_been_delivered_is_wrong) {
     EXPECT_TRUE(is_noticed(slip::learns_too_soon));
+}
+TEST(place_death, naming_parts_of_a_finish_that_is_over_is_wrong) {
+    EXPECT_TRUE(is_noticed(slip::remembers_no_parts));
 }
 TEST(place_death, asking_nobody_is_wrong) { EXPECT_TRUE(is_noticed(slip::asks_nobody)); }
 
