@@ -152,8 +152,8 @@ std::vector<workload> const k_workloads{
      false,
      {2, 4}},
     {"one-way",
-     "one activity at a time, here and at another place; until it runs, and until the spawner goes "
-     "on",
+     "one activity at a time, here and at another place; until it runs, until the spawner goes on, "
+     "and until it has waited for the end",
      {1},
      false,
      {2},
