@@ -55,6 +55,17 @@ int wait_for(thread& t, int number, direction way, io::event_count seen, bool ma
     return ends ? EINTR : 0;
 }
 
+int wait_until_ready(thread& t, int number, direction way) {
+    test_cancel(&t);
+    for (;;) {
+        io::event_count const seen = look(number, way);
+        if (is_ready(number, way) || never_waits(number)) return 0;
+        int const error = wait_for(t, number, way, seen);
+        if (is_final(error)) return error;
+        if (error != 0) return 0;
+    }
+}
+
 namespace {
 
 // --- output: a call that waits transfers all -----------------------------------------------------
@@ -62,9 +73,8 @@ namespace {
 // `attempt(parts, count)` sends without waiting. An error after a part has been sent is told by the
 // next call.
 template <class Attempt, class Call>
-ssize_t send_all(int number, remaining_parts left, Attempt attempt, Call call) {
-    thread* const t = self();
-    test_cancel(t);
+ssize_t send_parts(thread& t, int number, remaining_parts left, Attempt attempt, Call call) {
+    test_cancel(&t);
     ssize_t sent = 0;
     for (;;) {
         io::event_count const seen = look(number, direction::out);
@@ -77,12 +87,17 @@ ssize_t send_all(int number, remaining_parts left, Attempt attempt, Call call) {
         }
         if (never_waits(number)) return sent != 0 ? sent : result;
         if (result >= 0) continue;
-        int const error = wait_for(*t, number, direction::out, seen);
+        int const error = wait_for(t, number, direction::out, seen);
         if (error == 0) continue;
         if (sent != 0) return sent;
         if (is_final(error)) return fail(error);
         return call();
     }
+}
+
+template <class Attempt, class Call>
+ssize_t send_all(int number, remaining_parts const& left, Attempt attempt, Call call) {
+    return keeping_errno([&] { return send_parts(*self(), number, left, attempt, call); });
 }
 
 // Files that are never waited for, such as regular ones, take all in one call.

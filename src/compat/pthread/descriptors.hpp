@@ -59,7 +59,7 @@ struct repetition {
 };
 
 template <class Attempt>
-auto repeat(thread& t, repetition const& how, Attempt attempt) -> decltype(attempt()) {
+auto repeat_until_over(thread& t, repetition const& how, Attempt attempt) -> decltype(attempt()) {
     if (how.may_be_cancelled) test_cancel(&t);
     for (growing_pause between;;) {
         auto const result = attempt();
@@ -70,6 +70,9 @@ auto repeat(thread& t, repetition const& how, Attempt attempt) -> decltype(attem
         if (by == interruption::ends || (by == interruption::restarts && !how.restarts))
             return fail(EINTR);
     }
+}
+template <class Attempt> auto repeat(thread& t, repetition const& how, Attempt attempt) {
+    return keeping_errno([&] { return repeat_until_over(t, how, attempt); });
 }
 
 // 0: the descriptor may be ready: try again. Else an errno: the caller is to make the call that may
@@ -87,36 +90,38 @@ auto repeat(thread& t, repetition const& how, Attempt attempt) -> decltype(attem
     return error == EAGAIN || error == EBADF || error == EINTR;
 }
 
-// Waits until the descriptor is ready, unless the program does not want that, and calls. Somebody
-// else may be faster then: the call waits in the kernel.
+// 0: the call may be made, and if somebody else was faster it waits in the kernel. Else the errno
+// that ends it.
+[[nodiscard]] int wait_until_ready(thread& t, int number, direction way);
+
+// Waits until the descriptor is ready, unless the program does not want that, and calls.
 template <class Call> auto when_ready(int number, direction way, Call call) {
     thread* const t = self();
     if (t == nullptr) return call();
-    test_cancel(t);
-    for (;;) {
-        io::event_count const seen = look(number, way);
-        if (is_ready(number, way) || never_waits(number)) break;
-        int const error = wait_for(*t, number, way, seen);
-        if (is_final(error)) return static_cast<decltype(call())>(fail(error));
-        if (error != 0) break;
-    }
-    return call();
+    return keeping_errno([&] {
+        int const error = wait_until_ready(*t, number, way);
+        return error == 0 ? call() : static_cast<decltype(call())>(fail(error));
+    });
 }
 
+template <class Attempt, class Call>
+ssize_t try_until_done(thread& t, int number, direction way, Attempt attempt, Call call) {
+    test_cancel(&t);
+    for (;;) {
+        io::event_count const seen = look(number, way);
+        ssize_t const result = attempt();
+        if (result >= 0 || errno != EAGAIN || never_waits(number)) return result;
+        int const error = wait_for(t, number, way, seen);
+        if (is_final(error)) return fail(error);
+        if (error != 0) return call();
+    }
+}
 // `attempt` fails with EAGAIN instead of waiting, `call` waits.
 template <class Attempt, class Call>
 ssize_t until_done(int number, direction way, Attempt attempt, Call call) {
     thread* const t = self();
     if (t == nullptr) return call();
-    test_cancel(t);
-    for (;;) {
-        io::event_count const seen = look(number, way);
-        ssize_t const result = attempt();
-        if (result >= 0 || errno != EAGAIN || never_waits(number)) return result;
-        int const error = wait_for(*t, number, way, seen);
-        if (is_final(error)) return fail(error);
-        if (error != 0) return call();
-    }
+    return keeping_errno([&] { return try_until_done(*t, number, way, attempt, call); });
 }
 
 // Parts of a message, or of what goes to a file, that have not been transferred.

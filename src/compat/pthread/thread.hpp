@@ -174,6 +174,15 @@ private:
     int m_kept;
 };
 
+// The same of a call that is tried before it waits: as the system's own, it changes errno if it
+// fails only, since there are programs that set it to 0 before and look at it afterwards.
+template <class Call> auto keeping_errno(Call call) {
+    int const before = errno;
+    auto const result = call();
+    if (result >= 0) errno = before;
+    return result;
+}
+
 inline int fail(int error) noexcept {
     errno = error;
     return -1;

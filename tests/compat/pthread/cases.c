@@ -740,6 +740,7 @@ static struct {
     {"shared_conditions", shared_conditions},
     {"ceilings", ceilings},
     {"blocking_calls", blocking_calls},
+    {"errno_after_waits", errno_after_waits},
     {"file_locks", file_locks},
     {"queues", queues},
     {"transfers", transfers},

@@ -46,6 +46,7 @@ void cancelled_waits(void);
 void shared_mutexes(void);
 void robust_mutexes(void);
 void blocking_calls(void);
+void errno_after_waits(void);
 
 // --- lock_cases.c
 void shared_conditions(void);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -16,6 +17,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -727,3 +729,58 @@ void blocking_calls(void) {
     in_thread(uses_file, NULL);
     unlink(s_path);
 }
+
+// --- what a call that succeeds leaves of errno --------------------------------------------------
+
+enum { k_much = 200000 };
+
+static void* writes_late(void* numbers) {
+    int const* const to = numbers;
+    usleep(20000);
+    if (write(to[0], "x", 1) != 1) abort();
+    usleep(20000);
+    if (send(to[1], "y", 1, 0) != 1) abort();
+    usleep(20000);
+    if (write(to[0], "z", 1) != 1) abort();
+    return NULL;
+}
+
+static void* reads_late(void* number) {
+    static char all[k_much];
+    usleep(20000);
+    for (ssize_t got = 0, sum = 0; sum != k_much; sum += got)
+        if ((got = read(*(int const*)number, all, sizeof all)) <= 0) abort();
+    return NULL;
+}
+
+#define SHOW_WITH_ERRNO(expression)                                                                \
+    do {                                                                                           \
+        errno = 0;                                                                                 \
+        SHOW(expression);                                                                          \
+        SHOW(errno);                                                                               \
+    } while (0)
+
+static void* waits_for_others(void* argument) {
+    static char all[k_much];
+    int through[2], sockets[2];
+    if (pipe(through) != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) abort();
+    int to[] = {through[1], sockets[1]};
+    pthread_t t;
+    pthread_create(&t, NULL, writes_late, to);
+    SHOW_WITH_ERRNO(read(through[0], all, 1));
+    SHOW_WITH_ERRNO(recv(sockets[0], all, 1, 0));
+    struct pollfd asked = {through[0], POLLIN, 0};
+    SHOW_WITH_ERRNO(poll(&asked, 1, -1));
+    SHOW_WITH_ERRNO(read(through[0], all, 1));
+    pthread_join(t, NULL);
+    pthread_create(&t, NULL, reads_late, &through[0]);
+    SHOW_WITH_ERRNO(write(through[1], all, sizeof all));
+    pthread_join(t, NULL);
+    pthread_create(&t, NULL, reads_late, &sockets[0]);
+    SHOW_WITH_ERRNO(send(sockets[1], all, sizeof all, 0));
+    pthread_join(t, NULL);
+    SHOW_WITH_ERRNO(usleep(1000));
+    return argument;
+}
+
+void errno_after_waits(void) { in_thread(waits_for_others, NULL); }
