@@ -58,8 +58,9 @@ struct thread {
     void* const block; // where its thread pointer points
     bool has_variables = false;
     std::atomic<bool> is_used{true}; // false: it is gone, and its pthread_t means nothing
-    std::atomic<bool> is_open{true}; // false: it ends; under the lock of the blocks
-    thread* next_free = nullptr;     // under the lock of the blocks
+    // Others may send it signals: it is whole, and does not end. Under the lock of the blocks.
+    std::atomic<bool> is_open{false};
+    thread* next_free = nullptr; // under the lock of the blocks
 
     std::atomic<std::uint32_t> life{0};
     void* (*start)(void*) = nullptr;

@@ -211,14 +211,19 @@ thread* thread_blocks::take() noexcept {
     t = ::new (block + s_layout.behind) thread(block);
     t->has_variables = has_variables;
     fill_in(block);
-    if (has_variables) return t;
-    give(*t);
-    return nullptr;
+    if (!has_variables) {
+        give(*t);
+        return nullptr;
+    }
+    std::lock_guard const held(s_lock);
+    t->is_open.store(true, std::memory_order_relaxed); // relaxed: under the lock
+    return t;
 }
 
 void thread_blocks::give(thread& t) noexcept {
     t.is_used.store(false, std::memory_order_relaxed); // relaxed: who asks for it races anyway
     std::lock_guard const held(s_lock);
+    t.is_open.store(false, std::memory_order_relaxed); // relaxed: under the lock
     t.next_free = s_free;
     s_free = &t;
 }
