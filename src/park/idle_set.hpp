@@ -105,22 +105,19 @@ public:
     // Back to searching, also when a waker has been here already; take_handoff() is called next.
     void withdraw(sleeper_type& self) noexcept {
         m_lock.lock();
-        bool nobody_is_left = false;
         if (self.m_listed.load()) {
             send_to_search(self);
-            nobody_is_left = unlist(self);
+            unlist(self);
         }
         m_lock.unlock();
-        if (nobody_is_left) wake_watcher();
     }
     // From announced to busy: the worker has found work of its own, which it need not search for.
     // False: a waker was faster, and it searches, or take_handoff() has work for it.
     [[nodiscard]] bool leave(sleeper_type& self) noexcept {
         m_lock.lock();
         bool const listed = self.m_listed.load();
-        bool const nobody_is_left = listed && unlist(self);
+        if (listed) unlist(self);
         m_lock.unlock();
-        if (nobody_is_left) wake_watcher();
         return listed;
     }
     // Called after sleep or withdraw. Not null: work of a direct handoff; the caller does not count
@@ -217,44 +214,38 @@ public:
     }
 
 private:
-    // What is left to do once the lock is free.
-    struct wake_ups {
-        base::waker* elsewhere = nullptr;
-        bool of_watcher = false;
-    };
-
     template <class Leave> bool take_newest(Leave leave) noexcept {
         m_lock.lock();
         sleeper_type* const chosen = m_listed.first();
-        wake_ups const due = chosen != nullptr ? take_listed(*chosen, leave) : wake_ups{};
+        base::waker* const elsewhere = chosen != nullptr ? take_listed(*chosen, leave) : nullptr;
         m_lock.unlock();
         if (chosen == nullptr) tell_watcher();
-        return chosen != nullptr && wake_up(*chosen, due);
+        return chosen != nullptr && wake_up(*chosen, elsewhere);
     }
     template <class Leave> bool take(sleeper_type& chosen, Leave leave) noexcept {
         m_lock.lock();
         bool const listed = chosen.m_listed.load();
-        wake_ups const due = listed ? take_listed(chosen, leave) : wake_ups{};
+        base::waker* const elsewhere = listed ? take_listed(chosen, leave) : nullptr;
         m_lock.unlock();
-        return listed && wake_up(chosen, due);
+        return listed && wake_up(chosen, elsewhere);
     }
-    // Called under the lock. What the sleeper itself says of how it is to be woken may change once
-    // it is unlisted.
+    // Called under the lock. Returns how it is to be woken: what it says itself may change once it
+    // is unlisted.
     template <class Leave>
-    [[nodiscard]] wake_ups take_listed(sleeper_type& chosen, Leave leave) noexcept {
+    [[nodiscard]] base::waker* take_listed(sleeper_type& chosen, Leave leave) noexcept {
         base::waker* const elsewhere = chosen.m_elsewhere.load();
         m_wakes.store(m_wakes.load() + 1);
         leave(chosen);
-        return {elsewhere, unlist(chosen)};
+        unlist(chosen);
+        return elsewhere;
     }
     // Called under the lock, before unlist: at no moment is a worker that will search counted as
     // neither. relaxed: a maker that sees neither count yet wakes one too many.
     void send_to_search(sleeper_type&) noexcept {
         m_searching.fetch_add(1, std::memory_order_relaxed);
     }
-    // Called under the lock: the worker is no longer asleep. True: it was the last one, and the
-    // watcher is to be woken, after whoever has something to run.
-    [[nodiscard]] bool unlist(sleeper_type& chosen) noexcept {
+    // Called under the lock: the worker is no longer asleep.
+    void unlist(sleeper_type& chosen) noexcept {
         m_listed.remove(chosen);
         chosen.m_listed.store(false);
         // This is done under the lock, else a late signal could end the sleeper's next sleep. Pairs
@@ -262,14 +253,13 @@ private:
         chosen.m_signal.store(1, std::memory_order_release);
         // relaxed: as in send_to_search.
         std::uint32_t const before = m_sleeping.fetch_sub(1, std::memory_order_relaxed);
-        return (before & ~k_watches_work) == (k_watches_sleepers | 1U);
+        if ((before & ~k_watches_work) == (k_watches_sleepers | 1U)) wake_watcher();
     }
-    bool wake_up(sleeper_type& chosen, wake_ups const& due) noexcept {
-        if (due.elsewhere != nullptr)
-            due.elsewhere->wake();
+    static bool wake_up(sleeper_type& chosen, base::waker* elsewhere) noexcept {
+        if (elsewhere != nullptr)
+            elsewhere->wake();
         else
             Machine::futex_wake(chosen.m_signal, 1);
-        if (due.of_watcher) wake_watcher();
         return true;
     }
 
