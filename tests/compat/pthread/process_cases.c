@@ -732,6 +732,7 @@ void blocking_calls(void) {
 
 // --- what a call that succeeds leaves of errno --------------------------------------------------
 
+// The others are late, so that the calls wait; nothing tells from outside when one has begun to.
 enum { k_much = 200000 };
 
 static void* writes_late(void* numbers) {
