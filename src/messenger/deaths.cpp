@@ -29,9 +29,11 @@ std::string how_it_ended(int status) {
 
 } // namespace
 
+// Another place may have told the caller of the death before this one hears of it.
 void endpoint::throw_death(rank place, std::uint64_t lost) const {
-    std::string text = "tulle: place " + std::to_string(place) +
-                       " has died: " + how_it_ended(m_deaths[place].wait_status);
+    int const status = is_dead(place) ? m_deaths[place].wait_status : net::k_unknown_status;
+    std::string text =
+        "tulle: place " + std::to_string(place) + " has died: " + how_it_ended(status);
     if (lost != 0)
         text += "; " + std::to_string(lost) +
                 (lost == 1 ? " activity is lost" : " activities are lost");

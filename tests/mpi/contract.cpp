@@ -84,6 +84,32 @@ std::unique_ptr<mpi_transport> take_part(mpi_functions const& mpi, rank count) {
     return std::make_unique<mpi_transport>(mpi, over, world.here, count, false, descriptors);
 }
 
+// A message that never comes. Whoever asks for it lets MPI go on.
+class never {
+public:
+    explicit never(mpi_functions const& mpi) : m_mpi(mpi) {
+        check(m_mpi.open(world.count, m_over));
+        check(m_mpi.prepare_receive(m_over, &m_byte, sizeof m_byte, m_request));
+        check(m_mpi.start_receive(m_request));
+    }
+    never(never const&) = delete;
+    never& operator=(never const&) = delete;
+    ~never() {
+        m_mpi.forget_receive(m_request);
+        m_mpi.close(m_over);
+    }
+    void ask() {
+        bool has_come = false;
+        check(m_mpi.test(m_request, has_come));
+    }
+
+private:
+    mpi_functions const& m_mpi;
+    mpi_endpoint* m_over = nullptr;
+    mpi_request m_request;
+    char m_byte = 0;
+};
+
 int run_tests(std::vector<address> const& addresses) {
     for (address const& a : addresses)
         processes.push_back(std::make_unique<test::process_handle>(a.host.data(), a.port));
@@ -103,7 +129,9 @@ int run(char const* flavour) {
     check(mpi.start(world));
     int result = EXIT_SUCCESS;
     {
-        test::driven_process const own([&mpi](rank count) { return take_part(mpi, count); });
+        never to_come(mpi);
+        test::driven_process const own([&mpi](rank count) { return take_part(mpi, count); },
+                                       [&to_come] { to_come.ask(); });
         std::vector<address> const addresses = exchange_addresses(mpi, own.port());
         if (world.here == 0) result = run_tests(addresses);
         processes.clear();

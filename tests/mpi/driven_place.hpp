@@ -115,8 +115,11 @@ public:
     // By all processes; null: this one is not of them.
     using maker = std::function<std::unique_ptr<net::mpi_transport>(rank count)>;
 
-    explicit driven_process(maker make)
-        : m_make(std::move(make)), m_listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    // `advance` lets MPI go on with what is under way.
+    driven_process(maker make, std::function<void()> advance)
+        : m_make(std::move(make)),
+          m_advance(std::move(advance)),
+          m_listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         sockaddr_in any{};
         any.sin_family = AF_INET;
         socklen_t size = sizeof any;
@@ -160,12 +163,12 @@ private:
         std::lock_guard const held(m_lock);
         m_place = std::move(next);
     }
-    // As a place that sleeps does: what it has sent may need its help, though the test does not
-    // poll there.
+    // What a place has sent may need its help, though the test does not poll there. A place that
+    // sleeps looks for messages; but one for which something has come polls instead of that.
     void look_around() {
         for (; !m_stops; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
             std::lock_guard const held(m_lock);
-            if (m_place != nullptr) static_cast<void>(m_place->has_message());
+            if (m_place != nullptr && m_place->has_message()) m_advance();
         }
     }
 
@@ -215,6 +218,7 @@ private:
     }
 
     maker m_make;
+    std::function<void()> m_advance;
     int m_listener;
     std::uint16_t m_port = 0;
     std::mutex m_lock; // of the next one, as it comes and goes

@@ -5,6 +5,8 @@
 #include "messenger/active_calls.hpp"
 #include "named_network.hpp"
 
+#include <tulle/place.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tulle::messenger {
@@ -111,6 +114,22 @@ TEST_F(active_calls_of_deaths, who_waits_for_an_answer_is_told) {
         EXPECT_TRUE(is_answered || k >= 10) << k;
     }
     EXPECT_TRUE(places.endpoint(0).is_dead(2));
+}
+
+std::string what_is_thrown(endpoint const& at, net::rank dead) {
+    try {
+        at.throw_death(dead);
+    } catch (dead_place const& thrown) {
+        return thrown.what();
+    }
+}
+
+TEST_F(active_calls_of_deaths, another_place_may_tell_of_it_first) {
+    endpoint const& told = places.endpoint(0);
+    EXPECT_EQ(what_is_thrown(told, 1), "tulle: place 1 has died: nobody knows how");
+    places.network().kill(1, 9);
+    while (!told.is_dead(1)) this_thread::yield();
+    EXPECT_EQ(what_is_thrown(told, 1), "tulle: place 1 has died: ended by signal 9 (Killed)");
 }
 
 TEST_F(active_calls_of_deaths, here_it_is_a_call) {
