@@ -192,13 +192,14 @@ void call(signal_action const& a, int signal, siginfo_t* about, void* context) {
         [](void* it) { static_cast<handler_call*>(it)->make(); }, &c);
 }
 
-// relaxed: the thread's own.
+// What it blocks for the handler was perhaps left to the process meanwhile. relaxed: the thread's
+// own.
 void call_on(thread& t, signal_action const& a, int signal, siginfo_t* about, void* context) {
     signal_set const before = t.blocked.load(std::memory_order_relaxed);
     signal_set const itself = (a.flags & SA_NODEFER) != 0 ? 0 : set_of(signal);
-    t.blocked.store(before | a.mask | itself, std::memory_order_relaxed);
+    replace_mask(t, before | a.mask | itself);
     call(a, signal, about, context);
-    t.blocked.store(before, std::memory_order_relaxed);
+    replace_mask(t, before);
 }
 
 // --- what the kernel calls -----------------------------------------------------------------------
@@ -259,6 +260,7 @@ bool handle_here(int signal, siginfo_t* about, ucontext_t* context) {
     if (is_wake_up(*about) && !take_signal(*t, signal)) return false;
     bool const before = std::exchange(t->is_interrupted, true);
     call_on(*t, a, signal, about, context);
+    note_worker(*t); // whose mask comes back with the interrupted code
     t->is_interrupted = before;
     return true;
 }
@@ -294,6 +296,7 @@ interruption act(thread& t, int signal) {
     ucontext_t context;
     getcontext(&context);
     call_on(t, a, signal, &about, &context);
+    open_mask_of_worker(t, false);
     return (a.flags & SA_RESTART) != 0 ? interruption::restarts : interruption::ends;
 }
 

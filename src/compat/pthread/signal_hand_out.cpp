@@ -241,6 +241,11 @@ void open_mask_of_worker(thread& t, bool always) noexcept {
     sigset_t const blocked = as_sigset(s_unwanted.load(std::memory_order_relaxed) &
                                        t.blocked.load(std::memory_order_relaxed));
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+    note_worker(t);
+}
+
+// relaxed, both: hints.
+void note_worker(thread& t) noexcept {
     sched::worker const* const on = sched::this_worker();
     if (on != nullptr)
         t.unblocked_on.store(on->tid.load(std::memory_order_relaxed), std::memory_order_relaxed);

@@ -25,14 +25,17 @@ interruption run_handlers(thread& t) {
     }
 }
 
-// relaxed, both: the thread's own.
-void set_mask(thread& t, signal_set now) noexcept {
+// relaxed: the thread's own.
+signal_set replace_mask(thread& t, signal_set now) noexcept {
     signal_set const was = t.blocked.exchange(now, std::memory_order_relaxed);
-    guard(now & ~was);
     give_back(t, now);
-    if ((was & ~now) == 0) return;
-    want(was & ~now);
-    open_mask_of_worker(t, true);
+    if ((was & ~now) != 0) want(was & ~now);
+    return was;
+}
+
+void set_mask(thread& t, signal_set now) noexcept {
+    guard(now);
+    if ((replace_mask(t, now) & ~now) != 0) open_mask_of_worker(t, true);
 }
 
 // relaxed, all: the thread's own.

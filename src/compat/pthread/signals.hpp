@@ -83,7 +83,9 @@ private:
     sigset_t m_before;
 };
 
+// Of the caller `t`; the second one does not tell the kernel, and returns the mask of before.
 void set_mask(thread& t, signal_set now) noexcept;
+signal_set replace_mask(thread& t, signal_set now) noexcept;
 
 // --- who gets them (signal_hand_out.cpp) -----------------------------------------------------
 
@@ -104,6 +106,8 @@ void give_back(thread& t, signal_set some) noexcept;
 // Lets the worker of `t`, the caller, get what it wants; if not `always`, where it may have blocked
 // that.
 void open_mask_of_worker(thread& t, bool always) noexcept;
+// The worker of `t`, the caller, may get what it wants: it is woken for that.
+void note_worker(thread& t) noexcept;
 // Called by the OS thread of each worker, before it runs threads: what others have blocked is not
 // for it.
 void begin_worker() noexcept;

@@ -717,6 +717,8 @@ static struct {
     {"standard_action", standard_action},
     {"signals_of_children", signals_of_children},
     {"left_to_process", left_to_process},
+    {"kept_out_of_waits", kept_out_of_waits},
+    {"kept_out_of_computing", kept_out_of_computing},
     {"lent", lent},
     {"interrupted_main", interrupted_main},
     {"masked_polls", masked_polls},

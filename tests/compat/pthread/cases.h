@@ -35,6 +35,10 @@ void awaited_without_handlers(void);
 void jumps_of_handlers(void);
 void stacks_of_handlers(void);
 
+// --- mask_cases.c
+void kept_out_of_waits(void);
+void kept_out_of_computing(void);
+
 // --- process_cases.c
 void masks_of_programs(void);
 void vforks(void);
