@@ -55,6 +55,7 @@ struct repetition {
     int not_yet;                            // its errno then
     bool may_be_cancelled = true;           // it is a cancellation point
     bool restarts = true;                   // it goes on after a handler with SA_RESTART
+    bool ends_for_handlers = true;          // with EINTR
     std::uint64_t deadline = wait::k_never; // then it is left at the last failure
 };
 
@@ -67,8 +68,9 @@ auto repeat_until_over(thread& t, repetition const& how, Attempt attempt) -> dec
         if (is_over || os::monotonic_ns() >= how.deadline) return result;
         if (between.wait(t, how.deadline) != ECANCELED) continue;
         interruption const by = how.may_be_cancelled ? attend(t) : run_handlers(t);
-        if (by == interruption::ends || (by == interruption::restarts && !how.restarts))
-            return fail(EINTR);
+        bool const is_ended =
+            by == interruption::ends || (by == interruption::restarts && !how.restarts);
+        if (is_ended && how.ends_for_handlers) return fail(EINTR);
     }
 }
 template <class Attempt> auto repeat(thread& t, repetition const& how, Attempt attempt) {

@@ -2,7 +2,8 @@
 // pthread_exit, cancellation and cleanup handlers: the stack is unwound up to its end, which runs
 // destructors; handlers of pthread_cleanup_push in C lie in their frames
 // and are jumped to when the unwinding has passed these. A cancellation arrives at the thread's
-// next wait, or at another cancellation point.
+// next wait, or at another cancellation point; one that may come at any point arrives in code of
+// the program, too, which a signal interrupts for that (signal_actions.cpp).
 #include "base/error.hpp"
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/signals.hpp"
@@ -78,13 +79,28 @@ void test_cancel(thread* t) {
 
 using namespace tulle::posix;
 
+namespace {
+
+// By the caller. relaxed: who cancels it looks again (interrupt_computing).
+void set_any_point(thread& t, bool any) {
+    if (any) allow_interrupts();
+    t.at_any_point.store(any, std::memory_order_relaxed);
+    if (any) test_cancel(&t);
+}
+
+} // namespace
+
 TULLE_INTERPOSE int pthread_cancel(pthread_t id) {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_cancel)(id);
     if (!t->is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
     t->is_cancelled.store(true, std::memory_order_release); // before what call_attention stores
     call_attention(*t);
-    if (t == self() && t->at_any_point) test_cancel(t);
+    if (!ends_at_any_point(*t)) return 0;
+    if (t == self())
+        test_cancel(t);
+    else
+        interrupt_computing();
     return 0;
 }
 
@@ -100,7 +116,7 @@ TULLE_INTERPOSE int pthread_setcancelstate(int state, int* before) {
     if (before != nullptr)
         *before = t->may_be_cancelled ? PTHREAD_CANCEL_ENABLE : PTHREAD_CANCEL_DISABLE;
     t->may_be_cancelled = state == PTHREAD_CANCEL_ENABLE;
-    if (t->at_any_point) test_cancel(t);
+    if (ends_at_any_point(*t)) test_cancel(t);
     return 0;
 }
 
@@ -109,9 +125,8 @@ TULLE_INTERPOSE int pthread_setcanceltype(int type, int* before) {
     if (t == nullptr) return TULLE_LIBC(pthread_setcanceltype)(type, before);
     if (type != PTHREAD_CANCEL_DEFERRED && type != PTHREAD_CANCEL_ASYNCHRONOUS) return EINVAL;
     if (before != nullptr)
-        *before = t->at_any_point ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED;
-    t->at_any_point = type == PTHREAD_CANCEL_ASYNCHRONOUS;
-    if (t->at_any_point) test_cancel(t);
+        *before = ends_at_any_point(*t) ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED;
+    set_any_point(*t, type == PTHREAD_CANCEL_ASYNCHRONOUS);
     return 0;
 }
 
@@ -153,8 +168,8 @@ TULLE_INTERPOSE void __pthread_register_cancel_defer(__pthread_unwind_buf_t* buf
     thread* const t = self();
     if (t == nullptr)
         return of_libc(s_register_deferred, "__pthread_register_cancel_defer")(buffer);
-    frame_of(buffer)->was_at_any_point = t->at_any_point ? 1 : 0;
-    t->at_any_point = false;
+    frame_of(buffer)->was_at_any_point = ends_at_any_point(*t) ? 1 : 0;
+    set_any_point(*t, false);
     __pthread_register_cancel(buffer);
 }
 
@@ -163,8 +178,7 @@ TULLE_INTERPOSE void __pthread_unregister_cancel_restore(__pthread_unwind_buf_t*
     if (t == nullptr)
         return of_libc(s_unregister_restoring, "__pthread_unregister_cancel_restore")(buffer);
     __pthread_unregister_cancel(buffer);
-    t->at_any_point = frame_of(buffer)->was_at_any_point != 0;
-    if (t->at_any_point) test_cancel(t);
+    set_any_point(*t, frame_of(buffer)->was_at_any_point != 0);
 }
 
 // A handler has run, and the unwinding goes on.

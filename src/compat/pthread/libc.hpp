@@ -37,6 +37,11 @@
 
 // A function of the program's C library that this library has one of its own for.
 #define TULLE_INTERPOSE extern "C" TULLE_API
+// Likewise one that may be unwound, as a handler that runs while it waits may end the thread,
+// though the C library's header has it throw nothing.
+#define TULLE_INTERPOSE_WAIT(name, parameters)                                                     \
+    extern "C" TULLE_API int tulle_wait_##name parameters asm(#name);                              \
+    extern "C" TULLE_API int tulle_wait_##name parameters
 
 namespace tulle::posix {
 

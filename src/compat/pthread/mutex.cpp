@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mutexes as the C library lays them out, so that initializers, pthread_mutex_init and
 // pthread_mutex_destroy are its own. __lock: 0 free, 1 held, 2 held and perhaps waited for.
-// Mutexes that processes share are the C library's: who waits for one waits in the kernel, and the
-// watcher lets another worker run. Robust ones are in robust_mutex.cpp. That a mutex hands on
+// Mutexes that processes share are the C library's (shared_mutex.cpp, robust_mutex.cpp). That a
+// mutex hands on
 // priorities has no effect, as workers run all threads alike; of a ceiling it is known who may not
 // take the mutex. It stands in bits of __kind of which the C library takes no notice.
 #include "base/cpu_pause.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/lock_wait.hpp"
 #include "compat/pthread/robust_mutex.hpp"
+#include "compat/pthread/shared_mutex.hpp"
 
 namespace {
 
@@ -56,10 +58,10 @@ bool try_for_a_while(futex_word& lock) noexcept {
     return false;
 }
 
-bool take(futex_word& lock, std::uint64_t deadline) noexcept {
+bool take(futex_word& lock, std::uint64_t deadline) {
     if (TULLE_LIKELY(try_take(lock)) || try_for_a_while(lock)) return true;
     while (lock.exchange(2, std::memory_order_acquire) != 0) { // pairs with the release in unlock
-        if (futex_wait(lock, 2, limit(deadline)) == ETIMEDOUT) return false;
+        if (wait_for_lock(lock, 2, deadline) == ETIMEDOUT) return false;
     }
     return true;
 }
@@ -83,7 +85,7 @@ again lock_again(pthread_mutex_t* m) noexcept {
     return again::done;
 }
 
-int lock_until(pthread_mutex_t* m, std::uint64_t deadline) noexcept {
+int lock_until(pthread_mutex_t* m, std::uint64_t deadline) {
     switch (lock_again(m)) {
         case again::done: return 0;
         case again::refused: return EDEADLK;
@@ -107,14 +109,16 @@ int try_lock(pthread_mutex_t* m) noexcept {
     return 0;
 }
 
-int lock_foreign(pthread_mutex_t* m) noexcept {
-    return is_robust_of_thread(m) ? lock_robust(m, tulle::wait::k_never)
-                                  : TULLE_LIBC(pthread_mutex_lock)(m);
+int lock_foreign(pthread_mutex_t* m) {
+    if (is_robust_of_thread(m)) return lock_robust(m, tulle::wait::k_never);
+    return is_robust(m) ? TULLE_LIBC(pthread_mutex_lock)(m)
+                        : lock_shared(m, CLOCK_REALTIME, nullptr);
 }
 int try_foreign(pthread_mutex_t* m) noexcept {
     return is_robust_of_thread(m) ? lock_robust(m, 0) : TULLE_LIBC(pthread_mutex_trylock)(m);
 }
-int lock_foreign_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) noexcept {
+int lock_foreign_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) {
+    if (!is_robust(m)) return lock_shared(m, clock, until);
     if (!is_robust_of_thread(m)) return TULLE_LIBC(pthread_mutex_clocklock)(m, clock, until);
     if (!is_clock(clock)) return EINVAL;
     int const error = lock_robust(m, 0);
@@ -125,7 +129,7 @@ int lock_foreign_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) 
 }
 
 // POSIX has a wrong time refused only if the call would wait.
-int lock_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) noexcept {
+int lock_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) {
     if (!is_clock(clock)) return EINVAL;
     int const error = try_lock(m);
     if (error != EBUSY) return error;
@@ -149,7 +153,7 @@ bool may_take(pthread_mutex_t const* m) noexcept {
 }
 
 // Of those that are not plain.
-int lock_special(pthread_mutex_t* m) noexcept {
+int lock_special(pthread_mutex_t* m) {
     if (!may_take(m)) return EINVAL;
     return is_foreign(m) ? lock_foreign(m) : lock_until(m, tulle::wait::k_never);
 }
@@ -157,7 +161,7 @@ int try_special(pthread_mutex_t* m) noexcept {
     if (!may_take(m)) return EINVAL;
     return is_foreign(m) ? try_foreign(m) : try_lock(m);
 }
-int lock_special_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) noexcept {
+int lock_special_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) {
     if (!may_take(m)) return EINVAL;
     return is_foreign(m) ? lock_foreign_by(m, clock, until) : lock_by(m, clock, until);
 }
@@ -178,28 +182,29 @@ int unlock(pthread_mutex_t* m) noexcept {
 
 } // namespace
 
-int tulle::posix::lock_mutex(pthread_mutex_t* m) noexcept {
+int tulle::posix::lock_mutex(pthread_mutex_t* m) {
     return TULLE_LIKELY(is_plain(m)) ? lock_until(m, wait::k_never) : lock_special(m);
 }
 
 int tulle::posix::unlock_mutex(pthread_mutex_t* m) noexcept {
     if (TULLE_LIKELY(!is_foreign(m))) return unlock(m);
-    return is_robust_of_thread(m) ? unlock_robust(m) : TULLE_LIBC(pthread_mutex_unlock)(m);
+    if (is_robust_of_thread(m)) return unlock_robust(m);
+    return is_robust(m) ? TULLE_LIBC(pthread_mutex_unlock)(m) : unlock_shared(m);
 }
 
-TULLE_INTERPOSE int pthread_mutex_lock(pthread_mutex_t* m) noexcept { return lock_mutex(m); }
+TULLE_INTERPOSE_WAIT(pthread_mutex_lock, (pthread_mutex_t * m)) { return lock_mutex(m); }
 
 TULLE_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
     return TULLE_LIKELY(is_plain(m)) ? try_lock(m) : try_special(m);
 }
 
-TULLE_INTERPOSE int pthread_mutex_timedlock(pthread_mutex_t* m, timespec const* until) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_mutex_timedlock, (pthread_mutex_t * m, timespec const* until)) {
     return is_plain(m) ? lock_by(m, CLOCK_REALTIME, until)
                        : lock_special_by(m, CLOCK_REALTIME, until);
 }
 
-TULLE_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock,
-                                            timespec const* until) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_mutex_clocklock,
+                     (pthread_mutex_t * m, clockid_t clock, timespec const* until)) {
     return is_plain(m) ? lock_by(m, clock, until) : lock_special_by(m, clock, until);
 }
 

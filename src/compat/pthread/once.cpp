@@ -3,6 +3,7 @@
 #include "base/cpu_pause.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/lock_wait.hpp"
 
 namespace {
 
@@ -40,7 +41,7 @@ void call_once(futex_word& once, void (*function)()) {
         std::uint32_t seen = once.load(std::memory_order_acquire); // pairs with call_in_progress
         if ((seen & k_done) != 0) return;
         if (seen == ours) {
-            static_cast<void>(futex_wait(once, seen, limit(tulle::wait::k_never)));
+            wait_for_lock(once, seen, tulle::wait::k_never);
         } else if (once.compare_exchange_strong(seen, ours, std::memory_order_acquire,
                                                 std::memory_order_relaxed)) { // relaxed: read again
             call_in_progress call(once);
@@ -85,14 +86,27 @@ bool come_to(barrier& b, std::uint32_t& round) noexcept {
     }
 }
 
-int wait_at(barrier& b) noexcept {
-    b.inside.fetch_add(1, std::memory_order_relaxed); // relaxed: the caller may not destroy it yet
+// The caller may not destroy the barrier while it is inside.
+class inside {
+public:
+    explicit inside(barrier& b) noexcept : m_barrier(b) {
+        b.inside.fetch_add(1, std::memory_order_relaxed); // relaxed: as said
+    }
+    inside(inside const&) = delete;
+    inside& operator=(inside const&) = delete;
+    ~inside() { m_barrier.inside.fetch_sub(1, std::memory_order_release); } // the last access
+
+private:
+    barrier& m_barrier;
+};
+
+int wait_at(barrier& b) {
+    inside const here(b);
     std::uint32_t round = 0;
     bool const is_last = come_to(b, round);
     if (is_last) futex_wake(round_of(b), INT_MAX);
     while (!is_last && round_in(b.state.load(std::memory_order_acquire)) == round) // come_to
-        static_cast<void>(futex_wait(round_of(b), round, limit(tulle::wait::k_never)));
-    b.inside.fetch_sub(1, std::memory_order_release); // the last access
+        wait_for_lock(round_of(b), round, tulle::wait::k_never);
     return is_last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
@@ -105,7 +119,7 @@ TULLE_INTERPOSE int pthread_once(pthread_once_t* once, void (*function)()) {
     return 0;
 }
 
-TULLE_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* b) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_barrier_wait, (pthread_barrier_t * b)) {
     return of(b).shared != 0 ? TULLE_LIBC(pthread_barrier_wait)(b) : wait_at(of(b));
 }
 
@@ -118,7 +132,7 @@ TULLE_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* b) noexcept {
 }
 
 // 1: free. The holder may be a thread that this worker is to run.
-TULLE_INTERPOSE int pthread_spin_lock(pthread_spinlock_t* l) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_spin_lock, (pthread_spinlock_t * l)) {
     constexpr int k_spins = 64;
     auto& word = reinterpret_cast<std::atomic<int>&>(const_cast<int&>(*l));
     for (int tries = 0;; ++tries) {
@@ -126,7 +140,11 @@ TULLE_INTERPOSE int pthread_spin_lock(pthread_spinlock_t* l) noexcept {
         if (word.compare_exchange_weak(expected, 0, std::memory_order_acquire,
                                        std::memory_order_relaxed))
             return 0;
-        tries % k_spins == k_spins - 1 ? static_cast<void>(yield_to_others())
-                                       : tulle::base::cpu_pause();
+        if (tries % k_spins != k_spins - 1) {
+            tulle::base::cpu_pause();
+        } else {
+            look_for_signals();
+            yield_to_others();
+        }
     }
 }

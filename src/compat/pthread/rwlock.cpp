@@ -4,6 +4,7 @@
 // wait, as there, unless the kind is PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP.
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/lock_wait.hpp"
 
 namespace {
 
@@ -56,24 +57,21 @@ bool try_to_write(pthread_rwlock_t* l) noexcept {
     return true;
 }
 
-// Tries until it succeeds: `attempt` returns true when there is nothing more to be done.
-template <class Attempt>
-int wait_until(pthread_rwlock_t* l, std::uint64_t deadline, Attempt attempt) noexcept {
-    waiters_of(l).fetch_add(1, std::memory_order_seq_cst); // pairs with the fence of wake
-    int error = 0;
-    for (;;) {
-        // acquire: read before the attempt
-        std::uint32_t const seen = sequence_of(l).load(std::memory_order_acquire);
-        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with the fence of wake
-        if (attempt()) break;
-        if (futex_wait(sequence_of(l), seen, limit(deadline)) == ETIMEDOUT) {
-            error = ETIMEDOUT;
-            break;
-        }
+// A count that is one more while a thread waits, however its wait ends.
+class counted {
+public:
+    // seq_cst pairs with the fence of wake
+    explicit counted(futex_word& count) noexcept : m_count(count) {
+        m_count.fetch_add(1, std::memory_order_seq_cst);
     }
-    waiters_of(l).fetch_sub(1, std::memory_order_relaxed); // relaxed: one wake more does no harm
-    return error;
-}
+    counted(counted const&) = delete;
+    counted& operator=(counted const&) = delete;
+    // relaxed: one wake more does no harm
+    ~counted() { m_count.fetch_sub(1, std::memory_order_relaxed); }
+
+private:
+    futex_word& m_count;
+};
 
 void wake(pthread_rwlock_t* l) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);            // pairs with wait_until
@@ -82,7 +80,20 @@ void wake(pthread_rwlock_t* l) noexcept {
     futex_wake(sequence_of(l), INT_MAX);
 }
 
-int read_until(pthread_rwlock_t* l, std::uint64_t deadline) noexcept {
+// Tries until it succeeds: `attempt` returns true when there is nothing more to be done.
+template <class Attempt>
+int wait_until(pthread_rwlock_t* l, std::uint64_t deadline, Attempt attempt) {
+    counted const waiting(waiters_of(l));
+    for (;;) {
+        // acquire: read before the attempt
+        std::uint32_t const seen = sequence_of(l).load(std::memory_order_acquire);
+        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with the fence of wake
+        if (attempt()) return 0;
+        if (wait_for_lock(sequence_of(l), seen, deadline) == ETIMEDOUT) return ETIMEDOUT;
+    }
+}
+
+int read_until(pthread_rwlock_t* l, std::uint64_t deadline) {
     taken how = try_to_read(l);
     if (how == taken::no && is_writer(l)) return EDEADLK;
     int error = 0;
@@ -91,14 +102,28 @@ int read_until(pthread_rwlock_t* l, std::uint64_t deadline) noexcept {
     return how == taken::too_many ? EAGAIN : error;
 }
 
-int write_until(pthread_rwlock_t* l, std::uint64_t deadline) noexcept {
+// If it does not get the lock, readers may have waited for it.
+class waiting_writer {
+public:
+    explicit waiting_writer(pthread_rwlock_t* l) noexcept : m_lock(l) {
+        writers_of(l).fetch_add(1, std::memory_order_relaxed); // relaxed: a preference
+    }
+    waiting_writer(waiting_writer const&) = delete;
+    waiting_writer& operator=(waiting_writer const&) = delete;
+    ~waiting_writer() {
+        writers_of(m_lock).fetch_sub(1, std::memory_order_relaxed); // relaxed: likewise
+        if (!is_writer(m_lock)) wake(m_lock);
+    }
+
+private:
+    pthread_rwlock_t* m_lock;
+};
+
+int write_until(pthread_rwlock_t* l, std::uint64_t deadline) {
     if (try_to_write(l)) return 0;
     if (is_writer(l)) return EDEADLK;
-    writers_of(l).fetch_add(1, std::memory_order_relaxed); // relaxed: a preference
-    int const error = wait_until(l, deadline, [l] { return try_to_write(l); });
-    writers_of(l).fetch_sub(1, std::memory_order_relaxed); // relaxed: likewise
-    if (error != 0) wake(l);                               // readers may have waited for it
-    return error;
+    waiting_writer const waiting(l);
+    return wait_until(l, deadline, [l] { return try_to_write(l); });
 }
 
 int unlock(pthread_rwlock_t* l) noexcept {
@@ -116,19 +141,19 @@ int unlock(pthread_rwlock_t* l) noexcept {
 }
 
 // As in the C library, a wrong time is refused even if the call would not wait.
-int read_by(pthread_rwlock_t* l, clockid_t clock, timespec const* until) noexcept {
+int read_by(pthread_rwlock_t* l, clockid_t clock, timespec const* until) {
     if (!is_clock(clock) || !is_time(*until)) return EINVAL;
     return try_to_read(l) == taken::yes ? 0 : read_until(l, deadline_at(clock, *until));
 }
 
-int write_by(pthread_rwlock_t* l, clockid_t clock, timespec const* until) noexcept {
+int write_by(pthread_rwlock_t* l, clockid_t clock, timespec const* until) {
     if (!is_clock(clock) || !is_time(*until)) return EINVAL;
     return try_to_write(l) ? 0 : write_until(l, deadline_at(clock, *until));
 }
 
 } // namespace
 
-TULLE_INTERPOSE int pthread_rwlock_rdlock(pthread_rwlock_t* l) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_rwlock_rdlock, (pthread_rwlock_t * l)) {
     return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_rdlock)(l)
                          : read_until(l, tulle::wait::k_never);
 }
@@ -139,19 +164,18 @@ TULLE_INTERPOSE int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) noexcept {
     return how == taken::yes ? 0 : how == taken::no ? EBUSY : EAGAIN;
 }
 
-TULLE_INTERPOSE int pthread_rwlock_timedrdlock(pthread_rwlock_t* l,
-                                               timespec const* until) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_rwlock_timedrdlock, (pthread_rwlock_t * l, timespec const* until)) {
     return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_timedrdlock)(l, until)
                          : read_by(l, CLOCK_REALTIME, until);
 }
 
-TULLE_INTERPOSE int pthread_rwlock_clockrdlock(pthread_rwlock_t* l, clockid_t clock,
-                                               timespec const* until) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_rwlock_clockrdlock,
+                     (pthread_rwlock_t * l, clockid_t clock, timespec const* until)) {
     return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_clockrdlock)(l, clock, until)
                          : read_by(l, clock, until);
 }
 
-TULLE_INTERPOSE int pthread_rwlock_wrlock(pthread_rwlock_t* l) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_rwlock_wrlock, (pthread_rwlock_t * l)) {
     return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_wrlock)(l)
                          : write_until(l, tulle::wait::k_never);
 }
@@ -161,14 +185,13 @@ TULLE_INTERPOSE int pthread_rwlock_trywrlock(pthread_rwlock_t* l) noexcept {
     return try_to_write(l) ? 0 : EBUSY;
 }
 
-TULLE_INTERPOSE int pthread_rwlock_timedwrlock(pthread_rwlock_t* l,
-                                               timespec const* until) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_rwlock_timedwrlock, (pthread_rwlock_t * l, timespec const* until)) {
     return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_timedwrlock)(l, until)
                          : write_by(l, CLOCK_REALTIME, until);
 }
 
-TULLE_INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t* l, clockid_t clock,
-                                               timespec const* until) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_rwlock_clockwrlock,
+                     (pthread_rwlock_t * l, clockid_t clock, timespec const* until)) {
     return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_clockwrlock)(l, clock, until)
                          : write_by(l, clock, until);
 }

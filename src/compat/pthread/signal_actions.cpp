@@ -265,15 +265,37 @@ bool handle_here(int signal, siginfo_t* about, ucontext_t* context) {
     return true;
 }
 
+// Does not return if the thread that has been interrupted is to end at any point: as natively, in
+// the middle of what is the program's own affair.
+void end_if_cancelled(ucontext_t const& interrupted) {
+    thread* const t = self();
+    if (t == nullptr || !ends_at_any_point(*t) || !t->is_to_end() ||
+        !is_in_program(arch::pc_of(interrupted)))
+        return;
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &interrupted.uc_sigmask, nullptr);
+    end_self(*t, PTHREAD_CANCELED);
+}
+
 void on_signal(int signal, siginfo_t* about, void* context) {
     kept_errno const kept;
     auto* const interrupted = static_cast<ucontext_t*>(context);
     bool const is_server = hands_out();
     if ((!stands_on_worker() && !is_server) || vfork_children::has_caller())
         return on_signal_of_os_thread(signal, about, context);
+    if (is_wake_up(*about) && !is_server) end_if_cancelled(*interrupted);
     if (!is_wake_up(*about) && leave_to_process(signal, interrupted->uc_sigmask)) return;
     bool const is_done = !is_server && handle_here(signal, about, interrupted);
     if (!is_done && !is_wake_up(*about)) hand_out(signal);
+}
+
+} // namespace
+
+namespace {
+
+// What the thread has blocked of the kernel's signals, now that it does not any more.
+interruption act_by_kernel(int signal) noexcept {
+    TULLE_LIBC(raise)(signal);
+    return interruption::ends;
 }
 
 } // namespace
@@ -285,6 +307,7 @@ signal_action action_of(int signal) noexcept {
 }
 
 interruption act(thread& t, int signal) {
+    if (!is_for_threads(signal)) return act_by_kernel(signal);
     signal_action const a = action_of(signal);
     if (a.is_standard()) act_as_standard(signal);
     if (!a.has_handler()) return interruption::none;
@@ -315,6 +338,20 @@ void act_as_standard(int signal) noexcept {
     TULLE_LIBC(sigaction)(signal, &before, nullptr);
 }
 
+namespace {
+
+void guard_one(int signal) noexcept {
+    with_lock([signal] {
+        s_guarded.fetch_or(set_of(signal), std::memory_order_relaxed); // under the lock
+        struct sigaction found {};
+        bool const is_standard =
+            TULLE_LIBC(sigaction)(signal, nullptr, &found) == 0 && found.sa_handler == SIG_DFL;
+        return is_standard ? tell_kernel(signal, {}) : 0;
+    });
+}
+
+} // namespace
+
 void guard(signal_set blocked) noexcept {
     // relaxed, both: whoever sets it guards these afterwards; whoever has guarded the others has
     // told the kernel, or is about to.
@@ -322,14 +359,14 @@ void guard(signal_set blocked) noexcept {
     signal_set const guarded = s_guarded.load(std::memory_order_relaxed);
     signal_set const wanted = blocked & ~k_kernels & ~k_ignored_by_standard & ~guarded;
     if (wanted == 0) return;
-    for (signal_set left = wanted; left != 0; left &= left - 1)
-        with_lock([signal = first_of(left)] {
-            s_guarded.fetch_or(set_of(signal), std::memory_order_relaxed); // under the lock
-            struct sigaction found {};
-            bool const is_standard =
-                TULLE_LIBC(sigaction)(signal, nullptr, &found) == 0 && found.sa_handler == SIG_DFL;
-            return is_standard ? tell_kernel(signal, {}) : 0;
-        });
+    for (signal_set left = wanted; left != 0; left &= left - 1) guard_one(first_of(left));
+    start_to_hand_out();
+}
+
+void allow_interrupts() noexcept {
+    // relaxed: as in guard
+    if ((s_guarded.load(std::memory_order_relaxed) & set_of(k_interrupt)) != 0) return;
+    guard_one(k_interrupt);
     start_to_hand_out();
 }
 

@@ -12,7 +12,7 @@
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/thread.hpp"
-#include "sched/worker.hpp"
+#include "sched/scheduler.hpp"
 
 #include <cstring>
 #include <mutex>
@@ -26,6 +26,7 @@ namespace {
 
 std::atomic<signal_set> s_arrived{0}; // and not handed out yet
 std::atomic<std::uint32_t> s_calls{0};
+std::atomic<bool> s_interrupts{false};     // are wanted
 std::atomic<signal_set> s_unwanted{0};     // see above
 std::atomic<signal_set> s_was_unwanted{0}; // at some time
 std::atomic<int> s_server{0};              // the number of the OS thread; 0: it does not run yet
@@ -60,8 +61,16 @@ bool wants(thread& t, signal_set one) noexcept {
     return (t.blocked.load(std::memory_order_relaxed) & one) == 0;
 }
 
+// Who hands it out says so first: a thread that ends may take it, too. acq_rel: pairs with hand_out
+// and with take_back.
+bool take_arrived(signal_set one) noexcept {
+    return (s_arrived.fetch_and(~one, std::memory_order_acq_rel) & one) != 0;
+}
+void take_back(signal_set one) noexcept { s_arrived.fetch_or(one, std::memory_order_release); }
+
 // With the lock of the blocks held, as the thread may end.
 void lend(thread& t, signal_set one) noexcept {
+    if (!take_arrived(one)) return;                  // somebody else has it
     t.lent.fetch_or(one, std::memory_order_release); // pairs with take_signal
     static_cast<void>(t.attention.request());
     wake_os_thread(t.unblocked_on.load(std::memory_order_relaxed), first_of(one)); // a hint
@@ -80,7 +89,10 @@ bool lend_to_one_that_wants(thread& t, signal_set one) noexcept {
     if (!wants(t, one)) return false;
     lend(t, one);
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with give_back
-    return wants(t, one) || (t.lent.fetch_and(~one, std::memory_order_acquire) & one) == 0;
+    if (wants(t, one) || (t.lent.fetch_and(~one, std::memory_order_acquire) & one) == 0)
+        return true;
+    take_back(one);
+    return false;
 }
 
 // A thread that computes may have been about to leave the run time when it was lent a signal.
@@ -92,13 +104,31 @@ bool remind(thread& t, signal_set) noexcept {
     return some != 0 && t.unblocked_on.load(std::memory_order_relaxed) != 0;
 }
 
+bool is_to_end_somewhere(thread& t, signal_set) noexcept {
+    return t.is_cancelled.load(std::memory_order_relaxed) && ends_at_any_point(t); // relaxed: hint
+}
+
+// Whoever runs there looks whether it is to end.
+void interrupt_workers() noexcept {
+    for (auto const& s : sched::scheduler::instance().shepherds())
+        for (sched::worker_remote const* const w : s->workers)
+            wake_os_thread(w->tid.load(std::memory_order_relaxed), k_interrupt); // relaxed: a hint
+}
+
+bool remind_all() noexcept {
+    bool const some_lent = thread_blocks::find(&remind, 0) != nullptr;
+    bool const some_end = thread_blocks::find(&is_to_end_somewhere, 0) != nullptr;
+    if (some_end) interrupt_workers();
+    return some_lent || some_end;
+}
+
 // How long to wait until threads are reminded; they have a while to take what they have been lent.
 class reminders {
 public:
     void begin() noexcept { m_next_ns = k_first_ns; }
     [[nodiscard]] std::uint64_t next() noexcept {
         bool const is_over = m_next_ns > k_last_ns;
-        if (is_over || thread_blocks::find(&remind, 0) == nullptr) return os::k_no_deadline;
+        if (is_over || !remind_all()) return os::k_no_deadline;
         m_next_ns *= 2;
         return os::monotonic_ns() + m_next_ns / 2;
     }
@@ -119,25 +149,33 @@ bool act_if_standard(int signal) noexcept {
     if (!action_of(signal).is_standard()) return false;
     bool const is_wanted =
         main_wants(set_of(signal)) || thread_blocks::find(&wants, set_of(signal)) != nullptr;
-    if (is_wanted) act_as_standard(signal);
+    if (is_wanted && take_arrived(set_of(signal))) act_as_standard(signal);
     return is_wanted;
+}
+
+bool send_to_main(int signal) noexcept {
+    signal_set const one = set_of(signal);
+    if (!main_wants(one)) return false;
+    if (!take_arrived(one) || TULLE_LIBC(pthread_kill)(s_main, signal) == 0) return true;
+    take_back(one);
+    return false;
 }
 
 bool give_to_one_that_wants(int signal) noexcept {
     signal_set const one = set_of(signal);
     return thread_blocks::find(&lend_to_waiter, one) != nullptr || act_if_standard(signal) ||
-           thread_blocks::find(&lend_to_one_that_wants, one) != nullptr ||
-           (main_wants(one) && TULLE_LIBC(pthread_kill)(s_main, signal) == 0);
+           thread_blocks::find(&lend_to_one_that_wants, one) != nullptr || send_to_main(signal);
 }
 
 void give_to_somebody(int signal) noexcept {
-    if (action_of(signal).is_ignored() || give_to_one_that_wants(signal)) return;
+    if (action_of(signal).is_ignored()) return static_cast<void>(take_arrived(set_of(signal)));
+    if (give_to_one_that_wants(signal)) return;
     s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed); // relaxed: a hint
     // seq_cst: either a thread that wants it from now on is seen, or it sees this (Dekker; want).
     s_unwanted.fetch_or(set_of(signal), std::memory_order_seq_cst);
     if (give_to_one_that_wants(signal))
         s_unwanted.fetch_and(~set_of(signal), std::memory_order_relaxed); // relaxed: a hint
-    else
+    else if (take_arrived(set_of(signal)))
         kill(getpid(), signal);
 }
 
@@ -178,12 +216,13 @@ void* serve(void*) {
         std::uint32_t const seen =
             s_calls.load(std::memory_order_acquire); // pairs with call_server
         open_mask();
-        signal_set all = s_arrived.exchange(0, std::memory_order_acquire);
+        signal_set all = s_arrived.load(std::memory_order_acquire); // pairs with hand_out
         // acquire pairs with note_handler_on_main
         if (s_main_was_interrupted.load(std::memory_order_acquire))
             static_cast<void>(attention_of_main().request());
         if (all == 0) static_cast<void>(os::futex_wait(s_calls, seen, again.next()));
-        if (all != 0) again.begin();
+        // relaxed: set before the call of this thread
+        if (all != 0 || s_interrupts.exchange(false, std::memory_order_relaxed)) again.begin();
         for (; all != 0; all &= all - 1) give_to_somebody(first_of(all));
     }
     return nullptr;
@@ -263,6 +302,19 @@ void give_back(thread& t, signal_set some) noexcept {
     for (signal_set all = left; all != 0; all &= all - 1) hand_out(first_of(all));
 }
 
+void take_last_signals(thread& t) {
+    // relaxed, all: the thread's own, or exchanged by take_arrived.
+    if (t.unblocked_on.load(std::memory_order_relaxed) != 0) open_mask_of_worker(t, true);
+    signal_set some =
+        s_arrived.load(std::memory_order_relaxed) & ~t.blocked.load(std::memory_order_relaxed);
+    for (; some != 0; some &= some - 1) {
+        int const signal = first_of(some);
+        if (action_of(signal).has_handler() && take_arrived(set_of(signal)))
+            t.lent.fetch_or(set_of(signal), std::memory_order_relaxed);
+    }
+    static_cast<void>(run_handlers(t));
+}
+
 // relaxed, both: take_signal acquires.
 signal_set signals_for(thread const& t) noexcept {
     return t.pending.load(std::memory_order_relaxed) | t.lent.load(std::memory_order_relaxed);
@@ -273,6 +325,11 @@ bool take_signal(thread& t, int signal) noexcept {
     // acquire, both: pairs with lend and send_to.
     return (t.pending.fetch_and(~one, std::memory_order_acquire) & one) != 0 ||
            (t.lent.fetch_and(~one, std::memory_order_acquire) & one) != 0;
+}
+
+void interrupt_computing() noexcept {
+    s_interrupts.store(true, std::memory_order_relaxed); // relaxed: call_server
+    call_server();
 }
 
 void call_attention(thread& t) noexcept {

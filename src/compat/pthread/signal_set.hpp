@@ -29,6 +29,9 @@ inline constexpr int k_signals = 64;
     std::memcpy(&s, &bits, sizeof bits);
     return s;
 }
+// What no thread blocks, whatever it says: two by POSIX, and two of the C library's own.
+inline constexpr signal_set k_never_blocked =
+    set_of(SIGKILL) | set_of(SIGSTOP) | set_of(32) | set_of(33);
 // The lowest; the set has one.
 [[nodiscard]] constexpr int first_of(signal_set bits) noexcept { return __builtin_ctzll(bits) + 1; }
 

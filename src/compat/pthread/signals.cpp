@@ -26,7 +26,8 @@ interruption run_handlers(thread& t) {
 }
 
 // relaxed: the thread's own.
-signal_set replace_mask(thread& t, signal_set now) noexcept {
+signal_set replace_mask(thread& t, signal_set wanted) noexcept {
+    signal_set const now = wanted & ~k_never_blocked;
     signal_set const was = t.blocked.exchange(now, std::memory_order_relaxed);
     give_back(t, now);
     if ((was & ~now) != 0) want(was & ~now);
@@ -88,10 +89,14 @@ int change_own_mask(int how, sigset_t const* set, sigset_t* before) noexcept {
     return 0;
 }
 
+// relaxed: as it is at some time.
+bool blocks(thread const& t, int signal) noexcept {
+    return (t.blocked.load(std::memory_order_relaxed) & set_of(signal)) != 0;
+}
+
 int send_to(thread& t, int signal) {
     signal_action const a = action_of(signal);
-    // relaxed: as it is at some time.
-    bool const is_blocked = (t.blocked.load(std::memory_order_relaxed) & set_of(signal)) != 0;
+    bool const is_blocked = blocks(t, signal);
     if (!is_blocked && !a.has_handler()) {
         if (!a.is_ignored()) act_as_standard(signal);
         return 0;
@@ -197,7 +202,8 @@ TULLE_INTERPOSE int pthread_kill(pthread_t id, int number) noexcept {
     if (number == 0) return 0;
     if (!is_signal(number)) return EINVAL;
     kept_errno const kept;
-    if (!is_for_threads(number)) return kill(getpid(), number) == 0 ? 0 : errno;
+    if (!is_for_threads(number) && !blocks(*t, number))
+        return kill(getpid(), number) == 0 ? 0 : errno;
     return send_to(*t, number);
 }
 
@@ -210,7 +216,7 @@ TULLE_INTERPOSE int pthread_sigqueue(pthread_t id, int number, sigval value) noe
 
 TULLE_INTERPOSE int raise(int number) noexcept {
     thread* const t = self();
-    if (t == nullptr || !is_signal(number) || !is_for_threads(number))
+    if (t == nullptr || !is_signal(number) || (!is_for_threads(number) && !blocks(*t, number)))
         return TULLE_LIBC(raise)(number);
     return send_to(*t, number);
 }

@@ -50,6 +50,9 @@ void act_as_standard(int signal) noexcept;
 // not to take it at once from now on.
 void guard(signal_set blocked) noexcept;
 
+// From now on the kernel calls on_signal for k_interrupt, too.
+void allow_interrupts() noexcept;
+
 // The program's sigaction.
 int change_action(int signal, struct sigaction const* wanted, struct sigaction* before) noexcept;
 
@@ -119,9 +122,18 @@ void note_mask_of_main(signal_set blocked) noexcept;
 [[nodiscard]] bool is_main() noexcept;
 // A handler that ends calls has run on main. Any context, also that of the handler.
 void note_handler_on_main() noexcept;
+// The caller `t` is about to end: what was sent while it lived and it does not block reaches it, as
+// natively, though nobody has handed it out yet. Runs handlers.
+void take_last_signals(thread& t);
 // Of a wait by main, which ends with ECANCELED then; and whether it was for that.
 [[nodiscard]] limit interruptible_main(std::uint64_t deadline) noexcept;
 [[nodiscard]] bool main_was_interrupted() noexcept;
+
+// Somebody has been cancelled who may compute, and end at any point: signals interrupt the workers,
+// again and again for a while.
+void interrupt_computing() noexcept;
+// The signal for it, which does nothing where nobody handles it.
+inline constexpr int k_interrupt = SIGURG;
 
 // Ends the wait of `t`, which has been cancelled or has a signal.
 void call_attention(thread& t) noexcept;

@@ -3,6 +3,7 @@
 #include "compat/pthread/thread.hpp"
 
 #include "base/error.hpp"
+#include "compat/pthread/descriptors.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/robust_mutex.hpp"
@@ -166,6 +167,7 @@ void call_start(void* of) {
     auto& t = *static_cast<thread*>(of);
     if (t.attention.is_requested()) static_cast<void>(run_handlers(t));
     t.result = t.start(t.argument);
+    take_last_signals(t);
 }
 
 // Jumped to when the stack has been unwound: it has nothing to be destroyed.
@@ -191,6 +193,28 @@ void end_one() noexcept {
     if (s_alive.fetch_sub(1, std::memory_order_acq_rel) == 1) futex_wake(s_alive, INT_MAX);
 }
 
+// The process ends with the last thread.
+[[noreturn]] void exit_with_last_thread() {
+    for (;;) {
+        std::uint32_t const alive = s_alive.load(std::memory_order_acquire); // pairs with end_one
+        if (alive == 0) std::exit(0);
+        static_cast<void>(futex_wait(s_alive, alive, limit(wait::k_never)));
+    }
+}
+
+// acq_rel: pairs with those of join and detach. What its life was before.
+std::uint32_t note_end(thread& t) noexcept {
+    end_one();
+    return t.life.fetch_or(k_ended, std::memory_order_acq_rel);
+}
+
+// In a forked child the thread that has called fork is what main is elsewhere: it has no other
+// variables than its own to go back to.
+[[noreturn]] void end_as_main(thread& t) {
+    if ((note_end(t) & k_joining) != 0) futex_wake(t.life, INT_MAX);
+    exit_with_last_thread();
+}
+
 // On a thread of Tulle. The last word is said without the thread's variables.
 void run_thread(thread& t) {
     sched::fiber const& stands_on = sched::this_fiber();
@@ -203,15 +227,26 @@ void run_thread(thread& t) {
     run_start(t);
     call_destructors(t);
     leave_robust_mutexes();
+    if (sched::this_worker()->is_guest()) end_as_main(t);
     free_own_of_libc();
     thread_blocks::close(t);
     give_back(t, ~signal_set{0});
     sched::take_variables(nullptr);
-    end_one();
-    // acq_rel: pairs with those of join and detach.
-    std::uint32_t const before = t.life.fetch_or(k_ended, std::memory_order_acq_rel);
+    std::uint32_t const before = note_end(t);
     if ((before & k_detached) != 0) return thread_blocks::give(t);
     if ((before & k_joining) != 0) futex_wake(t.life, INT_MAX);
+}
+
+// As it is answered.
+void inherit_scheduling(thread& t) noexcept {
+    if (thread const* const by = self()) {
+        t.policy = by->policy;
+        t.priority = by->priority;
+        return;
+    }
+    sched_param how{};
+    if (TULLE_LIBC(pthread_getschedparam)(pthread_self(), &t.policy, &how) == 0)
+        t.priority = how.sched_priority;
 }
 
 void read_attributes(thread& t, pthread_attr_t const* given) noexcept {
@@ -225,6 +260,9 @@ void read_attributes(thread& t, pthread_attr_t const* given) noexcept {
     pthread_attr_getguardsize(how, &t.guard_size);
     // relaxed: it has not started.
     if (detached == PTHREAD_CREATE_DETACHED) t.life.store(k_detached, std::memory_order_relaxed);
+    int inherits = PTHREAD_INHERIT_SCHED;
+    pthread_attr_getinheritsched(how, &inherits);
+    if (inherits == PTHREAD_INHERIT_SCHED) inherit_scheduling(t);
     if (is_default) pthread_attr_destroy(&fallback);
 }
 
@@ -246,7 +284,8 @@ signal_set first_mask(pthread_attr_t const* how) noexcept {
 
 void begin_mask(thread& t, signal_set blocked) noexcept {
     guard(blocked);
-    t.blocked.store(blocked, std::memory_order_relaxed); // relaxed: it has not started
+    // relaxed: it has not started
+    t.blocked.store(blocked & ~k_never_blocked, std::memory_order_relaxed);
     want(~blocked);
 }
 
@@ -266,9 +305,15 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     return error;
 }
 
+// Of a thread that is gone: as natively, one that was detached cannot be joined, as long as its
+// pthread_t has not got a new meaning. relaxed: see give.
+int why_gone(thread const& t) noexcept {
+    return (t.life.load(std::memory_order_relaxed) & k_detached) != 0 ? EINVAL : ESRCH;
+}
+
 // The right to join, and 0; or why not.
 int begin_to_join(thread& t) noexcept {
-    if (!t.is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
+    if (!t.is_used.load(std::memory_order_relaxed)) return why_gone(t); // relaxed: see give
     if (&t == self()) return EDEADLK;
     std::uint32_t life = t.life.load(std::memory_order_relaxed); // relaxed: exchanged below
     do {
@@ -377,10 +422,25 @@ TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, voi
     return TULLE_LIBC(pthread_create)(id, how, start, argument);
 }
 
+namespace {
+
+// By a thread of ours: nobody tells it of the end.
+int join_os_thread(thread& caller, pthread_t id, void** result) {
+    int error = 0;
+    static_cast<void>(repeat(caller, {.not_yet = EBUSY, .ends_for_handlers = false}, [&] {
+        error = TULLE_LIBC(pthread_tryjoin_np)(id, result);
+        return error == EBUSY ? fail(EBUSY) : 0;
+    }));
+    return error;
+}
+
+} // namespace
+
 TULLE_INTERPOSE int pthread_join(pthread_t id, void** result) {
-    thread* const t = thread_of(id);
-    return t == nullptr ? TULLE_LIBC(pthread_join)(id, result)
-                        : join(*t, result, tulle::wait::k_never, true);
+    if (thread* const t = thread_of(id)) return join(*t, result, tulle::wait::k_never, true);
+    thread* const caller = self();
+    return caller != nullptr ? join_os_thread(*caller, id, result)
+                             : TULLE_LIBC(pthread_join)(id, result);
 }
 
 TULLE_INTERPOSE int pthread_tryjoin_np(pthread_t id, void** result) {
@@ -406,8 +466,8 @@ TULLE_INTERPOSE int pthread_clockjoin_np(pthread_t id, void** result, clockid_t 
 TULLE_INTERPOSE int pthread_detach(pthread_t id) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_detach)(id);
-    if (!t->is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
-    std::uint32_t life = t->life.load(std::memory_order_relaxed);  // relaxed: exchanged below
+    if (!t->is_used.load(std::memory_order_relaxed)) return why_gone(*t); // relaxed: see give
+    std::uint32_t life = t->life.load(std::memory_order_relaxed); // relaxed: exchanged below
     do {
         if ((life & (k_detached | k_joining)) != 0) return EINVAL;
     } while (!t->life.compare_exchange_weak(life, life | k_detached, std::memory_order_acq_rel,
@@ -430,23 +490,22 @@ bool has_ended(int tid) noexcept {
     return name_end != nullptr && name_end[1] == ' ' && name_end[2] == 'Z';
 }
 
-// Main has ended, and the process ends with the last thread.
+// Main has ended.
 void end_with_last_thread() {
     using tulle::os::monotonic_ns;
     constexpr std::uint64_t k_between_looks_ns = 1'000'000;
     int const main = getpid();
     while (!has_ended(main)) tulle::sched::sleep_until_ns(monotonic_ns() + k_between_looks_ns);
-    for (;;) {
-        std::uint32_t const alive = s_alive.load(std::memory_order_acquire); // pairs with end_one
-        if (alive == 0) std::exit(0);
-        static_cast<void>(futex_wait(s_alive, alive, limit(tulle::wait::k_never)));
-    }
+    exit_with_last_thread();
 }
 
 } // namespace
 
 TULLE_INTERPOSE __attribute__((noreturn)) void pthread_exit(void* result) {
-    if (thread* const t = self()) end_self(*t, result);
+    if (thread* const t = self()) {
+        if (!t->is_ending) take_last_signals(*t);
+        end_self(*t, result);
+    }
     bool const is_main = TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)) == getpid();
     if (is_main && is_started()) tulle::spawn_detached([] { end_with_last_thread(); });
     TULLE_LIBC(pthread_exit)(result);

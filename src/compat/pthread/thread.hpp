@@ -88,13 +88,13 @@ struct thread {
     detail::cancellation attention{nullptr};
 
     // --- how it ends early (exit.cpp) ------------------------------------------------------------
-    // relaxed: what its canceller did before is passed on by the join, as POSIX has it.
+    // relaxed, all: what its canceller did before is passed on by the join, as POSIX has it.
     [[nodiscard]] bool is_to_end() const noexcept {
         return is_cancelled.load(std::memory_order_relaxed) && may_be_cancelled && !is_ending;
     }
     std::atomic<bool> is_cancelled{false};
     bool may_be_cancelled = true;
-    bool at_any_point = false; // the type that it has set
+    std::atomic<bool> at_any_point{false}; // the type that it has set; written by itself
     bool is_ending = false;
     cleanup_frame* cleanups = nullptr;
     jmp_buf at_end;
@@ -112,6 +112,11 @@ struct thread {
 
 // Whether threads of pthread_create have been made: others wait in the kernel till then.
 [[nodiscard]] bool is_started() noexcept;
+
+// relaxed: a thread's own, or a hint.
+[[nodiscard]] inline bool ends_at_any_point(thread const& t) noexcept {
+    return t.at_any_point.load(std::memory_order_relaxed);
+}
 
 // A number of the caller that no other thread of the process has: what locks note as their owner.
 [[nodiscard]] int own_number() noexcept;
@@ -147,7 +152,7 @@ void test_cancel(thread* t);
 [[noreturn]] void end_self(thread& t, void* result);
 
 // The functions of the same names, which calls within this library would pass by (--wrap).
-int lock_mutex(pthread_mutex_t* m) noexcept;
+int lock_mutex(pthread_mutex_t* m); // may end the caller
 int unlock_mutex(pthread_mutex_t* m) noexcept;
 int yield_to_others() noexcept;
 

@@ -39,6 +39,21 @@ void stacks_of_handlers(void);
 void kept_out_of_waits(void);
 void kept_out_of_computing(void);
 
+// --- wait_cases.c
+void handlers_at_locks(void);
+void handlers_at_once(void);
+void ends_at_locks(void);
+void cancelled_at_mutex(void);
+void cancelled_computing(void);
+void cancelled_shielded(void);
+void blocked_aborts(void);
+void last_signals(void);
+void exits_of_children(void);
+void gone_threads(void);
+void joins_of_os_threads(void);
+void inherited_scheduling(void);
+void crowds_at_shared_mutexes(void);
+
 // --- process_cases.c
 void masks_of_programs(void);
 void vforks(void);
