@@ -290,27 +290,31 @@ void on_signal(int signal, siginfo_t* about, void* context) {
 
 } // namespace
 
+bool is_for_threads(int signal) noexcept { return (k_kernels & set_of(signal)) == 0; }
+
+signal_action action_of(int signal) noexcept {
+    if (is_for_threads(signal)) return s_actions[static_cast<std::size_t>(signal)].load();
+    struct sigaction found {};
+    TULLE_LIBC(sigaction)(signal, nullptr, &found);
+    return action_from(found);
+}
+
 namespace {
 
-// What the thread has blocked of the kernel's signals, now that it does not any more.
-interruption act_by_kernel(int signal) noexcept {
-    TULLE_LIBC(raise)(signal);
-    return interruption::ends;
+interruption end_of_call(signal_action const& a) noexcept {
+    return (a.flags & SA_RESTART) != 0 ? interruption::restarts : interruption::ends;
 }
 
 } // namespace
 
-bool is_for_threads(int signal) noexcept { return (k_kernels & set_of(signal)) == 0; }
-
-signal_action action_of(int signal) noexcept {
-    return s_actions[static_cast<std::size_t>(signal)].load();
-}
-
 interruption act(thread& t, int signal) {
-    if (!is_for_threads(signal)) return act_by_kernel(signal);
     signal_action const a = action_of(signal);
     if (a.is_standard()) act_as_standard(signal);
     if (!a.has_handler()) return interruption::none;
+    if (!is_for_threads(signal)) { // the kernel calls the handler, here
+        TULLE_LIBC(raise)(signal);
+        return end_of_call(a);
+    }
     siginfo_t about{};
     about.si_signo = signal;
     about.si_code = SI_TKILL;
@@ -320,7 +324,7 @@ interruption act(thread& t, int signal) {
     getcontext(&context);
     call_on(t, a, signal, &about, &context);
     open_mask_of_worker(t, false);
-    return (a.flags & SA_RESTART) != 0 ? interruption::restarts : interruption::ends;
+    return end_of_call(a);
 }
 
 // If the process goes on (after a stop), what the kernel was told is told to it again.

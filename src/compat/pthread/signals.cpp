@@ -202,8 +202,7 @@ TULLE_INTERPOSE int pthread_kill(pthread_t id, int number) noexcept {
     if (number == 0) return 0;
     if (!is_signal(number)) return EINVAL;
     kept_errno const kept;
-    if (!is_for_threads(number) && !blocks(*t, number))
-        return kill(getpid(), number) == 0 ? 0 : errno;
+    if ((k_never_blocked & set_of(number)) != 0) return kill(getpid(), number) == 0 ? 0 : errno;
     return send_to(*t, number);
 }
 

@@ -726,6 +726,7 @@ static struct {
     {"cancelled_computing", cancelled_computing},
     {"cancelled_shielded", cancelled_shielded},
     {"blocked_aborts", blocked_aborts},
+    {"aborts_for_one_thread", aborts_for_one_thread},
     {"last_signals", last_signals},
     {"exits_of_children", exits_of_children},
     {"gone_threads", gone_threads},

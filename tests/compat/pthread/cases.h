@@ -47,6 +47,7 @@ void cancelled_at_mutex(void);
 void cancelled_computing(void);
 void cancelled_shielded(void);
 void blocked_aborts(void);
+void aborts_for_one_thread(void);
 void last_signals(void);
 void exits_of_children(void);
 void gone_threads(void);

@@ -271,6 +271,28 @@ void blocked_aborts(void) {
     in_thread(blocks_abort, NULL);
 }
 
+static pthread_t s_handles_abort;
+
+static void note_abort_here(int signal) {
+    (void)signal;
+    s_aborts += pthread_equal(pthread_self(), s_handles_abort) != 0;
+    sem_post(&s_handled);
+}
+
+// It is for the one thread, which waits.
+void aborts_for_one_thread(void) {
+    sem_init(&s_handled, 0, 0);
+    handle(SIGABRT, note_abort_here);
+    pthread_mutex_lock(&s_mutex);
+    pthread_create(&s_handles_abort, NULL, at_mutex, NULL);
+    until_waiting(1);
+    SHOW(pthread_kill(s_handles_abort, SIGABRT));
+    SHOW(sem_wait(&s_handled));
+    SHOW(s_aborts);
+    pthread_mutex_unlock(&s_mutex);
+    SHOW(pthread_join(s_handles_abort, NULL));
+}
+
 // --- the end of a thread -------------------------------------------------------------------------
 
 static atomic_int s_goes_on;
