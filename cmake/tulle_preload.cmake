@@ -2,7 +2,8 @@
 #
 # tulle_preload: the functions of <pthread.h>, <semaphore.h> and of input and output, to be loaded before the C library (`tulle run --pthreads`).
 # It has the run time in itself. One table, symbols.def, says which functions it has: the linker sends what the run time itself calls of these
-# past them (--wrap), and exports nothing else. Where the thread pointer cannot be set, or there is no GNU C library, there is none, nor in builds
+# past them (--wrap), and exports nothing else; a program that has functions of the same names, which call these, is passed by, too
+# (-Bsymbolic-functions). Where the thread pointer cannot be set, or there is no GNU C library, there is none, nor in builds
 # with a sanitizer, whose run time would have to come first.
 set(preload_folder ${PROJECT_SOURCE_DIR}/src/compat/pthread)
 if(NOT tulle_has_glibc OR NOT TULLE_SANITIZE STREQUAL "none" OR NOT EXISTS ${preload_folder}/arch/${TULLE_ARCH_FOLDER})
@@ -28,7 +29,8 @@ set_target_properties(tulle_preload PROPERTIES OUTPUT_NAME tulle-preload VERSION
 target_include_directories(tulle_preload PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tulle_preload PRIVATE tulle_flags Threads::Threads ${tulle_atomic} ${CMAKE_DL_LIBS})
 target_compile_options(tulle_preload PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ftls-model=initial-exec>)
-target_link_options(tulle_preload PRIVATE LINKER:--version-script=${map} LINKER:-z,now LINKER:-z,nodelete LINKER:--no-undefined ${wrapped})
+target_link_options(tulle_preload PRIVATE LINKER:--version-script=${map} LINKER:-Bsymbolic-functions LINKER:-z,now LINKER:-z,nodelete
+    LINKER:--no-undefined ${wrapped})
 
 # libtulle-pthread.a, for programs that are linked statically, and tulle-pthread.options, the arguments for the linker: the same files with other
 # names for these functions (tulle_static_pthread.cmake). Each place for one of the C library's functions is a file, so that a program is linked with

@@ -83,6 +83,36 @@ new Worker("require('worker_threads').parentPort.postMessage(42)", { eval: true 
 """
 
 
+# Schedulers with threads of their own, which send messages; its emulator has a sigaction of its own, which calls this library's.
+ERLANG_PROGRAM = """
+    All = lists:seq(1, 100), Self = self(),
+    [spawn(fun() -> Self ! {K, lists:sum(lists:seq(1, K * 100))} end) || K <- All],
+    io:format("~w~n", [lists:sum([receive {K, Sum} -> Sum end || K <- All])]), halt().
+"""
+
+JAVA_PROGRAM = """
+import java.util.*;
+import java.util.concurrent.*;
+
+public class Sums {
+    static long sum(int k) {
+        long all = 0;
+        for (int j = 0; j < 100000; ++j) all += j ^ k;
+        return all;
+    }
+    public static void main(String[] words) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(8);
+        List<Future<Long>> parts = new ArrayList<>();
+        for (int k = 0; k < 100; ++k) { final int own = k; parts.add(pool.submit(() -> sum(own))); }
+        long all = 0;
+        for (Future<Long> part : parts) all += part.get();
+        pool.shutdown();
+        System.out.println(all);
+    }
+}
+"""
+
+
 def needs(program):
     return unittest.skipUnless(shutil.which(program), f"{program} is not installed")
 
@@ -179,6 +209,29 @@ class Packages(unittest.TestCase):
     @needs("node")
     def test_node(self):
         self.run_both("node", "-e", NODE_PROGRAM, self.data)
+
+    @needs("erl")
+    def test_erlang(self):
+        self.assertEqual(self.run_both("erl", "-noshell", "+S", "4:4", "-eval", ERLANG_PROGRAM), b"1692002500\n")
+
+    @needs("javac")
+    def test_java(self):
+        source = os.path.join(self.folder.name, "Sums.java")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(JAVA_PROGRAM)
+        subprocess.run(["javac", source], check=True)
+        self.assertEqual(self.run_both("java", "-cp", self.folder.name, "Sums"), b"499995110592\n")
+
+    @needs("ffmpeg")
+    def test_ffmpeg(self):
+        source = ("-f", "lavfi", "-i", "testsrc=duration=1:size=320x240:rate=30")
+        self.run_both("ffmpeg", "-v", "error", *source, "-threads", "4", "-c:v", "mpeg4", "-f", "md5", "-")
+
+    @needs("mksquashfs")
+    def test_squashfs(self):
+        image = os.path.join(self.folder.name, "image")
+        make = f"mksquashfs {self.data} {image} -processors 4 -noappend -mkfs-time 0 -all-time 0 -no-progress > /dev/null; md5sum < {image}"
+        self.run_both("sh", "-c", make)
 
     @needs(PYTHON)
     def test_python_compresses_by_pools_of_threads_and_of_processes(self):

@@ -155,6 +155,45 @@ class Servers(unittest.TestCase):
         self.assertTrue(all(self.all_at_once(serve)))
         self.ends(server)
 
+    @needs("/usr/sbin/apache2")
+    def test_apache_with_a_thread_for_each_request(self):
+        data = random.Random(1).randbytes(1 << 16)
+        (self.folder / "data").write_bytes(data)
+        modules = "/usr/lib/apache2/modules"
+        (self.folder / "conf").write_text(
+            f"ServerName localhost\nServerRoot {self.folder}\nListen 127.0.0.1:{self.port}\nPidFile {self.folder}/pid\nErrorLog {self.folder}/errors\n"
+            f"LoadModule mpm_event_module {modules}/mod_mpm_event.so\nLoadModule authz_core_module {modules}/mod_authz_core.so\n"
+            f"StartServers 1\nServerLimit 1\nThreadsPerChild {CLIENTS}\nMaxRequestWorkers {CLIENTS}\nDocumentRoot {self.folder}\n"
+            f"<Directory {self.folder}>\nRequire all granted\n</Directory>\n")
+        server = self.start("/usr/sbin/apache2", "-f", self.folder / "conf", "-DFOREGROUND")
+
+        def serve(_):
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/data", timeout=SOON) as answer:
+                return answer.read() == data
+
+        self.assertTrue(all(self.all_at_once(serve)))
+        self.ends(server)
+
+    @needs("/usr/sbin/mariadbd")
+    @needs("mariadb-install-db")
+    @needs("mariadb")
+    def test_mariadb_with_a_thread_for_each_connection(self):
+        made = self.folder / "database"
+        subprocess.run(["mariadb-install-db", "--no-defaults", f"--datadir={made}", "--user=root", "--auth-root-authentication-method=normal",
+                        "--skip-test-db"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        server = self.start("/usr/sbin/mariadbd", "--no-defaults", f"--datadir={made}", "--user=root", f"--port={self.port}",
+                            "--bind-address=127.0.0.1", f"--socket={self.folder}/socket", "--innodb-buffer-pool-size=16M")
+
+        def query(text):
+            words = ("mariadb", "--no-defaults", f"-S{self.folder}/socket", "-uroot", "-N", "-e", text)
+            return subprocess.run(words, capture_output=True, text=True, timeout=SOON, check=True).stdout
+
+        query("CREATE DATABASE d; CREATE TABLE d.t (k INT PRIMARY KEY, n INT); INSERT INTO d.t SELECT seq, 0 FROM seq_1_to_100")
+        with concurrent.futures.ThreadPoolExecutor(8) as clients:
+            list(clients.map(lambda k: query(f"UPDATE d.t SET n = n + 1 WHERE k % 4 = {k % 4}"), range(16)))
+        self.assertEqual(query("SELECT SUM(n), MIN(n), MAX(n) FROM d.t"), "400\t4\t4\n")
+        self.ends(server)
+
 
 if __name__ == "__main__":
     unittest.main()
