@@ -188,7 +188,7 @@ class Servers(unittest.TestCase):
             words = ("mariadb", "--no-defaults", f"-S{self.folder}/socket", "-uroot", "-N", "-e", text)
             return subprocess.run(words, capture_output=True, text=True, timeout=SOON, check=True).stdout
 
-        query("CREATE DATABASE d; CREATE TABLE d.t (k INT PRIMARY KEY, n INT); INSERT INTO d.t SELECT seq, 0 FROM seq_1_to_100")
+        query("CREATE DATABASE d; USE d; CREATE TABLE t (k INT PRIMARY KEY, n INT); INSERT INTO t SELECT seq, 0 FROM seq_1_to_100")
         with concurrent.futures.ThreadPoolExecutor(8) as clients:
             list(clients.map(lambda k: query(f"UPDATE d.t SET n = n + 1 WHERE k % 4 = {k % 4}"), range(16)))
         self.assertEqual(query("SELECT SUM(n), MIN(n), MAX(n) FROM d.t"), "400\t4\t4\n")
