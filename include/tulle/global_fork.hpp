@@ -21,6 +21,7 @@
 #include <tulle/detail/remote.hpp>
 #include <tulle/detail/stack_attachments.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -93,12 +94,22 @@ template <class F, class... A> struct global_call {
         if constexpr (!std::is_void_v<result>)
             return *std::launder(reinterpret_cast<result const*>(body));
     }
-    // Of run().
+    // Of run(). Nobody waits for another thread that looks for it, which a child of fork(2) may not
+    // have. relaxed: it is the same, whoever finds it.
     static TULLE_INLINE std::uint64_t name() noexcept {
-        static std::uint64_t const s_name =
-            name_of_code(reinterpret_cast<void const*>(&run)); // NOLINT: as POSIX has it
-        return s_name;
+        std::uint64_t const found = s_name.load(std::memory_order_relaxed);
+        return TULLE_LIKELY(found != 0) ? found : find_name_cold();
     }
+
+private:
+    static TULLE_COLD std::uint64_t find_name_cold() noexcept {
+        std::uint64_t const found =
+            name_of_code(reinterpret_cast<void const*>(&run)); // NOLINT: as POSIX has it
+        s_name.store(found, std::memory_order_relaxed);
+        return found;
+    }
+
+    static constinit inline std::atomic<std::uint64_t> s_name{0}; // 0: not known yet
 };
 
 template <auto Function> struct global_function {

@@ -4,6 +4,7 @@
 #include "balance/balance.hpp"
 
 #include "base/error.hpp"
+#include "base/made_once.hpp"
 #include "base/rng.hpp"
 #include "finish/finish_service.hpp"
 #include "messenger/calls.hpp"
@@ -59,10 +60,10 @@ private:
     balance m_work;
 };
 
-// It is never destroyed: workers may poll it until the process ends.
+// Workers may poll it until the process ends.
 lone_poller& alone() {
-    static auto* const s_alone = new lone_poller;
-    return *s_alone;
+    constinit static base::made_once<lone_poller> s_alone;
+    return s_alone.get();
 }
 
 std::vector<rank> neighbours(rank here, rank count) {

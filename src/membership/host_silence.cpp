@@ -2,6 +2,7 @@
 #include "membership/host_silence.hpp"
 
 #include "base/error.hpp"
+#include "base/made_once.hpp"
 #include "membership/place_report.hpp"
 #include "net/host_watch.hpp"
 
@@ -40,8 +41,8 @@ std::uint64_t s_start_limit_ns = 0;
 // The watch of the first place of a host. It is not destroyed with the process: a forked child has
 // no such thread.
 std::unique_ptr<host_watch>& own_watch() {
-    static auto* const s_own = new std::unique_ptr<host_watch>;
-    return *s_own;
+    constinit static base::made_once<std::unique_ptr<host_watch>> s_own;
+    return s_own.get();
 }
 
 std::uint64_t random_number() noexcept {

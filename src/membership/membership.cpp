@@ -2,6 +2,7 @@
 #include "membership/membership.hpp"
 
 #include "base/error.hpp"
+#include "base/made_once.hpp"
 #include "membership/foreign_fault.hpp"
 #include "membership/host_silence.hpp"
 #include "membership/mpi_job.hpp"
@@ -54,8 +55,8 @@ struct assignment {
 
 // It is never destroyed: its service thread runs until the process ends, or leave().
 std::unique_ptr<place_services>& own_services() {
-    static auto* const s_own = new std::unique_ptr<place_services>;
-    return *s_own;
+    constinit static base::made_once<std::unique_ptr<place_services>> s_own;
+    return s_own.get();
 }
 bool s_survives = false;
 rank s_most_places = 0;                        // that there may be; fewer than there are: nothing

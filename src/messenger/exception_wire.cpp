@@ -28,17 +28,14 @@ struct known_type {
     std::type_info const* type;
     std::exception_ptr (*make)(std::string const& what);
 };
-template <class E> known_type known() {
+template <class E> constexpr known_type known() {
     return {&typeid(E), [](std::string const& what) { return std::make_exception_ptr(E(what)); }};
 }
-std::array<known_type, 10> const& known_types() {
-    static std::array const s_types{known<std::runtime_error>(),    known<std::logic_error>(),
-                                    known<std::invalid_argument>(), known<std::domain_error>(),
-                                    known<std::length_error>(),     known<std::out_of_range>(),
-                                    known<std::range_error>(),      known<std::overflow_error>(),
-                                    known<std::underflow_error>(),  known<wire_error>()};
-    return s_types;
-}
+constexpr std::array k_known_types{known<std::runtime_error>(),    known<std::logic_error>(),
+                                   known<std::invalid_argument>(), known<std::domain_error>(),
+                                   known<std::length_error>(),     known<std::out_of_range>(),
+                                   known<std::range_error>(),      known<std::overflow_error>(),
+                                   known<std::underflow_error>(),  known<wire_error>()};
 
 } // namespace
 
@@ -66,7 +63,7 @@ void put_death(wire_writer& out, dead_place const& e) {
 }
 
 void put_standard(wire_writer& out, std::exception const& e, int here) {
-    auto const& types = known_types();
+    auto const& types = k_known_types;
     for (std::size_t k = 0; k < types.size(); ++k) {
         if (*types[k].type != typeid(e)) continue;
         out.put(form::known);
@@ -147,8 +144,8 @@ std::exception_ptr get_exception(wire_reader& in) {
     switch (in.get<form>()) {
         case form::known: {
             auto const index = in.get<std::size_t>();
-            if (index >= known_types().size()) break;
-            return known_types()[index].make(in.get<std::string>());
+            if (index >= k_known_types.size()) break;
+            return k_known_types[index].make(in.get<std::string>());
         }
         case form::no_memory: return std::make_exception_ptr(std::bad_alloc());
         case form::generic_code: return get_code(in, std::generic_category());

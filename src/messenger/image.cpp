@@ -104,10 +104,17 @@ object find(search wanted) noexcept {
 }
 
 // Nearly all code that is called is in the program itself. Objects are not unloaded while code of
-// theirs is called, but others may take their places.
+// theirs is called, but others may take their places. Threads that find nothing noted find the same
+// each: none waits for another one, which a forked child may not have.
 object program() noexcept {
-    static object const s_program = find({});
-    return s_program;
+    constinit static std::atomic<std::uint64_t> s_id{0};
+    constinit static std::atomic<std::uintptr_t> s_base{0};
+    std::uint64_t const id = s_id.load(std::memory_order_acquire);    // pairs with the release
+    if (id != 0) return {id, s_base.load(std::memory_order_relaxed)}; // relaxed: written before
+    object const found = find({});
+    s_base.store(found.base, std::memory_order_relaxed); // relaxed: published by the next line
+    s_id.store(found.id, std::memory_order_release);
+    return found;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of collective operations, and the library calls of <tulle/detail/collective.hpp>.
 #include "base/error.hpp"
+#include "base/made_once.hpp"
 #include "messenger/calls.hpp"
 #include "team/death_watch.hpp"
 #include "team/place_state.hpp"
@@ -68,8 +69,8 @@ void place_state::place_died(rank dead) {
 place_state& state_here() {
     endpoint const* const e = endpoint_of_caller();
     if (e != nullptr) return state_of(*e);
-    static auto* const s_alone = new place_state; // threads may use it until the process has gone
-    return *s_alone;
+    constinit static base::made_once<place_state> s_alone;
+    return s_alone.get();
 }
 
 death_watch::death_watch(std::function<void(int)> told)

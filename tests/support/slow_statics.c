@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library to be loaded before all others: whoever makes a static variable of a function when it
-// is first needed takes long to do so, so that others fork meanwhile.
+// In a library that is loaded before all others, or in the program itself: whoever makes a static
+// variable of a function when it is first needed takes long to do so, so that others fork
+// meanwhile.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/syscall.h>
