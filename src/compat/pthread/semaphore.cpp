@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Semaphores as the C library lays them out: the value, the number of waiters, which stays 0, and
 // whether processes share it. sem_init, sem_destroy and sem_getvalue are its own; so is all of a
-// shared semaphore.
+// shared semaphore (shared_semaphore.hpp).
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/shared_semaphore.hpp"
 #include "compat/pthread/signals.hpp"
 
 namespace {
@@ -29,11 +30,12 @@ bool try_down(semaphore& s) noexcept {
     return false;
 }
 
-// Whether a handler has ended the wait of which `how` is said.
-bool is_interrupted(thread* caller, int how) {
+// Whether a handler has ended the wait of which `how` is said. As the kernel's do, waits with a
+// time end at handlers with SA_RESTART, too.
+bool is_interrupted(thread* caller, int how, bool is_timed) {
     if (how == EINTR) return true;
     if (how != ECANCELED) return false;
-    return caller != nullptr ? attend(*caller) == interruption::ends : main_was_interrupted();
+    return caller != nullptr ? ends_at(attend(*caller), is_timed) : main_was_interrupted();
 }
 
 int down_until(semaphore& s, std::uint64_t deadline) {
@@ -43,7 +45,7 @@ int down_until(semaphore& s, std::uint64_t deadline) {
     while (!try_down(s)) {
         int const how = futex_wait(
             s.value, 0, by_main ? interruptible_main(deadline) : interruptible(caller, deadline));
-        if (is_interrupted(caller, how)) return fail(EINTR);
+        if (is_interrupted(caller, how, deadline != tulle::wait::k_never)) return fail(EINTR);
         if (how == ETIMEDOUT) return try_down(s) ? 0 : fail(ETIMEDOUT);
     }
     return 0;
@@ -67,10 +69,16 @@ int up(semaphore& s) noexcept {
     return 0;
 }
 
+int down_shared(sem_t* s, semaphore_wait const& how) {
+    thread* const t = self();
+    return t != nullptr ? down_by_os_thread(*t, s, how) : how(s);
+}
+
 } // namespace
 
 TULLE_INTERPOSE int sem_wait(sem_t* s) {
-    return of(s).shared != 0 ? TULLE_LIBC(sem_wait)(s) : down_until(of(s), tulle::wait::k_never);
+    return of(s).shared != 0 ? down_shared(s, {CLOCK_REALTIME, nullptr})
+                             : down_until(of(s), tulle::wait::k_never);
 }
 
 TULLE_INTERPOSE int sem_trywait(sem_t* s) noexcept {
@@ -79,13 +87,12 @@ TULLE_INTERPOSE int sem_trywait(sem_t* s) noexcept {
 }
 
 TULLE_INTERPOSE int sem_timedwait(sem_t* s, timespec const* until) {
-    return of(s).shared != 0 ? TULLE_LIBC(sem_timedwait)(s, until)
+    return of(s).shared != 0 ? down_shared(s, {CLOCK_REALTIME, until})
                              : down_by(of(s), CLOCK_REALTIME, until);
 }
 
 TULLE_INTERPOSE int sem_clockwait(sem_t* s, clockid_t clock, timespec const* until) {
-    return of(s).shared != 0 ? TULLE_LIBC(sem_clockwait)(s, clock, until)
-                             : down_by(of(s), clock, until);
+    return of(s).shared != 0 ? down_shared(s, {clock, until}) : down_by(of(s), clock, until);
 }
 
 TULLE_INTERPOSE int sem_post(sem_t* s) noexcept {

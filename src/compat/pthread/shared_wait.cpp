@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/pthread/shared_wait.hpp"
 
-#include "compat/pthread/futex_table.hpp"
-#include "compat/pthread/libc.hpp"
-#include "os/thread.hpp"
+#include "compat/pthread/os_thread_wait.hpp"
 
 namespace tulle::posix {
 
@@ -15,39 +13,25 @@ int wait_in_libc::operator()(pthread_cond_t* c, pthread_mutex_t* m) const {
 
 namespace {
 
-constexpr std::uint32_t k_begins = 0, k_holds = 1, k_over = 2;
-
-// It lies in the caller's frame until the OS thread has been joined.
 class shared_wait {
 public:
     shared_wait(pthread_cond_t* c, wait_in_libc const& how) noexcept : m_condition(c), m_how(how) {}
     shared_wait(shared_wait const&) = delete;
     shared_wait& operator=(shared_wait const&) = delete;
 
-    [[nodiscard]] int start() noexcept {
-        return os::with_signals_blocked(
-            [this] { return os::start_thread(m_os_thread, &main_of, this); });
-    }
+    [[nodiscard]] int start() noexcept { return m_by.start(&main_of, this); }
     // Once it waits for the condition.
     [[nodiscard]] int let_go_of(pthread_mutex_t* m) noexcept {
-        while (load() == k_begins) static_cast<void>(await_change(k_begins, limit(wait::k_never)));
+        m_by.await_wait();
         TULLE_LIBC(pthread_mutex_lock)(&m_turn);
         int const error = unlock_mutex(m);
         TULLE_LIBC(pthread_mutex_unlock)(&m_turn);
         return error;
     }
-    void cancel() noexcept { TULLE_LIBC(pthread_cancel)(m_os_thread); }
-    // Whether it is over; a handler, or a cancellation of `caller`, comes first otherwise.
-    [[nodiscard]] bool await(thread* caller) noexcept {
-        while (load() != k_over) {
-            if (await_change(k_holds, interruptible(caller, wait::k_never)) == ECANCELED)
-                return false;
-        }
-        return true;
-    }
+    void cancel() noexcept { m_by.cancel(); }
+    [[nodiscard]] bool await(thread* caller) noexcept { return m_by.await_end(caller); }
     [[nodiscard]] int join() noexcept {
-        static_cast<void>(await(nullptr));
-        TULLE_LIBC(pthread_join)(m_os_thread, nullptr);
+        m_by.join();
         return m_result;
     }
 
@@ -57,7 +41,7 @@ private:
         shared_wait& it;
         ~at_end() {
             TULLE_LIBC(pthread_mutex_unlock)(&it.m_turn);
-            it.become(k_over);
+            it.m_by.become(os_thread_wait::k_over);
         }
     };
 
@@ -69,27 +53,14 @@ private:
     void wait() {
         TULLE_LIBC(pthread_mutex_lock)(&m_turn);
         at_end const ends{*this};
-        become(k_holds);
+        m_by.become(os_thread_wait::k_waits);
         m_result = m_how(m_condition, &m_turn);
-    }
-    // pairs with become
-    [[nodiscard]] std::uint32_t load() const noexcept {
-        return m_state.load(std::memory_order_acquire);
-    }
-    void become(std::uint32_t state) noexcept {
-        m_state.store(state, std::memory_order_release); // pairs with load
-        futex_wake(m_state, 1);
-    }
-    int await_change(std::uint32_t seen, limit until) noexcept {
-        kept_errno const kept;
-        return futex_wait(m_state, seen, until);
     }
 
     pthread_cond_t* m_condition;
     wait_in_libc m_how;
     pthread_mutex_t m_turn = PTHREAD_MUTEX_INITIALIZER; // the C library's
-    futex_word m_state{k_begins};
-    pthread_t m_os_thread{};
+    os_thread_wait m_by;
     int m_result = 0; // of a wait that has been cancelled: as if woken for no reason
 };
 

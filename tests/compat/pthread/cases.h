@@ -73,6 +73,14 @@ void shared_conditions(void);
 void ceilings(void);
 void ceiling_locks(void);
 
+// --- shared_cases.c
+void shared_semaphores(void);
+void named_semaphores(void);
+void shared_barriers(void);
+void shared_rwlocks(void);
+void robust_waits(void);
+void inheriting_mutexes(void);
+
 // --- queue_cases.c
 void file_locks(void);
 void queues(void);

@@ -38,7 +38,7 @@ class Conformance(unittest.TestCase):
 
     def test_calls_block_their_thread_only(self):
         """Not even one worker, in whose place no other may run."""
-        self.compare(["blocking_calls", "waits_for_children", "file_locks", "queues", "transfers", "c11_threads"],
+        self.compare(["blocking_calls", "waits_for_children", "file_locks", "queues", "transfers", "c11_threads", "shared_semaphores", "named_semaphores"],
                      TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="0")
 
     def test_ceilings_of_priorities_refuse_those_above(self):
