@@ -152,11 +152,11 @@ int wait_in_kernel(thread& t, sigset_t const& set, siginfo_t& about,
     return result;
 }
 
-// The signal, or -1 with errno.
+// The signal, or -1 with errno: EINTR when a handler has run, whatever its flags are.
 int take_one_of(thread& t, sigset_t const& set, siginfo_t* about, timespec const* time) {
     std::uint64_t const deadline = time == nullptr ? wait::k_never : deadline_after(*time);
+    test_cancel(&t);
     for (;;) {
-        test_cancel(&t);
         siginfo_t found{};
         if (signal_set const here = signals_for(t) & set_of(set)) {
             if (!take_signal(t, first_of(here))) continue;
@@ -166,6 +166,7 @@ int take_one_of(thread& t, sigset_t const& set, siginfo_t* about, timespec const
             timespec const left = left_until(deadline);
             int const result = wait_in_kernel(t, set, found, time == nullptr ? nullptr : &left);
             if (result < 0) return result;
+            if (result == 0 && attend(t) != interruption::none) return fail(EINTR);
             if (result == 0) continue;
         }
         if (about != nullptr) *about = found;

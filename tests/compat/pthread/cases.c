@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
@@ -766,6 +765,12 @@ static struct {
     {"file_locks", file_locks},
     {"queues", queues},
     {"transfers", transfers},
+    {"rules_of_attributes", rules_of_attributes},
+    {"rules_of_threads", rules_of_threads},
+    {"rules_of_keys", rules_of_keys},
+    {"rules_of_locks", rules_of_locks},
+    {"rules_of_fork", rules_of_fork},
+    {"rules_of_signals", rules_of_signals},
     {"c11_threads", c11_threads},
     {"older_functions", older_functions},
     {"deferred_cleanups", deferred_cleanups},

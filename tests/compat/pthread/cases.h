@@ -86,6 +86,16 @@ void file_locks(void);
 void queues(void);
 void transfers(void);
 
+// --- rule_cases.c
+void rules_of_attributes(void);
+void rules_of_threads(void);
+void rules_of_keys(void);
+void rules_of_locks(void);
+void rules_of_fork(void);
+
+// --- signal_rule_cases.c
+void rules_of_signals(void);
+
 // --- c11_cases.c
 void c11_threads(void);
 void hold_c11(void);

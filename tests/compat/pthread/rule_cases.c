@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of what POSIX has the functions of <pthread.h> return, above all errors: in a thread, and
+// in main.
+#define _GNU_SOURCE
+#include "cases.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct timespec after_ms(clockid_t clock, long ms) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    t.tv_nsec += ms * 1000000;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
+static struct timespec const s_never = {0, 1000000000}, s_negative = {1, -1}, s_past = {1, 0};
+
+static void in_both(void* (*f)(void*)) {
+    in_thread(f, NULL);
+    f(NULL);
+}
+
+// --- attributes ----------------------------------------------------------------------------------
+
+static void* has_attributes(void* argument) {
+    pthread_attr_t how;
+    int number = -1;
+    size_t size = 0;
+    struct sched_param priority = {.sched_priority = -1};
+    SHOW(pthread_attr_init(&how));
+    SHOW(pthread_attr_getdetachstate(&how, &number));
+    SHOW(number == PTHREAD_CREATE_JOINABLE);
+    SHOW(pthread_attr_setdetachstate(&how, 12) == EINVAL);
+    SHOW(pthread_attr_setguardsize(&how, 8192));
+    SHOW(pthread_attr_getguardsize(&how, &size));
+    SHOW(size);
+    SHOW(pthread_attr_setstacksize(&how, (size_t)PTHREAD_STACK_MIN - 1) == EINVAL);
+    SHOW(pthread_attr_setstacksize(&how, 1 << 18));
+    SHOW(pthread_attr_getstacksize(&how, &size));
+    SHOW(size);
+    SHOW(pthread_attr_setstack(&how, &how, 16) == EINVAL);
+    SHOW(pthread_attr_getscope(&how, &number));
+    SHOW(number == PTHREAD_SCOPE_SYSTEM);
+    SHOW(pthread_attr_setscope(&how, PTHREAD_SCOPE_PROCESS) == ENOTSUP);
+    SHOW(pthread_attr_setscope(&how, 12) == EINVAL);
+    SHOW(pthread_attr_getinheritsched(&how, &number));
+    SHOW(number == PTHREAD_INHERIT_SCHED);
+    SHOW(pthread_attr_setinheritsched(&how, 12) == EINVAL);
+    SHOW(pthread_attr_setschedpolicy(&how, 77) == EINVAL);
+    SHOW(pthread_attr_getschedpolicy(&how, &number));
+    SHOW(number == SCHED_OTHER);
+    SHOW(pthread_attr_getschedparam(&how, &priority));
+    SHOW(priority.sched_priority);
+    SHOW(pthread_attr_setschedparam(&how, &priority));
+    SHOW(pthread_attr_destroy(&how));
+    return argument;
+}
+
+static void* has_attributes_of_locks(void* argument) {
+    pthread_mutexattr_t m;
+    pthread_condattr_t c;
+    pthread_rwlockattr_t l;
+    pthread_barrierattr_t b;
+    int number = -1;
+    clockid_t clock = -1;
+    SHOW(pthread_mutexattr_init(&m));
+    SHOW(pthread_mutexattr_gettype(&m, &number));
+    SHOW(number == PTHREAD_MUTEX_DEFAULT);
+    SHOW(pthread_mutexattr_settype(&m, 77) == EINVAL);
+    SHOW(pthread_mutexattr_getrobust(&m, &number));
+    SHOW(number == PTHREAD_MUTEX_STALLED);
+    SHOW(pthread_mutexattr_setrobust(&m, 77) == EINVAL);
+    SHOW(pthread_mutexattr_getpshared(&m, &number));
+    SHOW(number == PTHREAD_PROCESS_PRIVATE);
+    SHOW(pthread_mutexattr_setpshared(&m, 77) == EINVAL);
+    SHOW(pthread_mutexattr_setprioceiling(&m, 1000) == EINVAL);
+    SHOW(pthread_mutexattr_setprioceiling(&m, 17));
+    SHOW(pthread_mutexattr_getprioceiling(&m, &number));
+    SHOW(number);
+    SHOW(pthread_mutexattr_destroy(&m));
+    SHOW(pthread_condattr_init(&c));
+    SHOW(pthread_condattr_getclock(&c, &clock));
+    SHOW(clock == CLOCK_REALTIME);
+    SHOW(pthread_condattr_setclock(&c, CLOCK_PROCESS_CPUTIME_ID) == EINVAL);
+    SHOW(pthread_condattr_getpshared(&c, &number));
+    SHOW(number == PTHREAD_PROCESS_PRIVATE);
+    SHOW(pthread_condattr_setpshared(&c, 77) == EINVAL);
+    SHOW(pthread_condattr_destroy(&c));
+    SHOW(pthread_rwlockattr_init(&l));
+    SHOW(pthread_rwlockattr_getpshared(&l, &number));
+    SHOW(number == PTHREAD_PROCESS_PRIVATE);
+    SHOW(pthread_rwlockattr_setpshared(&l, 77) == EINVAL);
+    SHOW(pthread_rwlockattr_destroy(&l));
+    SHOW(pthread_barrierattr_init(&b));
+    SHOW(pthread_barrierattr_getpshared(&b, &number));
+    SHOW(number == PTHREAD_PROCESS_PRIVATE);
+    SHOW(pthread_barrierattr_destroy(&b));
+    return argument;
+}
+
+void rules_of_attributes(void) {
+    in_both(has_attributes);
+    in_both(has_attributes_of_locks);
+}
+
+// --- threads -------------------------------------------------------------------------------------
+
+static atomic_int s_ready, s_may_end, s_destroyed;
+
+static void* waits(void* argument) {
+    atomic_store(&s_ready, 1);
+    while (atomic_load(&s_may_end) == 0) usleep(1000);
+    return argument;
+}
+
+static void* has_rules_of_threads(void* argument) {
+    pthread_t t;
+    int number = -1;
+    void* result = NULL;
+    clockid_t clock = 0;
+    struct timespec time = {-1, -1}, soon = after_ms(CLOCK_REALTIME, 20);
+    struct sched_param priority = {.sched_priority = -1};
+    atomic_store(&s_may_end, 0);
+    pthread_create(&t, NULL, waits, argument);
+    SHOW(pthread_equal(t, pthread_self()));
+    SHOW(pthread_equal(t, t) != 0);
+    SHOW(pthread_timedjoin_np(t, &result, &soon) == ETIMEDOUT);
+    SHOW(pthread_timedjoin_np(t, &result, &s_past) == ETIMEDOUT);
+    SHOW(pthread_clockjoin_np(t, &result, CLOCK_PROCESS_CPUTIME_ID, &soon) == EINVAL);
+    SHOW(pthread_getschedparam(t, &number, &priority));
+    SHOW(number == SCHED_OTHER && priority.sched_priority == 0);
+    SHOW(pthread_setschedparam(t, 77, &priority) == EINVAL);
+    priority.sched_priority = 1000;
+    SHOW(pthread_setschedparam(t, SCHED_FIFO, &priority) == EINVAL);
+    SHOW(pthread_setschedparam(t, SCHED_OTHER, &priority) == EINVAL);
+    SHOW(pthread_setschedprio(t, 1000) == EINVAL);
+    SHOW(pthread_setschedprio(t, 0));
+    SHOW(pthread_getcpuclockid(t, &clock));
+    SHOW(clock_gettime(clock, &time) == 0 && time.tv_sec >= 0);
+    atomic_store(&s_may_end, 1);
+    SHOW(pthread_join(t, &result));
+    SHOW(result == argument);
+    number = -1;
+    SHOW(pthread_setcancelstate(77, &number) == EINVAL);
+    SHOW(pthread_setcanceltype(77, &number) == EINVAL);
+    SHOW(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &number));
+    SHOW(number == PTHREAD_CANCEL_ENABLE);
+    SHOW(pthread_setcancelstate(number, NULL));
+    SHOW(pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &number));
+    SHOW(number == PTHREAD_CANCEL_DEFERRED);
+    SHOW(pthread_setconcurrency(-1) == EINVAL);
+    SHOW(pthread_setconcurrency(3));
+    SHOW(pthread_getconcurrency());
+    SHOW(pthread_setconcurrency(0));
+    return argument;
+}
+
+void rules_of_threads(void) { in_both(has_rules_of_threads); }
+
+// --- keys ----------------------------------------------------------------------------------------
+
+static pthread_key_t s_key, s_other;
+static void sets_again(void* value) {
+    atomic_fetch_add(&s_destroyed, 1);
+    pthread_setspecific(s_key, value);
+}
+static void counts_once(void* value) {
+    if (value != NULL && pthread_getspecific(s_other) == NULL) atomic_fetch_add(&s_destroyed, 100);
+}
+
+static void* has_values(void* argument) {
+    SHOW(pthread_getspecific(s_key) == NULL);
+    SHOW(pthread_setspecific(s_key, &s_key));
+    SHOW(pthread_setspecific(s_other, &s_key));
+    return argument;
+}
+
+static void* makes_all_keys(void* argument) {
+    pthread_key_t all[PTHREAD_KEYS_MAX + 1];
+    int made = 0, error = 0;
+    while (made <= PTHREAD_KEYS_MAX && (error = pthread_key_create(&all[made], NULL)) == 0) ++made;
+    SHOW(error == EAGAIN);
+    SHOW(made > 900);
+    SHOW(pthread_setspecific(all[made - 1], argument));
+    for (int k = 0; k != made; ++k) error += pthread_key_delete(all[k]);
+    SHOW(error == EAGAIN);
+    SHOW(pthread_key_delete(all[0]) == EINVAL);
+    SHOW(pthread_setspecific(all[0], &all) == EINVAL);
+    SHOW(pthread_getspecific(all[0]) == NULL);
+    SHOW(pthread_key_delete(PTHREAD_KEYS_MAX) == EINVAL);
+    return argument;
+}
+
+void rules_of_keys(void) {
+    SHOW(pthread_key_create(&s_key, sets_again));
+    SHOW(pthread_key_create(&s_other, counts_once));
+    in_thread(has_values, NULL);
+    SHOW(atomic_load(&s_destroyed)); // PTHREAD_DESTRUCTOR_ITERATIONS of one
+    SHOW(pthread_key_delete(s_key));
+    SHOW(pthread_key_delete(s_other));
+    in_both(makes_all_keys);
+}
+
+// --- locks ---------------------------------------------------------------------------------------
+
+static void* is_not_owner(void* m) {
+    SHOW(pthread_mutex_unlock(m) == EPERM);
+    SHOW(pthread_mutex_trylock(m) == EBUSY);
+    SHOW(pthread_mutex_timedlock(m, &s_past) == ETIMEDOUT);
+    SHOW(pthread_mutex_timedlock(m, &s_never) == EINVAL);
+    SHOW(pthread_mutex_timedlock(m, &s_negative) == EINVAL);
+    return m;
+}
+
+static void* has_mutexes(void* argument) {
+    int const kinds[] = {PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_RECURSIVE};
+    struct timespec const soon = after_ms(CLOCK_REALTIME, 20);
+    pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+    pthread_mutexattr_t how;
+    pthread_mutex_t m;
+    pthread_mutexattr_init(&how);
+    for (int k = 0; k != 2; ++k) {
+        pthread_mutexattr_settype(&how, kinds[k]);
+        SHOW(pthread_mutex_init(&m, &how));
+        SHOW(pthread_mutex_consistent(&m) == EINVAL);
+        SHOW(pthread_mutex_unlock(&m) == EPERM);
+        SHOW(pthread_mutex_timedlock(&m, &s_never)); // it need not wait
+        in_thread(is_not_owner, &m);
+        int const again = kinds[k] == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : 0;
+        SHOW(pthread_mutex_lock(&m) == again);
+        SHOW(pthread_mutex_timedlock(&m, &soon) == again);
+        SHOW(pthread_cond_timedwait(&c, &m, &s_never) == EINVAL);
+        SHOW(pthread_cond_timedwait(&c, &m, &s_negative) == EINVAL);
+        SHOW(pthread_cond_timedwait(&c, &m, &s_past) == ETIMEDOUT);
+        if (again == 0) SHOW(pthread_mutex_unlock(&m) + pthread_mutex_unlock(&m));
+        SHOW(pthread_mutex_unlock(&m));
+        SHOW(pthread_mutex_unlock(&m) == EPERM);
+        SHOW(pthread_mutex_destroy(&m));
+    }
+    pthread_mutexattr_settype(&how, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&m, &how);
+    SHOW(pthread_cond_wait(&c, &m) == EPERM);
+    SHOW(pthread_cond_timedwait(&c, &m, &soon) == EPERM);
+    SHOW(pthread_cond_signal(&c));
+    SHOW(pthread_cond_destroy(&c));
+    return argument;
+}
+
+static void* ends_with(void* m) {
+    SHOW(pthread_mutex_lock(m));
+    return m;
+}
+static pthread_cond_t s_cond = PTHREAD_COND_INITIALIZER;
+static void* takes_it_to_the_end(void* m) {
+    while (atomic_load(&s_ready) == 0) usleep(1000);
+    pthread_mutex_lock(m);
+    pthread_cond_signal(&s_cond);
+    return m;
+}
+
+// A wait for a condition comes back to a mutex whose owner has ended.
+static void* has_robust_conditions(void* argument) {
+    struct timespec soon = after_ms(CLOCK_REALTIME, 20);
+    pthread_mutexattr_t how;
+    pthread_mutex_t m;
+    pthread_t t;
+    pthread_mutexattr_init(&how);
+    pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&m, &how);
+    SHOW(pthread_mutex_unlock(&m) == EPERM);
+    SHOW(pthread_cond_timedwait(&s_cond, &m, &soon) == EPERM);
+    atomic_store(&s_ready, 0);
+    pthread_create(&t, NULL, takes_it_to_the_end, &m);
+    SHOW(pthread_mutex_lock(&m));
+    atomic_store(&s_ready, 1);
+    SHOW(pthread_cond_wait(&s_cond, &m) == EOWNERDEAD);
+    SHOW(pthread_join(t, NULL));
+    SHOW(pthread_mutex_consistent(&m));
+    SHOW(pthread_mutex_unlock(&m));
+    in_thread(ends_with, &m);
+    SHOW(pthread_mutex_lock(&m) == EOWNERDEAD);
+    SHOW(pthread_mutex_unlock(&m));
+    SHOW(pthread_mutex_timedlock(&m, &soon) == ENOTRECOVERABLE);
+    SHOW(pthread_mutex_destroy(&m));
+    return argument;
+}
+
+static void* is_kept_out(void* l) {
+    struct timespec const soon = after_ms(CLOCK_REALTIME, 20);
+    SHOW(pthread_rwlock_tryrdlock(l) == EBUSY);
+    SHOW(pthread_rwlock_trywrlock(l) == EBUSY);
+    SHOW(pthread_rwlock_timedrdlock(l, &soon) == ETIMEDOUT);
+    SHOW(pthread_rwlock_timedwrlock(l, &soon) == ETIMEDOUT);
+    SHOW(pthread_rwlock_timedrdlock(l, &s_never) == EINVAL);
+    SHOW(pthread_rwlock_timedwrlock(l, &s_negative) == EINVAL);
+    return l;
+}
+
+static void* tries_spin_lock(void* l) {
+    SHOW(pthread_spin_trylock(l) == EBUSY);
+    return l;
+}
+
+static void* has_other_locks(void* argument) {
+    struct timespec const soon = after_ms(CLOCK_REALTIME, 20);
+    pthread_rwlock_t l;
+    pthread_spinlock_t s;
+    pthread_barrier_t b;
+    SHOW(pthread_rwlock_init(&l, NULL));
+    SHOW(pthread_rwlock_wrlock(&l));
+    SHOW(pthread_rwlock_rdlock(&l) == EDEADLK);
+    SHOW(pthread_rwlock_wrlock(&l) == EDEADLK);
+    SHOW(pthread_rwlock_timedwrlock(&l, &soon) == EDEADLK);
+    in_thread(is_kept_out, &l);
+    SHOW(pthread_rwlock_unlock(&l));
+    SHOW(pthread_rwlock_rdlock(&l));
+    SHOW(pthread_rwlock_tryrdlock(&l));
+    SHOW(pthread_rwlock_trywrlock(&l) == EBUSY);
+    SHOW(pthread_rwlock_unlock(&l));
+    SHOW(pthread_rwlock_timedwrlock(&l, &soon) == ETIMEDOUT);
+    SHOW(pthread_rwlock_unlock(&l));
+    SHOW(pthread_rwlock_destroy(&l));
+    SHOW(pthread_spin_init(&s, PTHREAD_PROCESS_PRIVATE));
+    SHOW(pthread_spin_lock(&s));
+    in_thread(tries_spin_lock, (void*)&s);
+    SHOW(pthread_spin_unlock(&s));
+    SHOW(pthread_spin_trylock(&s));
+    SHOW(pthread_spin_unlock(&s));
+    SHOW(pthread_spin_destroy(&s));
+    SHOW(pthread_barrier_init(&b, NULL, 0) == EINVAL);
+    SHOW(pthread_barrier_init(&b, NULL, 1));
+    SHOW(pthread_barrier_wait(&b) == PTHREAD_BARRIER_SERIAL_THREAD);
+    SHOW(pthread_barrier_destroy(&b));
+    return argument;
+}
+
+void rules_of_locks(void) {
+    in_both(has_mutexes);
+    in_both(has_robust_conditions);
+    in_both(has_other_locks);
+}
+
+// --- pthread_atfork ------------------------------------------------------------------------------
+
+static int s_order;
+static void note(int step) { s_order = s_order * 10 + step; }
+static void before_first(void) { note(1); }
+static void before_second(void) { note(2); }
+static void in_parent_first(void) { note(3); }
+static void in_parent_second(void) { note(4); }
+static void in_child_first(void) { note(5); }
+static void in_child_second(void) { note(6); }
+
+static void* forks(void* argument) {
+    s_order = 0;
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) _exit(s_order == 2156 ? 7 : 1);
+    int status = 0;
+    SHOW(waitpid(child, &status, 0) == child);
+    SHOW(WEXITSTATUS(status));
+    SHOW(s_order);
+    return argument;
+}
+
+void rules_of_fork(void) {
+    SHOW(pthread_atfork(before_first, in_parent_first, in_child_first));
+    SHOW(pthread_atfork(before_second, in_parent_second, in_child_second));
+    SHOW(pthread_atfork(NULL, NULL, NULL));
+    in_both(forks);
+}
