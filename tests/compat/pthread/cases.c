@@ -529,6 +529,7 @@ static void streams(void) {
     printf("%zd, %d\n", all, (int)(intptr_t)result);
 }
 
+static int s_asks_for_ever;
 static void* asks(void* argument) {
     int const number = *(int*)argument;
     struct pollfd asked[2] = {{number, POLLIN, 0}, {number, POLLIN | POLLPRI, 0}};
@@ -538,6 +539,7 @@ static void* asks(void* argument) {
     FD_SET(number, &set);
     struct timeval time = {0, 10000};
     SHOW(select(number + 1, &set, NULL, NULL, &time));
+    __atomic_store_n(&s_asks_for_ever, 1, __ATOMIC_RELEASE);
     SHOW(poll(asked, 1, -1));
     SHOW(asked[0].revents == POLLIN);
     FD_SET(number, &set);
@@ -561,7 +563,8 @@ static void polls(void) {
     socketpair(AF_UNIX, SOCK_STREAM, 0, s_ends);
     pthread_t t;
     pthread_create(&t, NULL, asks, &s_ends[0]);
-    usleep(60000);
+    while (__atomic_load_n(&s_asks_for_ever, __ATOMIC_ACQUIRE) == 0) usleep(1000);
+    usleep(20000); // it waits by now, most times
     if (write(s_ends[1], "a", 1) != 1) abort();
     pthread_join(t, NULL);
 }

@@ -13,10 +13,11 @@ import unittest
 TULLE, CASES, SLOW_STATICS = (os.path.abspath(path) for path in sys.argv[1:4])
 del sys.argv[1:4]
 WAY = (TULLE, "run", "--pthreads")
+PATIENCE = 60  # seconds, for what must not hang
 
 
 def run(*words, **variables):
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, env={**os.environ, **variables})
+    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, env={**os.environ, **variables})
 
 
 def library():
@@ -80,7 +81,7 @@ class Loading(unittest.TestCase):
                 self.assertEqual(program.stdout.readline(), "waiting\n")
                 self.assertLess(len(os.listdir(f"/proc/{program.pid}/task")), 100)
                 program.send_signal(signal.SIGTERM)
-                self.assertEqual(program.wait(timeout=5), -signal.SIGTERM)
+                self.assertEqual(program.wait(timeout=PATIENCE), -signal.SIGTERM)
 
     def test_it_tells_what_the_system_runs(self):
         done = run(TULLE, "run", "--pthreads", "--explain", CASES, "own_resources")

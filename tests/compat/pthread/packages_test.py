@@ -130,7 +130,7 @@ class Packages(unittest.TestCase):
                 file.write(source.choice(words) + "\n")
 
     def run_both(self, *words, data=None):
-        native, ours = (subprocess.run([*way, *words], input=data, capture_output=True, timeout=60) for way in ((), WAY))
+        native, ours = (subprocess.run([*way, *words], input=data, capture_output=True, timeout=240) for way in ((), WAY))
         self.assertEqual(native.returncode, 0, native.stderr)
         self.assertEqual((ours.returncode, ours.stderr), (native.returncode, native.stderr))
         self.assertEqual(ours.stdout, native.stdout)

@@ -323,6 +323,15 @@ static pid_t start(char const* text) {
     return child;
 }
 
+// Goes on when it is let go, and ends a while later, so that it is waited for.
+static pid_t start_stopped(char const* text) {
+    if (pipe(s_ends) != 0 || dup2(s_ends[0], 0) != 0) abort();
+    return start(text);
+}
+static void let_go(void) {
+    if (write(s_ends[1], "\n", 1) != 1) abort();
+}
+
 static void* waits_in_all_ways(void* argument) {
     int status = 0;
     struct rusage usage;
@@ -330,8 +339,9 @@ static void* waits_in_all_ways(void* argument) {
     pid_t child = start("exit 1");
     SHOW(waitpid(child, &status, 0) == child);
     SHOW(WEXITSTATUS(status));
-    child = start("sleep 0.05; exit 2");
+    child = start_stopped("read line; sleep 0.05; exit 2");
     SHOW(waitpid(child, &status, WNOHANG));
+    let_go();
     SHOW(wait(&status) == child);
     SHOW(WEXITSTATUS(status));
     child = start("exit 3");

@@ -56,7 +56,7 @@ static void block(int number, int how) {
 // 0: it waits, or will soon.
 static void let_it_wait(void) {
     while (atomic_load(&s_ready) == 0) sched_yield();
-    usleep(30000);
+    usleep(100000); // nothing tells when it has begun to
 }
 
 // Begins a wait in a thread, sends it a signal, and then lets it go.

@@ -9,13 +9,14 @@ import unittest
 
 NATIVE, STATIC = (os.path.abspath(path) for path in sys.argv[1:3])
 del sys.argv[1:3]
+PATIENCE = 60  # seconds, for what must not hang
 
 # The run time cannot tell the program's code from the C library's: a handler waits for the next call of a thread that computes.
 ONLY_SHARED = {"at_computing", "left_to_process", "kept_out_of_computing", "jumps_of_handlers", "cancelled_computing"}
 
 
 def run(*words, **variables):
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, env={**os.environ, **variables})
+    return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, env={**os.environ, **variables})
 
 
 class Static(unittest.TestCase):
@@ -40,7 +41,7 @@ class Static(unittest.TestCase):
             self.assertEqual(program.stdout.readline(), "waiting\n")
             self.assertLess(len(os.listdir(f"/proc/{program.pid}/task")), 100)
             program.send_signal(signal.SIGTERM)
-            self.assertEqual(program.wait(timeout=5), -signal.SIGTERM)
+            self.assertEqual(program.wait(timeout=PATIENCE), -signal.SIGTERM)
 
 
 if __name__ == "__main__":
