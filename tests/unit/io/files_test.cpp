@@ -173,13 +173,19 @@ TEST_P(io_files, a_cancelled_call_does_not_begin) {
 }
 
 TEST_P(io_files, children_are_waited_for) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     pid_t const child = ::fork();
     if (child == 0) {
+        char c = 0;
+        ::close(ends[1]);
+        static_cast<void>(::read(ends[0], &c, 1)); // until it is let go
         ::usleep(20'000);
         _exit(7);
     }
     EXPECT_EQ(io::waitpid(child, nullptr, WNOHANG), 0);
     EXPECT_EQ(io::waitpid(child, nullptr, 0, wait_limit(1ms)), -ETIMEDOUT);
+    for (int const each : ends) ::close(each);
     int status = 0;
     EXPECT_EQ(io::waitpid(child, &status, 0), child);
     EXPECT_EQ(WEXITSTATUS(status), 7);
