@@ -363,10 +363,11 @@ void waits_for_foreign_thread() {
     foreign.join();
 }
 
-// The handler of the alarm is all that is left, and it ends the program in order.
+// The handler of the alarm is all that is left, and it ends the program in order. The test sends it
+// sooner.
 void waits_for_alarm() {
     std::signal(SIGALRM, [](int) { std::_Exit(0); });
-    itimerval const once{{0, 0}, {0, 600'000}};
+    itimerval const once{{0, 0}, {100, 0}};
     ::setitimer(ITIMER_REAL, &once, nullptr);
     tulle::latch(1).wait();
 }
@@ -459,9 +460,18 @@ TULLE_NOINLINE void compute_until_stopped() {
 void busy() {
     tulle::latch never(1);
     std::vector<tulle::thread<void>> waiting;
-    for (int k = 0; k < 10; ++k) waiting.push_back(tulle::spawn([&never] { never.wait(); }));
-    auto sleeper = tulle::spawn({.name = "sleeper"}, [] { tulle::this_thread::sleep_for(1h); });
-    tulle::this_thread::sleep_for(20ms);
+    std::atomic<int> begun{0};
+    for (int k = 0; k < 10; ++k)
+        waiting.push_back(tulle::spawn([&] {
+            ++begun;
+            never.wait();
+        }));
+    auto sleeper = tulle::spawn({.name = "sleeper"}, [&begun] {
+        ++begun;
+        tulle::this_thread::sleep_for(1h);
+    });
+    while (begun != 11) tulle::this_thread::yield();
+    tulle::this_thread::sleep_for(20ms); // nothing tells that they wait by now
     std::atomic<bool> computes{false};
     auto computing = tulle::spawn([&computes] {
         computes = true;
