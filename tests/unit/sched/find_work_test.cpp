@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime_fixture.hpp"
+#include "system_wake_up.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -128,6 +129,8 @@ protected:
     static constexpr int k_tries = 200;
     // Far more than it takes; far less than until the sleeper looks by itself.
     static constexpr std::chrono::milliseconds k_soon{2};
+    // What the system itself may take: four times that is less than the time of a sleeper, too.
+    static constexpr std::chrono::milliseconds k_most_of_system{6};
     static constexpr std::chrono::milliseconds k_never{100}; // then nobody waits for it any more
 
     void SetUp() override {
@@ -150,26 +153,6 @@ protected:
     void note_run() { m_has_run.store(true); }
     [[nodiscard]] virtual std::uint32_t sleepers() const { return 1; }
 
-    // From a call of the system to the start of the OS thread that it wakes, at most k_soon.
-    static clock::duration median_of_system() {
-        std::vector<clock::duration> times;
-        for (int k = 0; k < 21; ++k) {
-            std::atomic<int> step{0};
-            std::thread woken([&step] {
-                step.wait(0);
-                step.store(2);
-            });
-            std::this_thread::sleep_for(std::chrono::microseconds(300));
-            auto const begin = clock::now();
-            step.store(1);
-            step.notify_one();
-            while (step.load() != 2) std::this_thread::yield();
-            times.push_back(std::min<clock::duration>(clock::now() - begin, k_soon));
-            woken.join();
-        }
-        std::nth_element(times.begin(), times.begin() + 10, times.end());
-        return times[10];
-    }
     // For long enough that they do not look round any more.
     void await_sleep() const {
         auto const all_sleep = [this] {
@@ -199,7 +182,7 @@ protected:
         clock::duration median{};
         for (int again = 0; again < 5; ++again) {
             median = median_of_tries(attempt);
-            if (median <= k_soon || median <= 4 * median_of_system()) return;
+            if (median <= k_soon || median <= 4 * median_system_wake_up(k_most_of_system)) return;
         }
         ADD_FAILURE() << "median "
                       << std::chrono::duration_cast<std::chrono::microseconds>(median).count()

@@ -6,6 +6,7 @@
 #include "faked_cgroup.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
+#include "system_wake_up.hpp"
 
 #include <tulle/tulle.hpp>
 
@@ -29,8 +30,8 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr auto k_busy = 5s;     // what workers compute at most
-constexpr auto k_too_late = 2s; // to have waited for the watcher
+constexpr auto k_busy = 40s;     // what workers compute at most
+constexpr auto k_too_late = 20s; // to have waited for the watcher
 
 // With one and with two workers.
 class watcher_test : public ::testing::TestWithParam<int> {
@@ -280,11 +281,12 @@ template <class Time> clock::duration median_of(int tries, Time time) {
     return *middle;
 }
 
+// Where the system takes long to wake an OS thread, the watcher and a substitute are late as well.
 template <class Time> void expect_median_below(clock::duration limit, Time time) {
     clock::duration median{};
     for (int again = 0; again < 4; ++again) {
         median = median_of(20, time);
-        if (median < limit) return;
+        if (median < limit || median < limit + 5 * median_system_wake_up(1s)) return;
     }
     ADD_FAILURE() << std::chrono::duration_cast<std::chrono::microseconds>(median).count() << " us";
 }

@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr auto k_limit = 20ms;
-constexpr auto k_busy = 2s;     // what the workers compute at most
-constexpr auto k_too_late = 1s; // between the two: the wait ended by itself
+constexpr auto k_busy = 40s;     // what the workers compute at most
+constexpr auto k_too_late = 20s; // between the two: the wait ended by itself
 
 // Every worker computes until the guests are done.
 class busy_workers {
