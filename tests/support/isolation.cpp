@@ -80,7 +80,7 @@ private:
 };
 
 // Detached threads may be at work still.
-constexpr auto k_patience = 20s;
+constexpr auto k_patience = 60s;
 
 // Empty when it has stopped, else why it cannot.
 std::string stop_run_time() {

@@ -7,6 +7,7 @@
 #include "resting_process.hpp"
 #include "temporary_path.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -242,10 +243,13 @@ TEST_F(member_test, sleeping_costs_next_to_nothing) {
         EXPECT_EQ(clock_gettime(clock, &t), 0);
         return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
     };
-    auto const before = used();
-    auto const begin = std::chrono::steady_clock::now();
-    std::this_thread::sleep_for(std::chrono::seconds(3));
-    EXPECT_LT((used() - before) * 100, std::chrono::steady_clock::now() - begin);
+    std::chrono::nanoseconds least = std::chrono::hours(1);
+    for (int again = 0; again < 3 && least >= std::chrono::milliseconds(30); ++again) {
+        auto const before = used();
+        std::this_thread::sleep_for(std::chrono::seconds(3));
+        least = std::min(least, used() - before);
+    }
+    EXPECT_LT(least, std::chrono::milliseconds(30));
 }
 
 } // namespace
