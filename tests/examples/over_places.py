@@ -31,7 +31,7 @@ def start_places(count):
 
 
 def run(places, name, *words):
-    return subprocess.run([*start_places(places), os.path.join(FOLDER, name), *words], capture_output=True, text=True, timeout=100, check=False,
+    return subprocess.run([*start_places(places), os.path.join(FOLDER, name), *words], capture_output=True, text=True, timeout=300, check=False,
                           env=mpi.environment())
 
 

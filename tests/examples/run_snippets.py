@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-SECONDS = 100
+SECONDS = 300
 
 
 def fail(plan, step, message):

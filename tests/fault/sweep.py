@@ -47,7 +47,7 @@ MOST = 5000  # of one kind, in case a program never stops making such calls
 SINGLE_DEQUE = 32768  # bytes that the library holds in another place, when it was refused a larger piece
 QUICK_ALL = 10  # --quick: every N up to here
 QUICK_GROWTH = 1.7  # then in steps that grow so
-WATCHDOG = 30  # seconds
+WATCHDOG = 60  # seconds
 PEACEFUL_RUNS = 4  # to see what a program may hold
 
 
