@@ -50,8 +50,13 @@ TEST(thread_groups, without_memory_something_is_missing) {
             go.wait();
         }));
     begun.wait(); // one that has not begun would be run by the thread that joins it
-    thread<void> const joins = spawn([&waiting] { waiting.front().join(); });
-    this_thread::sleep_for(std::chrono::milliseconds(20));
+    latch joining(1);
+    thread<void> const joins = spawn([&] {
+        joining.count_down();
+        waiting.front().join();
+    });
+    joining.wait();
+    this_thread::sleep_for(std::chrono::milliseconds(20)); // they wait by now, most times
     bool is_complete = false;
     for (int times = 0; !is_complete; ++times) {
         ASSERT_LT(times, 100);

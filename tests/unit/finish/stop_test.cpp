@@ -228,7 +228,6 @@ void branch_out(std::uint64_t seed, int depth) {
 
 TEST_P(finish_stop, of_random_trees_misses_nobody) {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-        SCOPED_TRACE(seed);
         tulle::base::rng random(seed);
         std::uint32_t const patience = random.below(400);
         auto const body = [&](activities& all) {
@@ -238,7 +237,7 @@ TEST_P(finish_stop, of_random_trees_misses_nobody) {
             if (patience % 2 == 0) all.request_stop();
         };
         if (patience % 2 == 0)
-            EXPECT_FALSE(tulle::finish(tulle::cancellation_token(), body));
+            EXPECT_FALSE(tulle::finish(tulle::cancellation_token(), body)) << seed;
         else
             // May be over before.
             tulle::finish(wait_limit(std::chrono::microseconds(10 * patience)), body);
