@@ -313,6 +313,7 @@ protected:
     void SetUp() override {
         ASSERT_EQ(sched_getaffinity(0, sizeof m_before, &m_before), 0);
         if (CPU_COUNT(&m_before) < 2) GTEST_SKIP() << "needs two processors";
+        worker_count_test::SetUp(); // nor does main leave the OS thread whose processors are set
         start(2);
     }
     void TearDown() override {
