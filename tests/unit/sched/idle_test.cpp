@@ -183,7 +183,8 @@ TEST_P(idle_test, memory_of_threads_that_have_ended_is_given_back) {
             }));
         }
         while (waiting.load() < k_threads) this_thread::yield();
-        EXPECT_GT(resident_bytes(), before + k_threads * 4000UL);
+        // A page each, but for those that tests before this one have left.
+        EXPECT_GT(resident_bytes(), before + k_threads * 2000UL);
         for (one_shot& e : events) e.fire();
         for (auto& t : threads) t.join();
     }
