@@ -104,6 +104,12 @@ int fail_in_some_way(int how) {
     throw std::runtime_error(std::string(10'000, 'x'));
 }
 
+// By this name the sanitizer of threads knows it (tests/support/isolation.cpp).
+[[gnu::noinline]] std::string read_exception(std::exception const& e) {
+    bool const is_far = dynamic_cast<std::out_of_range const*>(&e) != nullptr;
+    return (is_far ? "out of range: " : "other: ") + std::string(e.what()).substr(0, 3);
+}
+
 TEST_P(global_work_test, exceptions_of_stolen_records_come_back) {
     for (int how = 0; how < 3; ++how) {
         s_begun = 0;
@@ -113,10 +119,9 @@ TEST_P(global_work_test, exceptions_of_stolen_records_come_back) {
             static_cast<void>(child.join());
             ADD_FAILURE() << how;
         } catch (std::exception const& e) {
-            EXPECT_EQ(dynamic_cast<std::out_of_range const*>(&e) != nullptr, how == 0) << e.what();
-            EXPECT_EQ(std::string(e.what()).substr(0, 3), how == 0   ? "far"
-                                                          : how == 1 ? "odd"
-                                                                     : "xxx");
+            EXPECT_EQ(read_exception(e), how == 0   ? "out of range: far"
+                                         : how == 1 ? "other: odd"
+                                                    : "other: xxx");
         }
     }
 }
