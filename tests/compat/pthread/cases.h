@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
 #define SHOW(expression) printf("%s: %d\n", #expression, (int)(expression))
 
@@ -13,6 +14,10 @@ extern "C" {
 
 // What the thread returns.
 void* in_thread(void* (*f)(void*), void* argument);
+struct timespec in_ms_of(clockid_t clock, long ms);
+// A thread that waits until the other one is called, and returns 42.
+void* wait_for_count(void* unused);
+void set_count(void);
 // A thread that does next to nothing.
 void* add_own(void* argument);
 
@@ -67,6 +72,16 @@ void shared_mutexes(void);
 void robust_mutexes(void);
 void blocking_calls(void);
 void errno_after_waits(void);
+
+// --- plain_lock_cases.c
+void mutexes(void);
+void exclusion(void);
+void conditions(void);
+void times(void);
+void rwlocks(void);
+void barriers(void);
+void once(void);
+void semaphores(void);
 
 // --- lock_cases.c
 void shared_conditions(void);

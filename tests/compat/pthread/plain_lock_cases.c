@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of locks of one process: what their functions do and refuse.
+#define _GNU_SOURCE
+#include "cases.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_mutex_t s_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t s_cond = PTHREAD_COND_INITIALIZER;
+static int s_count;
+
+static void* lock_of_other(void* m) {
+    SHOW(pthread_mutex_trylock(m) == EBUSY);
+    SHOW(pthread_mutex_unlock(m) == EPERM);
+    struct timespec const soon = in_ms_of(CLOCK_REALTIME, 10);
+    SHOW(pthread_mutex_timedlock(m, &soon) == ETIMEDOUT);
+    struct timespec const wrong = {0, 1000000000};
+    SHOW(pthread_mutex_timedlock(m, &wrong) == EINVAL);
+    return NULL;
+}
+
+void mutexes(void) {
+    pthread_mutexattr_t how;
+    pthread_mutex_t m;
+    pthread_mutexattr_init(&how);
+    pthread_mutexattr_settype(&how, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&m, &how);
+    SHOW(pthread_mutex_lock(&m));
+    SHOW(pthread_mutex_lock(&m) == EDEADLK);
+    SHOW(pthread_mutex_destroy(&m) == EBUSY);
+    in_thread(lock_of_other, &m);
+    SHOW(pthread_mutex_unlock(&m));
+    SHOW(pthread_mutex_unlock(&m) == EPERM);
+    SHOW(pthread_mutex_destroy(&m));
+    pthread_mutexattr_settype(&how, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&m, &how);
+    SHOW(pthread_mutex_lock(&m));
+    SHOW(pthread_mutex_trylock(&m));
+    SHOW(pthread_mutex_unlock(&m));
+    in_thread(lock_of_other, &m);
+    SHOW(pthread_mutex_unlock(&m));
+    SHOW(pthread_mutex_unlock(&m) == EPERM);
+    SHOW(pthread_mutex_destroy(&m));
+}
+
+static void* count_up(void* argument) {
+    for (int k = 0; k < 20000; ++k) {
+        pthread_mutex_lock(argument);
+        int const seen = s_count;
+        if (k % 64 == 0) sched_yield();
+        s_count = seen + 1;
+        pthread_mutex_unlock(argument);
+    }
+    return NULL;
+}
+
+void exclusion(void) {
+    pthread_t t[8];
+    for (int k = 0; k < 8; ++k) pthread_create(&t[k], NULL, count_up, &s_mutex);
+    for (int k = 0; k < 8; ++k) pthread_join(t[k], NULL);
+    SHOW(s_count);
+}
+
+static void* timed_waits(void* argument) {
+    (void)argument;
+    pthread_condattr_t how;
+    pthread_cond_t c;
+    pthread_condattr_init(&how);
+    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
+    pthread_cond_init(&c, &how);
+    pthread_mutex_lock(&s_mutex);
+    struct timespec t = in_ms_of(CLOCK_MONOTONIC, 10);
+    SHOW(pthread_cond_timedwait(&c, &s_mutex, &t) == ETIMEDOUT);
+    t = in_ms_of(CLOCK_REALTIME, 10);
+    SHOW(pthread_cond_timedwait(&s_cond, &s_mutex, &t) == ETIMEDOUT);
+    t.tv_nsec = -1;
+    SHOW(pthread_cond_timedwait(&s_cond, &s_mutex, &t) == EINVAL);
+    SHOW(pthread_mutex_unlock(&s_mutex));
+    SHOW(pthread_cond_destroy(&c));
+    return NULL;
+}
+
+void conditions(void) {
+    timed_waits(NULL);
+    in_thread(timed_waits, NULL);
+}
+
+// Each call that is limited by a time ends when that is over on its clock, not before.
+enum { k_timed_calls = 12 };
+static struct {
+    pthread_mutex_t mutex;
+    pthread_rwlock_t read, written;
+    pthread_cond_t cond;
+    sem_t semaphore;
+    pthread_t thread;
+} s_timed;
+
+static int call_until(int call, struct timespec const* until) {
+    void* result = NULL;
+    int error = 0;
+    switch (call) {
+        case 0: return pthread_mutex_timedlock(&s_timed.mutex, until);
+        case 1: return pthread_mutex_clocklock(&s_timed.mutex, CLOCK_MONOTONIC, until);
+        case 2: return pthread_rwlock_timedrdlock(&s_timed.written, until);
+        case 3: return pthread_rwlock_clockrdlock(&s_timed.written, CLOCK_MONOTONIC, until);
+        case 4: return pthread_rwlock_timedwrlock(&s_timed.read, until);
+        case 5: return pthread_rwlock_clockwrlock(&s_timed.read, CLOCK_MONOTONIC, until);
+        case 6: return sem_timedwait(&s_timed.semaphore, until) == 0 ? 0 : errno;
+        case 7: return sem_clockwait(&s_timed.semaphore, CLOCK_MONOTONIC, until) == 0 ? 0 : errno;
+        case 8: return pthread_timedjoin_np(s_timed.thread, &result, until);
+        case 9: return pthread_clockjoin_np(s_timed.thread, &result, CLOCK_MONOTONIC, until);
+        default:
+            pthread_mutex_lock(&s_mutex);
+            error = call % 2 == 0
+                        ? pthread_cond_timedwait(&s_timed.cond, &s_mutex, until)
+                        : pthread_cond_clockwait(&s_timed.cond, &s_mutex, CLOCK_MONOTONIC, until);
+            pthread_mutex_unlock(&s_mutex);
+            return error;
+    }
+}
+
+static void* hold_written(void* argument) {
+    pthread_rwlock_wrlock(&s_timed.written);
+    wait_for_count(NULL);
+    pthread_rwlock_unlock(&s_timed.written);
+    return argument;
+}
+
+static void* call_all_until(void* argument) {
+    for (int call = 0; call != k_timed_calls; ++call) {
+        clockid_t const clock = call % 2 == 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+        struct timespec const until = in_ms_of(clock, 15), past = {1, 0};
+        struct timespec now;
+        SHOW(call_until(call, &until) == ETIMEDOUT);
+        clock_gettime(clock, &now);
+        SHOW(now.tv_sec > until.tv_sec ||
+             (now.tv_sec == until.tv_sec && now.tv_nsec >= until.tv_nsec));
+        SHOW(call_until(call, &past) == ETIMEDOUT);
+    }
+    return argument;
+}
+
+void times(void) {
+    pthread_mutex_init(&s_timed.mutex, NULL);
+    pthread_rwlock_init(&s_timed.read, NULL);
+    pthread_rwlock_init(&s_timed.written, NULL);
+    pthread_cond_init(&s_timed.cond, NULL);
+    sem_init(&s_timed.semaphore, 0, 0);
+    pthread_create(&s_timed.thread, NULL, wait_for_count, NULL);
+    pthread_mutex_lock(&s_timed.mutex);
+    pthread_rwlock_rdlock(&s_timed.read);
+    pthread_t t;
+    pthread_create(&t, NULL, hold_written, NULL);
+    while (pthread_rwlock_tryrdlock(&s_timed.written) == 0) {
+        pthread_rwlock_unlock(&s_timed.written);
+        usleep(1000);
+    }
+    call_all_until(NULL);
+    in_thread(call_all_until, NULL);
+    set_count();
+    pthread_join(t, NULL);
+    pthread_join(s_timed.thread, NULL);
+    SHOW(pthread_rwlock_trywrlock(&s_timed.written));
+}
+
+static void* try_both(void* l) {
+    printf("read %d, write %d\n", pthread_rwlock_tryrdlock(l), pthread_rwlock_trywrlock(l));
+    struct timespec const soon = in_ms_of(CLOCK_REALTIME, 10);
+    SHOW(pthread_rwlock_timedwrlock(l, &soon) == ETIMEDOUT);
+    return NULL;
+}
+
+void rwlocks(void) {
+    pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+    SHOW(pthread_rwlock_rdlock(&l));
+    SHOW(pthread_rwlock_rdlock(&l));
+    in_thread(try_both, &l);
+    for (int k = 0; k < 3; ++k) SHOW(pthread_rwlock_unlock(&l));
+    SHOW(pthread_rwlock_wrlock(&l));
+    SHOW(pthread_rwlock_wrlock(&l) == EDEADLK);
+    SHOW(pthread_rwlock_tryrdlock(&l) == EBUSY);
+    struct timespec const past = {0, 0}, wrong = {0, -1};
+    SHOW(pthread_rwlock_timedrdlock(&l, &past) == EDEADLK);
+    SHOW(pthread_rwlock_timedwrlock(&l, &past) == EDEADLK);
+    SHOW(pthread_rwlock_unlock(&l));
+    SHOW(pthread_rwlock_timedrdlock(&l, &wrong) == EINVAL);
+    SHOW(pthread_rwlock_timedwrlock(&l, &wrong) == EINVAL);
+    SHOW(pthread_rwlock_clockrdlock(&l, 99, &past) == EINVAL);
+    SHOW(pthread_rwlock_timedwrlock(&l, &past));
+    SHOW(pthread_rwlock_unlock(&l));
+    SHOW(pthread_rwlock_destroy(&l));
+}
+
+static pthread_barrier_t s_barrier;
+static int s_serial, s_rounds[100];
+static void* meet(void* argument) {
+    (void)argument;
+    for (int k = 0; k < 100; ++k) {
+        __atomic_add_fetch(&s_rounds[k], 1, __ATOMIC_RELAXED);
+        if (pthread_barrier_wait(&s_barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
+            __atomic_add_fetch(&s_serial, 1, __ATOMIC_RELAXED);
+        if (__atomic_load_n(&s_rounds[k], __ATOMIC_RELAXED) != 10) puts("too early");
+    }
+    return NULL;
+}
+
+void barriers(void) {
+    SHOW(pthread_barrier_init(&s_barrier, NULL, 0) == EINVAL);
+    SHOW(pthread_barrier_init(&s_barrier, NULL, 10));
+    pthread_t t[10];
+    for (int k = 0; k < 10; ++k) pthread_create(&t[k], NULL, meet, NULL);
+    for (int k = 0; k < 10; ++k) pthread_join(t[k], NULL);
+    SHOW(s_serial);
+    SHOW(pthread_barrier_destroy(&s_barrier));
+}
+
+static pthread_once_t s_once = PTHREAD_ONCE_INIT;
+static void begin(void) {
+    usleep(10000);
+    ++s_count;
+}
+static void* call_once(void* argument) {
+    pthread_once(&s_once, begin);
+    return argument != NULL && s_count == 1 ? argument : NULL;
+}
+void once(void) {
+    pthread_t t[5];
+    for (int k = 0; k < 5; ++k) pthread_create(&t[k], NULL, call_once, t);
+    for (int k = 0; k < 5; ++k) {
+        void* result = NULL;
+        pthread_join(t[k], &result);
+        SHOW(result == t);
+    }
+}
+
+static void* take_three(void* s) {
+    for (int k = 0; k < 3; ++k) sem_wait(s);
+    return NULL;
+}
+void semaphores(void) {
+    sem_t s;
+    int value = -1;
+    SHOW(sem_init(&s, 0, 1));
+    SHOW(sem_trywait(&s));
+    SHOW(sem_trywait(&s) == -1 && errno == EAGAIN);
+    struct timespec t = in_ms_of(CLOCK_REALTIME, 10);
+    SHOW(sem_timedwait(&s, &t) == -1 && errno == ETIMEDOUT);
+    t.tv_nsec = -1;
+    SHOW(sem_timedwait(&s, &t) == -1 && errno == EINVAL);
+    pthread_t thread;
+    pthread_create(&thread, NULL, take_three, &s);
+    for (int k = 0; k < 4; ++k) sem_post(&s);
+    pthread_join(thread, NULL);
+    SHOW(sem_getvalue(&s, &value));
+    SHOW(value);
+    SHOW(sem_destroy(&s));
+    sem_init(&s, 0, SEM_VALUE_MAX);
+    SHOW(sem_post(&s) == -1 && errno == EOVERFLOW);
+}
