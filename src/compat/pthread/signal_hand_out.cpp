@@ -5,6 +5,7 @@
 // blocks it from then on. So main and others find it there as natively, and so does a thread that
 // unblocks it (want), on its worker. From then on this OS thread has it unblocked too, as a worker
 // may end.
+// The same OS thread interrupts workers whose threads compute and are to end at any point.
 #include "base/error.hpp"
 #include "base/spin_lock.hpp"
 #include "compat/pthread/libc.hpp"
