@@ -241,12 +241,16 @@ bool stands_on_worker() noexcept {
     return w != nullptr && !w->is_guest();
 }
 
+interruption end_of_call(signal_action const& a) noexcept {
+    return (a.flags & SA_RESTART) != 0 ? interruption::restarts : interruption::ends;
+}
+
 void on_signal_of_os_thread(int signal, siginfo_t* about, void* context) {
     signal_action const a = action_of(signal);
     if (a.is_standard()) return act_as_standard(signal);
     if (!a.has_handler()) return;
     call(a, signal, about, context);
-    if ((a.flags & SA_RESTART) == 0 && is_started() && is_main()) note_handler_on_main();
+    if (is_started() && is_main()) note_handler_on_main(end_of_call(a));
 }
 
 // Whether the thread on the worker has run its handler.
@@ -298,14 +302,6 @@ signal_action action_of(int signal) noexcept {
     TULLE_LIBC(sigaction)(signal, nullptr, &found);
     return action_from(found);
 }
-
-namespace {
-
-interruption end_of_call(signal_action const& a) noexcept {
-    return (a.flags & SA_RESTART) != 0 ? interruption::restarts : interruption::ends;
-}
-
-} // namespace
 
 interruption act(thread& t, int signal) {
     signal_action const a = action_of(signal);

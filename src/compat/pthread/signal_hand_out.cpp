@@ -198,6 +198,7 @@ void call_server() noexcept {
 
 // A handler that does not restart calls has run on main.
 std::atomic<bool> s_main_was_interrupted{false};
+std::atomic<bool> s_main_waits_with_time{false};
 
 // Made when the library is loaded, and anew in a forked child, as others may have been in it.
 alignas(detail::cancellation) std::byte s_attention_of_main[sizeof(detail::cancellation)];
@@ -351,12 +352,16 @@ signal_set mask_of_main() noexcept {
     return noted == ~signal_set{0} ? 0 : noted;
 }
 
-void note_handler_on_main() noexcept {
+void note_handler_on_main(interruption by) noexcept {
+    // relaxed: main's own
+    if (by == interruption::restarts && !s_main_waits_with_time.load(std::memory_order_relaxed))
+        return;
     s_main_was_interrupted.store(true, std::memory_order_release); // pairs with serve
     call_server();
 }
 
 limit interruptible_main(std::uint64_t deadline) noexcept {
+    s_main_waits_with_time.store(deadline != wait::k_never, std::memory_order_relaxed); // likewise
     s_main_was_interrupted.store(false, std::memory_order_relaxed); // relaxed: main's own handlers
     attention_of_main().renew();
     return limit(deadline, &attention_of_main());

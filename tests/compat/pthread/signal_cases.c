@@ -485,6 +485,11 @@ void interrupted_main(void) {
         pthread_join(t, NULL);
     }
     handle_by(handle_somewhere, SIGUSR1, SA_RESTART);
+    atomic_store(&s_is_over, 0);
+    pthread_create(&t, NULL, disturbs_first, NULL);
+    SHOW(sem_timedwait(&s, &late) == -1 && errno == EINTR);
+    atomic_store(&s_is_over, 1);
+    pthread_join(t, NULL);
     for (int k = 0; k != 20; ++k) {
         atomic_store(&s_handled, 0);
         pthread_create(&t, NULL, posts_after_signal, &s);
