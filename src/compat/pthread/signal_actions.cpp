@@ -160,7 +160,7 @@ struct handler_call {
 
     void make() const {
         kept_errno const kept;
-        if ((a.flags & SA_RESETHAND) != 0) forget_handler(signal);
+        if ((a.flags & static_cast<int>(SA_RESETHAND)) != 0) forget_handler(signal);
         if ((a.flags & SA_SIGINFO) != 0)
             reinterpret_cast<informed_handler>(a.handler)(signal, about, context);
         else
