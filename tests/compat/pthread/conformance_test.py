@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of POSIX threads print the same upon the C library and upon libtulle-preload, which `tulle run --pthreads` loads.
 Arguments: the program `tulle`, the program of cases, a library by which static variables are made slowly."""
+import functools
 import os
 import pathlib
 import shutil
@@ -24,12 +25,17 @@ def library():
     return run(*WAY, "sh", "-c", "echo $LD_PRELOAD").stdout.strip()
 
 
+@functools.cache
+def natively(name):
+    return run(CASES, name)
+
+
 class Conformance(unittest.TestCase):
     def compare(self, names=None, **variables):
         names = names or run(CASES).stdout.split()
         for name in names:
             with self.subTest(case=name, **variables):
-                native, ours = run(CASES, name), run(*WAY, CASES, name, **variables)
+                native, ours = natively(name), run(*WAY, CASES, name, **variables)
                 self.assertEqual(native.returncode, 0, native)
                 self.assertNotEqual(native.stdout, "")
                 self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (native.returncode, native.stdout, native.stderr))
