@@ -41,6 +41,17 @@ void* in_thread(void* (*f)(void*), void* argument) {
     return result;
 }
 
+void in_both(void* (*f)(void*)) {
+    in_thread(f, NULL);
+    f(NULL);
+}
+
+int end_of(pid_t child) {
+    int status = -1;
+    if (waitpid(child, &status, 0) != child) return -1;
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 // --- life ----------------------------------------------------------------------------------------
 
 void* add_own(void* argument) {

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <time.h>
 
 #define SHOW(expression) printf("%s: %d\n", #expression, (int)(expression))
@@ -14,6 +15,10 @@ extern "C" {
 
 // What the thread returns.
 void* in_thread(void* (*f)(void*), void* argument);
+// Calls it in a thread, and in main.
+void in_both(void* (*f)(void*));
+// Its exit code; negative: the signal that has ended it.
+int end_of(pid_t child);
 struct timespec in_ms_of(clockid_t clock, long ms);
 // A thread that waits until the other one is called, and returns 42.
 void* wait_for_count(void* unused);

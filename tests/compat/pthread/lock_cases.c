@@ -12,20 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int end_of(pid_t child) {
-    int status = -1;
-    if (waitpid(child, &status, 0) != child) return -1;
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-static struct timespec soon(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_nsec += 20000000;
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
-}
+static struct timespec soon(void) { return in_ms_of(CLOCK_REALTIME, 20); }
 
 // --- conditions that processes share -------------------------------------------------------------
 

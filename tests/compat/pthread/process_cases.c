@@ -31,12 +31,6 @@ static void block_one(int number) {
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-static int end_of(pid_t child) {
-    int status = -1;
-    if (waitpid(child, &status, 0) != child) return -1;
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 // --- masks of programs ---------------------------------------------------------------------------
 
 static char* const s_grep[] = {"grep", "-E", "SigBlk|SigIgn", "/proc/self/status", NULL};

@@ -34,14 +34,7 @@ static void let_wait(int count) {
     usleep(100000);
 }
 
-static struct timespec after_ms(long ms) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_nsec += ms * 1000000;
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
-}
+static struct timespec after_ms(long ms) { return in_ms_of(CLOCK_REALTIME, ms); }
 
 // --- locks of files ------------------------------------------------------------------------------
 

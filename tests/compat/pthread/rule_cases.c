@@ -14,21 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct timespec after_ms(clockid_t clock, long ms) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    t.tv_nsec += ms * 1000000;
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
-}
-
 static struct timespec const s_never = {0, 1000000000}, s_negative = {1, -1}, s_past = {1, 0};
-
-static void in_both(void* (*f)(void*)) {
-    in_thread(f, NULL);
-    f(NULL);
-}
 
 // --- attributes ----------------------------------------------------------------------------------
 
@@ -128,7 +114,7 @@ static void* has_rules_of_threads(void* argument) {
     int number = -1;
     void* result = NULL;
     clockid_t clock = 0;
-    struct timespec time = {-1, -1}, soon = after_ms(CLOCK_REALTIME, 20);
+    struct timespec time = {-1, -1}, soon = in_ms_of(CLOCK_REALTIME, 20);
     struct sched_param priority = {.sched_priority = -1};
     atomic_store(&s_may_end, 0);
     pthread_create(&t, NULL, waits, argument);
@@ -224,7 +210,7 @@ static void* is_not_owner(void* m) {
 
 static void* has_mutexes(void* argument) {
     int const kinds[] = {PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_RECURSIVE};
-    struct timespec const soon = after_ms(CLOCK_REALTIME, 20);
+    struct timespec const soon = in_ms_of(CLOCK_REALTIME, 20);
     pthread_cond_t c = PTHREAD_COND_INITIALIZER;
     pthread_mutexattr_t how;
     pthread_mutex_t m;
@@ -270,7 +256,7 @@ static void* takes_it_to_the_end(void* m) {
 
 // A wait for a condition comes back to a mutex whose owner has ended.
 static void* has_robust_conditions(void* argument) {
-    struct timespec soon = after_ms(CLOCK_REALTIME, 20);
+    struct timespec soon = in_ms_of(CLOCK_REALTIME, 20);
     pthread_mutexattr_t how;
     pthread_mutex_t m;
     pthread_t t;
@@ -296,7 +282,7 @@ static void* has_robust_conditions(void* argument) {
 }
 
 static void* is_kept_out(void* l) {
-    struct timespec const soon = after_ms(CLOCK_REALTIME, 20);
+    struct timespec const soon = in_ms_of(CLOCK_REALTIME, 20);
     SHOW(pthread_rwlock_tryrdlock(l) == EBUSY);
     SHOW(pthread_rwlock_trywrlock(l) == EBUSY);
     SHOW(pthread_rwlock_timedrdlock(l, &soon) == ETIMEDOUT);
@@ -312,7 +298,7 @@ static void* tries_spin_lock(void* l) {
 }
 
 static void* has_other_locks(void* argument) {
-    struct timespec const soon = after_ms(CLOCK_REALTIME, 20);
+    struct timespec const soon = in_ms_of(CLOCK_REALTIME, 20);
     pthread_rwlock_t l;
     pthread_spinlock_t s;
     pthread_barrier_t b;

@@ -70,6 +70,10 @@ class Servers(unittest.TestCase):
                 got += part
             return got
 
+    def page(self, name):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{name}", timeout=SOON) as answer:
+            return answer.read()
+
     def all_at_once(self, serve):
         with concurrent.futures.ThreadPoolExecutor(CLIENTS) as clients:
             return list(clients.map(serve, range(10 * CLIENTS)))
@@ -114,11 +118,7 @@ class Servers(unittest.TestCase):
             f"location / {{ root {self.folder}; aio threads; sendfile off; }} }} }}\n")
         server = self.start("nginx", "-c", self.folder / "conf")
 
-        def serve(_):
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/data", timeout=SOON) as answer:
-                return answer.read() == data
-
-        self.assertTrue(all(self.all_at_once(serve)))
+        self.assertTrue(all(self.all_at_once(lambda _: self.page("data") == data)))
         self.ends(server)
 
     @needs("/usr/sbin/haproxy")
@@ -128,11 +128,7 @@ class Servers(unittest.TestCase):
             f"frontend all\n bind 127.0.0.1:{self.port}\n http-request return status 200 content-type text/plain lf-string \"at %[path]\"\n")
         server = self.start("/usr/sbin/haproxy", "-db", "-f", self.folder / "conf")
 
-        def serve(k):
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/page{k}", timeout=SOON) as answer:
-                return answer.read() == b"at /page%d" % k
-
-        self.assertTrue(all(self.all_at_once(serve)))
+        self.assertTrue(all(self.all_at_once(lambda k: self.page(f"page{k}") == b"at /page%d" % k)))
         self.ends(server, -signal.SIGTERM)
 
     @needs("/usr/sbin/unbound")
@@ -167,11 +163,7 @@ class Servers(unittest.TestCase):
             f"<Directory {self.folder}>\nRequire all granted\n</Directory>\n")
         server = self.start("/usr/sbin/apache2", "-f", self.folder / "conf", "-DFOREGROUND")
 
-        def serve(_):
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/data", timeout=SOON) as answer:
-                return answer.read() == data
-
-        self.assertTrue(all(self.all_at_once(serve)))
+        self.assertTrue(all(self.all_at_once(lambda _: self.page("data") == data)))
         self.ends(server)
 
     @needs("/usr/sbin/mariadbd")

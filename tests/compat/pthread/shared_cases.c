@@ -18,21 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static int end_of(pid_t child) {
-    int status = -1;
-    if (waitpid(child, &status, 0) != child) return -1;
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-static struct timespec after_ms(clockid_t clock, long ms) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    t.tv_nsec += ms * 1000000;
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
-}
-
 static void* shared_memory(size_t size) {
     void* const all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return all != MAP_FAILED ? all : (abort(), NULL);
@@ -72,25 +57,26 @@ static void* asks(void* of) {
     struct two_semaphores* const s = of;
     int wrong = 0;
     for (int k = 0; k != k_passes; ++k) {
-        struct timespec const until = after_ms(CLOCK_REALTIME, 20000);
+        struct timespec const until = in_ms_of(CLOCK_REALTIME, 20000);
         wrong += sem_post(&s->there) != 0;
         wrong += sem_timedwait(&s->back, &until) != 0;
     }
     return (void*)(intptr_t)wrong;
 }
 
-static atomic_int s_waits, s_handled;
+static atomic_int s_waits, s_handled, s_is_over;
 static void handle(int number) {
     (void)number;
     atomic_fetch_add(&s_handled, 1);
 }
 
 static void* waits_for_semaphore(void* s) {
-    struct timespec const until = after_ms(CLOCK_MONOTONIC, 20000);
+    struct timespec const until = in_ms_of(CLOCK_MONOTONIC, 20000);
     atomic_store(&s_waits, 1);
     int const result = sem_clockwait(s, CLOCK_MONOTONIC, &until);
     SHOW(result);
     SHOW(result == 0 || errno == EINTR);
+    atomic_store(&s_is_over, 1);
     return NULL;
 }
 
@@ -105,25 +91,28 @@ static void end_wait(sem_t* s, void* (*wait)(void*), void (*end)(pthread_t, sem_
     pthread_t t;
     void* result = NULL;
     atomic_store(&s_waits, 0);
+    atomic_store(&s_is_over, 0);
     pthread_create(&t, NULL, wait, s);
     await(&s_waits, 1);
-    usleep(30000);
+    usleep(30000); // it waits by now, most times; the end is the same if it does not
     end(t, s);
     pthread_join(t, &result);
-    SHOW(atomic_exchange(&s_handled, 0));
+    SHOW(atomic_exchange(&s_handled, 0) != 0);
     SHOW(result == PTHREAD_CANCELED);
 }
 static void by_post(pthread_t t, sem_t* s) {
     (void)t;
     if (sem_post(s) != 0) abort();
 }
+// A signal that comes before the wait does not end it.
 static void by_handler(pthread_t t, sem_t* s) {
     (void)s;
-    if (pthread_kill(t, SIGUSR1) != 0) abort();
+    for (; atomic_load(&s_is_over) == 0; usleep(1000))
+        if (pthread_kill(t, SIGUSR1) != 0) abort();
 }
 static void by_both(pthread_t t, sem_t* s) {
-    by_handler(t, s);
-    usleep(30000);
+    if (pthread_kill(t, SIGUSR1) != 0) abort();
+    await(&s_handled, 1);
     by_post(t, s);
 }
 static void by_cancellation(pthread_t t, sem_t* s) {
@@ -134,7 +123,7 @@ static void by_cancellation(pthread_t t, sem_t* s) {
 static void* tries_semaphore(void* of) {
     sem_t* const s = of;
     int value = -1;
-    struct timespec const soon = after_ms(CLOCK_REALTIME, 20), never = {0, 1000000000};
+    struct timespec const soon = in_ms_of(CLOCK_REALTIME, 20), never = {0, 1000000000};
     SHOW(sem_trywait(s) == -1 && errno == EAGAIN);
     SHOW(sem_timedwait(s, &soon) == -1 && errno == ETIMEDOUT);
     SHOW(sem_timedwait(s, &never) == -1 && errno == EINVAL);
@@ -256,7 +245,7 @@ struct lock_of_processes {
 static void* reads_and_writes(void* of) {
     struct lock_of_processes* const l = of;
     for (int k = 0; k != 500; ++k) {
-        struct timespec const until = after_ms(CLOCK_REALTIME, 20000);
+        struct timespec const until = in_ms_of(CLOCK_REALTIME, 20000);
         if (k % 2 == 0 ? pthread_rwlock_wrlock(&l->lock) != 0
                        : pthread_rwlock_timedrdlock(&l->lock, &until) != 0)
             atomic_fetch_add(&l->wrong, 1);
@@ -286,7 +275,7 @@ static void* holds_lock(void* of) {
 
 static void* is_kept_out(void* of) {
     struct lock_of_processes* const l = of;
-    struct timespec const soon = after_ms(CLOCK_REALTIME, 20);
+    struct timespec const soon = in_ms_of(CLOCK_REALTIME, 20);
     int wrong = 0;
     await(&l->step, 1);
     wrong += pthread_rwlock_tryrdlock(&l->lock) != EBUSY;
@@ -357,7 +346,7 @@ static void* is_killed(void* of) {
 // The first one that gets it makes it consistent.
 static void* waits_for_dead(void* of) {
     struct robust* const r = of;
-    struct timespec const until = after_ms(CLOCK_REALTIME, 20000);
+    struct timespec const until = in_ms_of(CLOCK_REALTIME, 20000);
     int const how = atomic_fetch_add(&r->waiting, 1) == 0
                         ? pthread_mutex_timedlock(&r->mutex, &until)
                         : pthread_mutex_lock(&r->mutex);

@@ -21,11 +21,6 @@ static void handle(int number) {
     atomic_fetch_add(&s_handled, 1);
 }
 
-static void in_both(void* (*f)(void*)) {
-    in_thread(f, NULL);
-    f(NULL);
-}
-
 static sigset_t set_of(int number) {
     sigset_t set;
     sigemptyset(&set);
@@ -112,31 +107,33 @@ static void* waits_with_time(void* argument) {
 }
 
 // By a signal that it does not wait for, for which there is a handler.
-static atomic_int s_ready;
+static atomic_int s_is_over;
 static void* is_interrupted(void* way) {
     sigset_t set = set_of(SIGUSR2);
     struct timespec const late = {20, 0};
     siginfo_t about;
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    atomic_store(&s_ready, 1);
     if (way != NULL)
         SHOW(sigwaitinfo(&set, &about) == -1 && errno == EINTR);
     else
         SHOW(sigtimedwait(&set, &about, &late) == -1 && errno == EINTR);
+    atomic_store(&s_is_over, 1);
     return way;
 }
 
+// A signal that comes before the wait does not end it, so it is sent until one does.
 static void interrupt_waits(void) {
     for (int way = 0; way != 2; ++way) {
         pthread_t t;
-        atomic_store(&s_ready, 0);
+        atomic_store(&s_is_over, 0);
         atomic_store(&s_handled, 0);
         pthread_create(&t, NULL, is_interrupted, way != 0 ? &t : NULL);
-        while (atomic_load(&s_ready) == 0) usleep(1000);
-        usleep(30000);
-        pthread_kill(t, SIGUSR1);
+        while (atomic_load(&s_is_over) == 0) {
+            pthread_kill(t, SIGUSR1);
+            usleep(1000);
+        }
         pthread_join(t, NULL);
-        SHOW(atomic_load(&s_handled));
+        SHOW(atomic_load(&s_handled) != 0);
     }
 }
 

@@ -38,7 +38,8 @@ static void handle(int signal, void (*handler)(int)) {
     sigaction(signal, &how, NULL);
 }
 
-// Until so many are about to wait, or do so.
+// Until so many are about to wait, or do so most times: nothing tells from outside. What the cases
+// show is the same if one does not yet.
 static void until_waiting(int count) {
     while (atomic_load(&s_waiting) != count) sched_yield();
     usleep(20000);
