@@ -314,7 +314,7 @@ void take_last_signals(thread& t) {
         if (action_of(signal).has_handler() && take_arrived(set_of(signal)))
             t.lent.fetch_or(set_of(signal), std::memory_order_relaxed);
     }
-    static_cast<void>(run_handlers(t));
+    if (signals_for(t) != 0) static_cast<void>(run_handlers(t));
 }
 
 // relaxed, both: take_signal acquires.
