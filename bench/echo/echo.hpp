@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // echo: clients in another process send 64 bytes on each of 100, 1,000 and n connections and wait
 // for the answer before they send again; the server has a thread for each connection. The clients
-// use the same processors. Figures over the connections: answers per second, and us to an answer,
-// of 99 in 100.
+// use the same processors. Figures over the connections: us per answer of all together, and us to
+// an answer of one, of 99 in 100.
 #pragma once
 
 #include "../common/echo_server.hpp"
 #include "../common/harness.hpp"
 #include "../common/memory.hpp"
 
+#include <string>
 #include <vector>
 
 namespace tulle::bench {
@@ -21,8 +22,8 @@ template <class Serve> child_result echo_run(int connections, double time, Serve
         if (!clients.is_good()) return {};
         bool const served = serve(clients, connections, [&] { clients.go(time); });
         echo_load const load = clients.result();
-        double const rate = static_cast<double>(load.answers) / load.seconds;
-        return {load.p99_us, rate, served && load.ok};
+        bool const ok = served && load.ok && load.answers != 0;
+        return {load.p99_us, ok ? 1e6 * load.seconds / static_cast<double>(load.answers) : 0, ok};
     });
 }
 
@@ -35,14 +36,15 @@ template <class Serve> int echo_main_by(char const* name, int argc, char** argv,
     counts.push_back(static_cast<int>(s.n));
     std::vector<figure> figures;
     for (int const count : counts) {
+        std::string const on = ", " + std::to_string(count) + " connections";
         curve_point const at{"", "connections", static_cast<double>(count)};
-        figure rate{"answers/s", at}, late{"us, p99", at};
+        figure cost{"us/answer" + on, at}, late{"us p99" + on, at};
         for (int i = 0; i < s.runs; ++i) {
             child_result const run = echo_run(count, s.quick ? 0.1 : 1, serve_by(s));
-            rate.add(run.bytes, run.ok);
+            cost.add(run.bytes, run.ok);
             late.add(run.time, run.ok);
         }
-        figures.push_back(rate);
+        figures.push_back(cost);
         figures.push_back(late);
     }
     return print_all("echo", name, s, figures);

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 FOLDER = pathlib.Path(sys.argv.pop())
@@ -23,6 +24,23 @@ PLACES = {"at": 2, "one-way": 2, "barrier": 2, "hpccg-places": 2, "remote-create
           "progress": 2, "coherent": 2}
 PROGRAMS_OF_THEIR_OWN = ("tulle_tnt", "tulle_qthread", "tulle_myth", "tulle_over_ucontext", "tulle_over_setjmp")
 PATIENCE = 60  # seconds
+# A server as bench/peers/echo_clients.cpp starts it.
+SERVER = f"""#!{sys.executable}
+import socket, sys, threading
+listener = socket.socket(fileno=3)
+assert sys.argv[1:] == ["echo", "--workers", "1", "--n", "20"]
+def serve(connection):
+    try:
+        while message := connection.recv(1024):
+            connection.sendall(ANSWER)
+    except ConnectionResetError:
+        pass
+threads = [threading.Thread(target=serve, args=listener.accept()[:1]) for _ in range(20)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
 
 
 def programs():
@@ -89,6 +107,22 @@ class Smoke(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             complaints = [text for text in pool.map(lambda words: complaint(*words), todo) if text]
         self.assertEqual(complaints, [])
+
+    def test_clients_of_a_server_in_another_language(self):
+        """It is in Python here; one that answers wrongly fails."""
+        def figures(server):
+            done = subprocess.run([FOLDER / "echo-clients", "python", server, "echo", "--workers", "1", "--runs", "1", "--quick", "--n", "20"],
+                                  capture_output=True, text=True, timeout=PATIENCE)
+            rows = [json.loads(line) for line in done.stdout.splitlines()]
+            self.assertEqual([(row["bench"], row["library"], row["unit"]) for row in rows], [("echo", "python", f"{what}, 20 connections") for what in ("us/answer", "us p99")])
+            return done.returncode, [row["ok"] for row in rows]
+
+        with tempfile.TemporaryDirectory() as folder:
+            server = pathlib.Path(folder) / "server"
+            for answer in ("message", "message[::-1]"):
+                server.write_text(SERVER.replace("ANSWER", answer), encoding="utf-8")
+                server.chmod(0o700)
+                self.assertEqual(figures(server), (0, [True, True]) if answer == "message" else (1, [False, False]))
 
 
 if __name__ == "__main__":

@@ -367,6 +367,24 @@ class Faked(Programs):
     def test_peer_with_nowhere_to_go(self):
         self.assertRegex(self.go_peer(cache="/dev/null"), r"(?m)^go is left out: cannot write to /dev/null/")
 
+    def test_server_in_another_language_is_beside_our_clients(self):
+        self.prints("echo", "tulle", 5)
+        os.makedirs(os.path.join(self.folder, "peers", "go"))
+        tools = os.path.join(self.folder, "tools")
+        os.makedirs(tools)
+        with open(os.path.join(tools, "go"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexit 0\n")
+        os.chmod(os.path.join(tools, "go"), stat.S_IRWXU)
+        variables = {**os.environ, "PATH": tools + ":" + os.environ["PATH"], "XDG_CACHE_HOME": self.folder}
+        clients = os.path.join(self.folder, "echo-clients")
+        self.assertIn(f"go is left out: there is no {clients}\n", self.bench("echo", "--runs", "1", env=variables).stdout)
+        line = (LINE % ("echo", "go", 7, 7, 7, "ns", "true")).replace("'$2'", "2")
+        self.raw_program("echo-clients", f"echo \"$@\" > {self.folder}/words\necho '{line}'\n")
+        done = self.bench("echo", "--runs", "1", "--json", env=variables)
+        self.assertEqual({row["library"]: row["value"] for row in figures(done)}, {"tulle": 5, "go": 7})
+        with open(os.path.join(self.folder, "words"), encoding="utf-8") as file:
+            self.assertRegex(file.read(), "^go /.*/go/peer echo --workers 2 ")
+
     def test_peer_whose_toolchain_is_absent(self):
         self.prints("mutex", "tulle", 5)
         os.makedirs(os.path.join(self.folder, "peers", "go"))
@@ -441,6 +459,15 @@ class Charts(Programs):
         self.prints_curves("tnt-fft", "tulle", {"a": {8: 40}})
         rows = figures(self.bench("tnt-fft", "--workers", "1", "--json"))
         self.assertEqual([(row["curve"], row["axis"], row["at"], row["value"]) for row in rows], [("a", "samples", 8, 40)])
+
+    def test_points_are_not_mixed_whatever_their_units_say(self):
+        self.prints_curves("tnt-fft", "tulle", {"a": {8: 40, 16: 80}, "b": {8: 120}})
+        path = os.path.join(self.folder, "bench-tulle")
+        with open(path, encoding="utf-8") as file:
+            text = re.sub(r'"us [ab] \d+"', '"us"', file.read())
+        self.raw_program("bench-tulle", text)
+        rows = figures(self.bench("tnt-fft", "--workers", "1", "--runs", "3", "--json"))
+        self.assertEqual([(row["curve"], row["at"], row["value"], row["runs"]) for row in rows], [("a", 8, 40, 3), ("a", 16, 80, 3), ("b", 8, 120, 3)])
 
     def test_page_has_a_line_for_each_curve_and_no_bars(self):
         self.prints_curves("tnt-fft", "tulle", {"a": {8: 40, 16: 80, 1024: 160}, "b": {8: 20, 16: 30, 1024: 60}})

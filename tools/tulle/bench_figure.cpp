@@ -55,7 +55,7 @@ double figure::value() const {
 bool figure::same_quantity(figure const& other) const {
     return bench == other.bench && library == other.library && workers == other.workers &&
            places == other.places && unit == other.unit && architecture == other.architecture &&
-           mpi == other.mpi;
+           mpi == other.mpi && curve == other.curve && at == other.at;
 }
 
 void figure::merge(figure const& other) {

@@ -24,6 +24,7 @@ struct language {
     arguments (*build)(fs::path const& source, fs::path const& output);
     arguments (*start)(fs::path const& output);
     std::vector<std::string> benches;
+    std::vector<std::string> served{}; // of which it is the server; clients are beside it
 };
 
 bool has_go() { return find_program("go").has_value(); }
@@ -67,7 +68,7 @@ std::vector<language> const& languages() {
         return names;
     }();
     static std::vector<language> const all{
-        {"go", "go", "Go", has_go, build_go, start_binary, with_channels},
+        {"go", "go", "Go", has_go, build_go, start_binary, with_channels, {"echo"}},
         {"java", "java", "a JDK of version 21 or later", has_java, build_java, start_java, threads},
         {"rayon",
          "rayon",
@@ -118,15 +119,24 @@ std::optional<std::string> prepare(language const& l, fs::path const& source,
     return std::nullopt;
 }
 
+bool has_any(std::vector<std::string_view> const& wanted, std::vector<std::string> const& names) {
+    return std::find_first_of(wanted.begin(), wanted.end(), names.begin(), names.end()) !=
+           wanted.end();
+}
+
+arguments command_of(language const& l, fs::path const& output, std::string const& bench) {
+    arguments command = l.start(output);
+    command.push_back(bench);
+    return command;
+}
+
 } // namespace
 
 foreign_peers find_foreign_peers(fs::path const& bench_folder,
                                  std::vector<std::string_view> const& wanted, bool build) {
     foreign_peers found;
     for (language const& l : languages()) {
-        if (std::find_first_of(wanted.begin(), wanted.end(), l.benches.begin(), l.benches.end()) ==
-            wanted.end())
-            continue;
+        if (!has_any(wanted, l.benches) && !has_any(wanted, l.served)) continue;
         fs::path const source = bench_folder / "peers" / l.folder;
         fs::path const output = cache_folder() / l.folder;
         std::optional<std::string> reason;
@@ -140,10 +150,16 @@ foreign_peers find_foreign_peers(fs::path const& bench_folder,
             found.absent.push_back(l.library + " is left out: " + *reason);
             continue;
         }
-        for (std::string const& bench : l.benches) {
-            arguments command = l.start(output);
-            command.push_back(bench);
-            found.contestants.push_back({bench, l.library, command});
+        for (std::string const& bench : l.benches)
+            found.contestants.push_back({bench, l.library, command_of(l, output, bench)});
+        for (std::string const& bench : l.served) {
+            fs::path const clients = bench_folder / (bench + "-clients");
+            arguments command = command_of(l, output, bench);
+            command.insert(command.begin(), {clients, l.library});
+            if (fs::exists(clients))
+                found.contestants.push_back({bench, l.library, command});
+            else if (has_any(wanted, {bench}))
+                found.absent.push_back(l.library + " is left out: there is no " + clients.string());
         }
     }
     return found;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Goroutines as a peer: one program for all workloads, `peer WORKLOAD [--workers N] [--runs K] [--n SIZE] [--quick]`, with
-// the same figures in the same JSON lines as the other benchmark programs.
+// the same figures in the same JSON lines as the other benchmark programs. Of `echo` it is the server only: bench/peers/echo_clients.cpp.
 package main
 
 import (
@@ -44,6 +44,7 @@ var workloads = map[string]workload{
 	"behind-blocked":  {100, 20, behindBlocked},
 	"sleepers":        {1000000, 20000, sleepers},
 	"socketpair":      {200000, 5000, socketpair},
+	"echo":            {5000, 200, echo},
 	"idle":            {2000, 200, idle},
 	"wake":            {300, 30, wake},
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -56,4 +57,36 @@ func socketpair(s settings) ([]figure, bool) {
 		here.Close()
 	}
 	return []figure{cost}, ok
+}
+
+// The server that bench/peers/echo_clients.cpp starts; a goroutine for each connection.
+func echo(s settings) ([]figure, bool) {
+	listener, err := net.FileListener(os.NewFile(3, "listener"))
+	if err != nil {
+		fail("echo is started by echo-clients, which hands it a socket: " + err.Error())
+	}
+	var open sync.WaitGroup
+	for k := 0; k < s.n; k++ {
+		c, err := listener.Accept()
+		if err != nil {
+			fail(err.Error())
+		}
+		open.Add(1)
+		go func() {
+			defer open.Done()
+			defer c.Close()
+			message := make([]byte, 1024)
+			for {
+				got, err := c.Read(message)
+				if err != nil {
+					return
+				}
+				if _, err := c.Write(message[:got]); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	open.Wait()
+	return nil, true
 }
