@@ -69,8 +69,16 @@ runnable* scheduler::take_ready_of(worker& thief,
     return nullptr;
 }
 
+runnable* scheduler::take_at_home(worker& w) noexcept {
+    runnable* const first = m_injector.take_at_home(*w.home);
+    if (first == nullptr || first->kind != runnable_kind::fiber) return first;
+    runnable_list more = injector::take_more(*w.home);
+    while (runnable* const r = more.pop_front()) w.ready.push_back(*r);
+    return first;
+}
+
 runnable* scheduler::take_shared(worker& w) noexcept {
-    if (runnable* const r = m_injector.take_at_home(*w.home)) return r;
+    if (runnable* const r = take_at_home(w)) return r;
     if (runnable* const r = take_ready_of(w, w.home->workers)) return r;
     for (auto const& s : shepherds()) {
         if (s.get() == w.home) continue;

@@ -30,6 +30,20 @@ runnable* shared_queue::pop_started() noexcept {
     return first;
 }
 
+runnable_list shared_queue::pop_some_started(std::uint32_t most) noexcept {
+    runnable_list taken;
+    if (started_hint() == 0) return taken;
+    std::lock_guard const held(m_lock);
+    std::uint32_t const wanted = std::min((size_hint() + 1) / 2, most);
+    for (std::uint32_t k = 0; k < wanted; ++k) {
+        runnable* const r = m_list.first();
+        if (r == nullptr || r->kind != runnable_kind::fiber) break;
+        taken.push_back(*m_list.pop_front());
+        count(*r, -1);
+    }
+    return taken;
+}
+
 shepherd& injector::push_placed(runnable& r, int shepherd_index) noexcept {
     shepherd& s = *m_shepherds[static_cast<std::size_t>(shepherd_index)];
     s.placed.push(r);

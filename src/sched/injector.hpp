@@ -31,6 +31,11 @@ public:
     // another one.
     [[nodiscard]] runnable* take_at_home(shepherd& home) noexcept;
     [[nodiscard]] static runnable* take_from(shepherd& other) noexcept;
+    // More of what is injected at `home`, for a worker that has taken a thread with a stack there
+    // and queues the others itself. Events that somebody else has polled come many at a time.
+    [[nodiscard]] static runnable_list take_more(shepherd& home) noexcept {
+        return home.injected.pop_some_started(k_most_at_once);
+    }
     [[nodiscard]] runnable* take_unstarted() noexcept { return m_unstarted.pop(); }
     // A worker that has no stack to start anything on takes a thread that has one.
     [[nodiscard]] runnable* take_started(shepherd& home) noexcept;
@@ -58,6 +63,8 @@ public:
     void clear() noexcept;
 
 private:
+    static constexpr std::uint32_t k_most_at_once = 32;
+
     shepherd_list const& m_shepherds;
     shared_queue m_unstarted; // threads that wait for a stack
     std::atomic<std::uint64_t> m_turn{0};

@@ -156,6 +156,9 @@ public:
     [[nodiscard]] runnable* take_local(worker& w) noexcept;
     // A thread that was placed or injected, or is ready on another worker.
     [[nodiscard]] runnable* take_shared(worker& w) noexcept;
+    // A thread that was placed or injected at the worker's own shepherd. Of the injected ones it
+    // queues some more.
+    [[nodiscard]] runnable* take_at_home(worker& w) noexcept;
     [[nodiscard]] record* steal_record(worker& w) noexcept;
     std::size_t expire_timers() noexcept; // returns how many have fired
     // Whether `w` should not sleep, after it has announced its sleep (H2).

@@ -43,6 +43,8 @@ public:
     // The first thread that has a stack; null: there is none. Threads that have not started move
     // behind those that have; both kinds keep their order.
     [[nodiscard]] runnable* pop_started() noexcept;
+    // Half of what there is, `most` at most, of the threads at the front that have a stack.
+    [[nodiscard]] runnable_list pop_some_started(std::uint32_t most) noexcept;
     // Takes out those for which `is_wanted` says true; they keep their order.
     template <class Predicate> [[nodiscard]] runnable_list extract(Predicate is_wanted) noexcept {
         if (size_hint() == 0) return {};

@@ -86,6 +86,41 @@ TEST_P(find_work_test, threads_woken_by_a_worker_that_computes_run_elsewhere) {
     for (auto& t : threads) t.join();
 }
 
+// They came one at each probe for others' threads, of which there is one in some 30 turns of own
+// threads: a server of 1,000 connections answered some after 200 ms, where the watcher had polled.
+TEST(find_work_of_one_worker, threads_woken_from_outside_are_soon_among_those_of_a_busy_worker) {
+    initialize({.workers = 1});
+    constexpr int k_woken = 200;
+    constexpr int k_most_yields = 2'000; // some 6,000 by one at a time, 300 by half of them
+    {
+        std::vector<one_shot> events(k_woken);
+        std::atomic<int> waiting{0}, ran{0};
+        scope threads;
+        for (one_shot& e : events)
+            threads.spawn([&] {
+                waiting.fetch_add(1);
+                e.wait();
+                ran.fetch_add(1);
+            });
+        threads.spawn([&ran] {
+            while (ran.load() < k_woken) this_thread::yield();
+        });
+        while (waiting.load() < k_woken) this_thread::yield();
+        std::atomic<bool> are_woken{false};
+        std::thread outside([&] {
+            for (one_shot& e : events) e.fire();
+            are_woken.store(true);
+        });
+        while (!are_woken.load()) detail::cpu_pause();
+        int yields = 0;
+        for (; ran.load() < k_woken; ++yields) this_thread::yield();
+        EXPECT_LT(yields, k_most_yields);
+        threads.join();
+        outside.join();
+    }
+    finalize();
+}
+
 // The oldest thread of the queue was main, which only its own worker may run: the thief looked no
 // further.
 TEST_P(find_work_test, thread_behind_main_is_stolen_while_the_worker_computes) {

@@ -77,6 +77,31 @@ TEST_F(injector_test, a_worker_takes_placed_threads_first_then_those_without_a_s
     EXPECT_EQ(queues.take_at_home(at(0)), nullptr);
 }
 
+TEST_F(injector_test, a_worker_takes_half_of_what_follows_and_has_a_stack) {
+    shared_queue& queue = at(0).injected;
+    EXPECT_EQ(injector::take_more(at(0)).pop_front(), nullptr);
+    for (ready_fiber& f : fibers) queue.push(f);
+    queue.push(threads[0]);
+    runnable_list half = injector::take_more(at(0)); // three of five
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(half.pop_front(), &fibers[k]);
+    EXPECT_EQ(half.pop_front(), nullptr);
+    EXPECT_EQ(injector::take_more(at(0)).pop_front(), &fibers[3]);
+    EXPECT_EQ(injector::take_more(at(0)).pop_front(), nullptr); // it has no stack
+    EXPECT_EQ(queue.size_hint(), 1U);
+    EXPECT_EQ(queue.started_hint(), 0U);
+    EXPECT_EQ(queues.take_at_home(at(0)), &threads[0]);
+}
+
+TEST_F(injector_test, a_worker_takes_not_all_of_many_at_once) {
+    std::vector<ready_fiber> many(200);
+    for (ready_fiber& f : many) at(0).injected.push(f);
+    runnable_list some = injector::take_more(at(0));
+    std::size_t count = 0;
+    while (runnable* const r = some.pop_front()) EXPECT_EQ(r, &many[count++]);
+    EXPECT_EQ(count, 32U);
+    EXPECT_EQ(at(0).injected.size_hint(), 168U);
+}
+
 TEST_F(injector_test, a_worker_without_a_stack_takes_what_has_one) {
     queues.push_placed(threads[0], 0);
     queues.push_placed(fibers[0], 0);
