@@ -261,7 +261,11 @@ bool handle_here(int signal, siginfo_t* about, ucontext_t* context) {
     if (t == nullptr || !a.has_handler() || !is_in_program(arch::pc_of(*context)) ||
         (t->blocked.load(std::memory_order_relaxed) & set_of(signal)) != 0)
         return false;
-    if (is_wake_up(*about) && !take_signal(*t, signal)) return false;
+    siginfo_t taken;
+    if (is_wake_up(*about)) {
+        if (!take_signal(*t, signal, taken)) return false;
+        about = &taken;
+    }
     bool const before = std::exchange(t->is_interrupted, true);
     call_on(*t, a, signal, about, context);
     note_worker(*t); // whose mask comes back with the interrupted code
@@ -287,9 +291,9 @@ void on_signal(int signal, siginfo_t* about, void* context) {
     if ((!stands_on_worker() && !is_server) || vfork_children::has_caller())
         return on_signal_of_os_thread(signal, about, context);
     if (is_wake_up(*about) && !is_server) end_if_cancelled(*interrupted);
-    if (!is_wake_up(*about) && leave_to_process(signal, interrupted->uc_sigmask)) return;
+    if (!is_wake_up(*about) && leave_to_process(*about, interrupted->uc_sigmask)) return;
     bool const is_done = !is_server && handle_here(signal, about, interrupted);
-    if (!is_done && !is_wake_up(*about)) hand_out(signal);
+    if (!is_done && !is_wake_up(*about)) hand_out(*about, interrupted->uc_sigmask);
 }
 
 } // namespace
@@ -303,7 +307,7 @@ signal_action action_of(int signal) noexcept {
     return action_from(found);
 }
 
-interruption act(thread& t, int signal) {
+interruption act(thread& t, int signal, siginfo_t about) {
     signal_action const a = action_of(signal);
     if (a.is_standard()) act_as_standard(signal);
     if (!a.has_handler()) return interruption::none;
@@ -311,11 +315,6 @@ interruption act(thread& t, int signal) {
         TULLE_LIBC(raise)(signal);
         return end_of_call(a);
     }
-    siginfo_t about{};
-    about.si_signo = signal;
-    about.si_code = SI_TKILL;
-    about.si_pid = getpid();
-    about.si_uid = getuid();
     ucontext_t context;
     getcontext(&context);
     call_on(t, a, signal, &about, &context);

@@ -5,6 +5,7 @@
 // blocks it from then on. So main and others find it there as natively, and so does a thread that
 // unblocks it (want), on its worker. From then on this OS thread has it unblocked too, as a worker
 // may end.
+// What is known of a signal waits in signal_notes until somebody takes it.
 // The same OS thread interrupts workers whose threads compute and are to end at any point.
 #include "base/error.hpp"
 #include "base/spin_lock.hpp"
@@ -145,21 +146,52 @@ bool main_wants(signal_set one) noexcept {
     return (s_blocked_by_main.load(std::memory_order_relaxed) & one) == 0;
 }
 
+// To the process, or to an OS thread of it, with all that is known. The kernel lets nobody claim to
+// be the one who has sent it, but where a value comes with it.
+void send(int tid, siginfo_t about) noexcept {
+    int const signal = about.si_signo;
+    bool const keeps = about.si_code < 0 && about.si_code != SI_TKILL;
+    if (!keeps && tid == 0) return static_cast<void>(kill(getpid(), signal));
+    if (!keeps)
+        TULLE_LIBC(syscall)(static_cast<long>(SYS_tgkill), getpid(), tid, signal);
+    else if (tid == 0)
+        TULLE_LIBC(syscall)(static_cast<long>(SYS_rt_sigqueueinfo), getpid(), signal, &about);
+    else
+        TULLE_LIBC(syscall)
+    (static_cast<long>(SYS_rt_tgsigqueueinfo), getpid(), tid, signal, &about);
+}
+
+// All that have come for the process so far. What comes meanwhile is handed out afterwards, and may
+// be what has been sent here.
+void send_noted(int tid, int signal) noexcept {
+    siginfo_t about{};
+    about.si_signo = signal;
+    std::size_t left = signal_notes::count(signal, nullptr);
+    if (left == 0 && !is_queued(signal)) send(tid, about);
+    for (; left != 0; --left) {
+        if (signal_notes::take(signal, nullptr, about) == signal_notes::found::none) return;
+        send(tid, about);
+    }
+}
+
 // The standard action is one for the process, whoever it is that wants the signal.
 bool act_if_standard(int signal) noexcept {
     if (!action_of(signal).is_standard()) return false;
     bool const is_wanted =
         main_wants(set_of(signal)) || thread_blocks::find(&wants, set_of(signal)) != nullptr;
-    if (is_wanted && take_arrived(set_of(signal))) act_as_standard(signal);
+    if (is_wanted && take_arrived(set_of(signal))) {
+        signal_notes::drop(signal, nullptr);
+        act_as_standard(signal);
+    }
     return is_wanted;
 }
 
 bool send_to_main(int signal) noexcept {
     signal_set const one = set_of(signal);
     if (!main_wants(one)) return false;
-    if (!take_arrived(one) || TULLE_LIBC(pthread_kill)(s_main, signal) == 0) return true;
-    take_back(one);
-    return false;
+    if (TULLE_LIBC(pthread_kill)(s_main, 0) != 0) return false;
+    if (take_arrived(one)) send_noted(getpid(), signal); // which is main's number, too
+    return true;
 }
 
 bool give_to_one_that_wants(int signal) noexcept {
@@ -169,7 +201,10 @@ bool give_to_one_that_wants(int signal) noexcept {
 }
 
 void give_to_somebody(int signal) noexcept {
-    if (action_of(signal).is_ignored()) return static_cast<void>(take_arrived(set_of(signal)));
+    if (action_of(signal).is_ignored()) {
+        signal_notes::drop(signal, nullptr);
+        return static_cast<void>(take_arrived(set_of(signal)));
+    }
     if (give_to_one_that_wants(signal)) return;
     s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed); // relaxed: a hint
     // seq_cst: either a thread that wants it from now on is seen, or it sees this (Dekker; want).
@@ -177,7 +212,7 @@ void give_to_somebody(int signal) noexcept {
     if (give_to_one_that_wants(signal))
         s_unwanted.fetch_and(~set_of(signal), std::memory_order_relaxed); // relaxed: a hint
     else if (take_arrived(set_of(signal)))
-        kill(getpid(), signal);
+        send_noted(0, signal);
 }
 
 // What was unwanted once may have no worker that gets it.
@@ -230,11 +265,24 @@ void* serve(void*) {
     return nullptr;
 }
 
-} // namespace
-
-void hand_out(int signal) noexcept {
+// Its notes are there already.
+void hand_out_noted(int signal) noexcept {
     s_arrived.fetch_or(set_of(signal), std::memory_order_release); // pairs with serve
     call_server();
+}
+
+} // namespace
+
+void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
+    int const signal = about.si_signo;
+    if (signal_notes::put(signal, nullptr, about) || !is_queued(signal))
+        return hand_out_noted(signal);
+    // There is no room: the kernel keeps it until somebody takes one. relaxed, both: that comes
+    // after the second try, which had the lock, and finds them (take_note).
+    s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed);
+    s_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed);
+    if (signal_notes::put(signal, nullptr, about)) return hand_out_noted(signal);
+    static_cast<void>(leave_to_process(about, blocked_afterwards));
 }
 
 void start_to_hand_out() noexcept {
@@ -260,12 +308,13 @@ bool is_wake_up(siginfo_t const& about) noexcept {
     return about.si_code == SI_QUEUE && about.si_value.sival_ptr == &s_calls;
 }
 
-bool leave_to_process(int signal, sigset_t& blocked_afterwards) noexcept {
+bool leave_to_process(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
+    int const signal = about.si_signo;
     if ((s_unwanted.load(std::memory_order_relaxed) & set_of(signal)) == 0) return false; // a hint
     sigaddset(&blocked_afterwards, signal);
     sigset_t const it = as_sigset(set_of(signal));
     TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, &it, nullptr);
-    kill(getpid(), signal);
+    send(0, about);
     return true;
 }
 
@@ -301,7 +350,7 @@ void give_back(thread& t, signal_set some) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with lend_to_one_that_wants
     if ((t.lent.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
     signal_set const left = t.lent.fetch_and(~some, std::memory_order_acquire) & some;
-    for (signal_set all = left; all != 0; all &= all - 1) hand_out(first_of(all));
+    for (signal_set all = left; all != 0; all &= all - 1) hand_out_noted(first_of(all));
 }
 
 void take_last_signals(thread& t) {
@@ -322,11 +371,38 @@ signal_set signals_for(thread const& t) noexcept {
     return t.pending.load(std::memory_order_relaxed) | t.lent.load(std::memory_order_relaxed);
 }
 
-bool take_signal(thread& t, int signal) noexcept {
+namespace {
+
+// Of one that is not queued there may be no note.
+bool take_note(int signal, thread const* to, siginfo_t& about, bool& are_more) noexcept {
+    signal_notes::found const how = signal_notes::take(signal, to, about);
+    are_more = how == signal_notes::found::one_of_some;
+    if (is_queued(signal)) want(~signal_set{0}); // there may have been no room for others
+    return how != signal_notes::found::none || !is_queued(signal);
+}
+
+} // namespace
+
+// A queued signal of which others have come meanwhile stays.
+bool take_signal(thread& t, int signal, siginfo_t& about) noexcept {
     signal_set const one = set_of(signal);
+    about = {};
+    about.si_signo = signal;
+    bool are_more = false;
     // acquire, both: pairs with lend and send_to.
-    return (t.pending.fetch_and(~one, std::memory_order_acquire) & one) != 0 ||
-           (t.lent.fetch_and(~one, std::memory_order_acquire) & one) != 0;
+    if ((t.pending.fetch_and(~one, std::memory_order_acquire) & one) != 0) {
+        about.si_code = SI_TKILL;
+        about.si_pid = getpid();
+        about.si_uid = getuid();
+        bool const has = take_note(signal, &t, about, are_more);
+        if (are_more) t.pending.fetch_or(one, std::memory_order_relaxed); // relaxed: its own
+        return has;
+    }
+    if ((t.lent.fetch_and(~one, std::memory_order_acquire) & one) == 0) return false;
+    about.si_code = SI_USER;
+    bool const has = take_note(signal, nullptr, about, are_more);
+    if (are_more) hand_out_noted(signal);
+    return has;
 }
 
 void interrupt_computing() noexcept {
@@ -373,6 +449,7 @@ bool main_was_interrupted() noexcept {
 
 void forget_signals() noexcept {
     make_attention_of_main();
+    signal_notes::forget();
     ::new (static_cast<void*>(&s_lock)) base::spin_lock;
     s_runs = false;
     // relaxed, all: there is one thread.

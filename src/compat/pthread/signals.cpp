@@ -19,8 +19,9 @@ interruption run_handlers(thread& t) {
         signal_set const now = signals_for(t) & ~t.blocked.load(std::memory_order_relaxed);
         if (now == 0) return all;
         int const signal = first_of(now);
-        if (!take_signal(t, signal)) continue;
-        interruption const by = act(t, signal);
+        siginfo_t about;
+        if (!take_signal(t, signal, about)) continue;
+        interruption const by = act(t, signal, about);
         if (by > all) all = by;
     }
 }
@@ -94,13 +95,25 @@ bool blocks(thread const& t, int signal) noexcept {
     return (t.blocked.load(std::memory_order_relaxed) & set_of(signal)) != 0;
 }
 
-int send_to(thread& t, int signal) {
+siginfo_t note_of_own(int signal, int code) noexcept {
+    siginfo_t about{};
+    about.si_signo = signal;
+    about.si_code = code;
+    about.si_pid = getpid();
+    about.si_uid = getuid();
+    return about;
+}
+
+// An error, or 0.
+int send_to(thread& t, int signal, siginfo_t const& about) {
     signal_action const a = action_of(signal);
     bool const is_blocked = blocks(t, signal);
     if (!is_blocked && !a.has_handler()) {
         if (!a.is_ignored()) act_as_standard(signal);
         return 0;
     }
+    bool const has_note = about.si_code != SI_TKILL || is_queued(signal);
+    if (has_note && !signal_notes::put(signal, &t, about) && is_queued(signal)) return EAGAIN;
     t.pending.fetch_or(set_of(signal), std::memory_order_release); // pairs with take_signal
     if (&t != self())
         call_attention(t);
@@ -159,9 +172,7 @@ int take_one_of(thread& t, sigset_t const& set, siginfo_t* about, timespec const
     for (;;) {
         siginfo_t found{};
         if (signal_set const here = signals_for(t) & set_of(set)) {
-            if (!take_signal(t, first_of(here))) continue;
-            found.si_signo = first_of(here);
-            found.si_code = SI_USER;
+            if (!take_signal(t, first_of(here), found)) continue;
         } else {
             timespec const left = left_until(deadline);
             int const result = wait_in_kernel(t, set, found, time == nullptr ? nullptr : &left);
@@ -196,29 +207,39 @@ TULLE_INTERPOSE int sigprocmask(int how, sigset_t const* set, sigset_t* before) 
     return error == 0 ? 0 : fail(error);
 }
 
-TULLE_INTERPOSE int pthread_kill(pthread_t id, int number) noexcept {
-    thread* const t = thread_of(id);
-    if (t == nullptr) return TULLE_LIBC(pthread_kill)(id, number);
-    if (!t->is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
+namespace {
+
+int send_if_there(thread& t, int number, siginfo_t const& about) noexcept {
+    if (!t.is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
     if (number == 0) return 0;
     if (!is_signal(number)) return EINVAL;
     kept_errno const kept;
     if ((k_never_blocked & set_of(number)) != 0) return kill(getpid(), number) == 0 ? 0 : errno;
-    return send_to(*t, number);
+    return send_to(t, number, about);
 }
 
-// The value is lost on the way.
+} // namespace
+
+TULLE_INTERPOSE int pthread_kill(pthread_t id, int number) noexcept {
+    thread* const t = thread_of(id);
+    return t == nullptr ? TULLE_LIBC(pthread_kill)(id, number)
+                        : send_if_there(*t, number, note_of_own(number, SI_TKILL));
+}
+
 TULLE_INTERPOSE int pthread_sigqueue(pthread_t id, int number, sigval value) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_sigqueue)(id, number, value);
-    return pthread_kill(id, number);
+    siginfo_t about = note_of_own(number, SI_QUEUE);
+    about.si_value = value;
+    return send_if_there(*t, number, about);
 }
 
 TULLE_INTERPOSE int raise(int number) noexcept {
     thread* const t = self();
     if (t == nullptr || !is_signal(number) || (!is_for_threads(number) && !blocks(*t, number)))
         return TULLE_LIBC(raise)(number);
-    return send_to(*t, number);
+    int const error = send_to(*t, number, note_of_own(number, SI_TKILL));
+    return error == 0 ? 0 : fail(error);
 }
 
 TULLE_INTERPOSE int sigpending(sigset_t* set) noexcept {

@@ -11,6 +11,7 @@
 // wait ends for them (run_handlers).
 #pragma once
 
+#include "compat/pthread/signal_notes.hpp"
 #include "compat/pthread/thread.hpp"
 
 #include <csignal>
@@ -43,7 +44,7 @@ private:
 [[nodiscard]] bool is_for_threads(int signal) noexcept;
 [[nodiscard]] signal_action action_of(int signal) noexcept;
 // What the caller's thread `t` does at a signal that it has taken.
-[[nodiscard]] interruption act(thread& t, int signal);
+[[nodiscard]] interruption act(thread& t, int signal, siginfo_t about);
 // The standard action, for the process.
 void act_as_standard(int signal) noexcept;
 // Some thread blocks these: where the standard action would end or stop the process, the kernel is
@@ -92,16 +93,16 @@ signal_set replace_mask(thread& t, signal_set now) noexcept;
 
 // --- who gets them (signal_hand_out.cpp) -----------------------------------------------------
 
-[[nodiscard]] bool take_signal(thread& t, int signal) noexcept;
+// False: somebody else has it, or `t` has all of it.
+[[nodiscard]] bool take_signal(thread& t, int signal, siginfo_t& about) noexcept;
 [[nodiscard]] signal_set signals_for(thread const& t) noexcept;
-// Any context, also that of a handler.
-void hand_out(int signal) noexcept;
-// Called by a handler: whether the calling OS thread is the one that does it; whether the signal is
-// of one's own, to wake an OS thread; and whether nobody wants the signal, which has been left to
-// the process then. Afterwards the OS thread is to block it.
+// Called by a handler: the signal is handed out; whether the calling OS thread is the one that does
+// that; whether the signal is of one's own, to wake an OS thread; and whether nobody wants it, so
+// that it has been left to the process, and the OS thread is to block it afterwards.
+void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept;
 [[nodiscard]] bool hands_out() noexcept;
 [[nodiscard]] bool is_wake_up(siginfo_t const& about) noexcept;
-[[nodiscard]] bool leave_to_process(int signal, sigset_t& blocked_afterwards) noexcept;
+[[nodiscard]] bool leave_to_process(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept;
 // Some thread does not block these any longer.
 void want(signal_set some) noexcept;
 // The caller `t` blocks these by now, or ends: others may want those that it has been lent.

@@ -4,6 +4,7 @@
 #include "arch/thread_pointer.hpp"
 #include "base/spin_lock.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/signal_notes.hpp"
 #include "compat/pthread/thread.hpp"
 
 #include <atomic>
@@ -222,6 +223,7 @@ thread* thread_blocks::take() noexcept {
 
 void thread_blocks::give(thread& t) noexcept {
     t.is_used.store(false, std::memory_order_relaxed); // relaxed: who asks for it races anyway
+    signal_notes::drop_all(t);
     std::lock_guard const held(s_lock);
     t.is_open.store(false, std::memory_order_relaxed); // relaxed: under the lock
     t.next_free = s_free;

@@ -116,6 +116,11 @@ void rules_of_fork(void);
 // --- signal_rule_cases.c
 void rules_of_signals(void);
 
+// --- signal_value_cases.c
+void values_of_signals(void);
+void senders_of_signals(void);
+void queue_of_signals_is_full(void);
+
 // --- c11_cases.c
 void c11_threads(void);
 void hold_c11(void);
