@@ -161,6 +161,14 @@ void send(int tid, siginfo_t about) noexcept {
     (static_cast<long>(SYS_rt_tgsigqueueinfo), getpid(), tid, signal, &about);
 }
 
+// To the process, by a handler, whose OS thread is not to get it again.
+void send_back(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
+    sigaddset(&blocked_afterwards, about.si_signo);
+    sigset_t const it = as_sigset(set_of(about.si_signo));
+    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, &it, nullptr);
+    send(0, about);
+}
+
 // All that have come for the process so far. What comes meanwhile is handed out afterwards, and may
 // be what has been sent here.
 void send_noted(int tid, int signal) noexcept {
@@ -282,7 +290,7 @@ void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
     s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed);
     s_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed);
     if (signal_notes::put(signal, nullptr, about)) return hand_out_noted(signal);
-    static_cast<void>(leave_to_process(about, blocked_afterwards));
+    send_back(about, blocked_afterwards);
 }
 
 void start_to_hand_out() noexcept {
@@ -309,12 +317,9 @@ bool is_wake_up(siginfo_t const& about) noexcept {
 }
 
 bool leave_to_process(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
-    int const signal = about.si_signo;
-    if ((s_unwanted.load(std::memory_order_relaxed) & set_of(signal)) == 0) return false; // a hint
-    sigaddset(&blocked_afterwards, signal);
-    sigset_t const it = as_sigset(set_of(signal));
-    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, &it, nullptr);
-    send(0, about);
+    // relaxed: a hint.
+    if ((s_unwanted.load(std::memory_order_relaxed) & set_of(about.si_signo)) == 0) return false;
+    send_back(about, blocked_afterwards);
     return true;
 }
 

@@ -2,7 +2,7 @@
 #include "compat/pthread/signal_notes.hpp"
 
 #include "base/spin_lock.hpp"
-#include "compat/pthread/libc.hpp"
+#include "os/thread.hpp"
 
 #include <array>
 #include <atomic>
@@ -37,14 +37,12 @@ note** s_end = &s_first;
 
 // A handler that interrupts the holder would find the lock taken.
 template <class F> auto with_lock(F act) noexcept {
-    sigset_t all, before;
-    sigfillset(&all);
-    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &all, &before);
-    auto const result = [&] {
+    decltype(act()) result{};
+    static_cast<void>(os::with_signals_blocked([&] {
         std::lock_guard const held(s_lock);
-        return act();
-    }();
-    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &before, nullptr);
+        result = act();
+        return 0;
+    }));
     return result;
 }
 
