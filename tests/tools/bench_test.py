@@ -346,17 +346,20 @@ class Faked(Programs):
             self.assertEqual(done.returncode, 0)
             self.assertEqual(set(re.findall(r"(?m)^(\w+) is left out: its source is not installed$", done.stdout)), peers, bench_name)
 
-    def go_peer(self, *words, cache):
-        """The peer in Go, with a compiler that fails."""
-        self.prints("mutex", "tulle", 5)
+    def with_go(self, exit_code, cache):
+        """The environment in which a compiler of Go ends with this code."""
         os.makedirs(os.path.join(self.folder, "peers", "go"))
         tools = os.path.join(self.folder, "tools")
         os.makedirs(tools)
         with open(os.path.join(tools, "go"), "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\nexit 7\n")
+            file.write(f"#!/bin/sh\nexit {exit_code}\n")
         os.chmod(os.path.join(tools, "go"), stat.S_IRWXU)
-        variables = {**os.environ, "PATH": tools + ":" + os.environ["PATH"], "XDG_CACHE_HOME": cache}
-        return self.bench("mutex", *words, env=variables).stdout
+        return {**os.environ, "PATH": tools + ":" + os.environ["PATH"], "XDG_CACHE_HOME": cache}
+
+    def go_peer(self, *words, cache):
+        """The peer in Go, with a compiler that fails."""
+        self.prints("mutex", "tulle", 5)
+        return self.bench("mutex", *words, env=self.with_go(7, cache)).stdout
 
     def test_peer_that_was_not_compiled(self):
         self.assertIn("go is left out: not compiled yet; a run without --quick compiles it", self.go_peer("--quick", cache=self.folder))
@@ -369,13 +372,7 @@ class Faked(Programs):
 
     def test_server_in_another_language_is_beside_our_clients(self):
         self.prints("echo", "tulle", 5)
-        os.makedirs(os.path.join(self.folder, "peers", "go"))
-        tools = os.path.join(self.folder, "tools")
-        os.makedirs(tools)
-        with open(os.path.join(tools, "go"), "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\nexit 0\n")
-        os.chmod(os.path.join(tools, "go"), stat.S_IRWXU)
-        variables = {**os.environ, "PATH": tools + ":" + os.environ["PATH"], "XDG_CACHE_HOME": self.folder}
+        variables = self.with_go(0, self.folder)
         clients = os.path.join(self.folder, "echo-clients")
         self.assertIn(f"go is left out: there is no {clients}\n", self.bench("echo", "--runs", "1", env=variables).stdout)
         line = (LINE % ("echo", "go", 7, 7, 7, "ns", "true")).replace("'$2'", "2")
