@@ -275,7 +275,7 @@ static pthread_once_t s_once = PTHREAD_ONCE_INIT;
 static atomic_int s_has_begun, s_may_end;
 
 static void begin(void) {
-    s_has_begun = s_has_begun + 1;
+    atomic_fetch_add(&s_has_begun, 1);
     while (s_may_end == 0) usleep(1000);
 }
 static void* calls_once(void* argument) {
@@ -652,7 +652,7 @@ static int open_again(void) { return fileno(fopen(s_path, "r+")); }
 
 static void* locks_file(void* argument) {
     int const number = open_again();
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     int const wrong = flock(number, LOCK_EX) != 0 || flock(number, LOCK_UN) != 0;
     return wrong ? NULL : argument;
 }

@@ -61,13 +61,13 @@ static int unlock_by(int way, int number) {
 
 static void* waits_for_lock(void* of) {
     int const way = (int)(intptr_t)of, number = open(s_path, O_RDWR);
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     int const result = lock_by(way, number, 1);
     return result != 0 || unlock_by(way, number) != 0 ? NULL : s_path;
 }
 
 static void* is_cancelled_at_lock(void* of) {
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     lock_by((int)(intptr_t)of, open(s_path, O_RDWR), 1);
     return NULL;
 }
@@ -134,26 +134,26 @@ static mqd_t s_posix;
 
 static void* receives(void* argument) {
     struct message m = {0, ""};
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     ssize_t const size = msgrcv(s_queue, &m, sizeof m.text, 7, 0);
     return size == 6 && strcmp(m.text, "hello") == 0 ? argument : NULL;
 }
 static void* sends_to_full(void* argument) {
     struct message const m = {9, "last"};
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     return msgsnd(s_queue, &m, sizeof m.text, 0) == 0 ? argument : NULL;
 }
 static void* waits_for_removal(void* argument) {
     struct message m;
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     return msgrcv(s_queue, &m, sizeof m.text, 5, 0) == -1 && errno == EIDRM ? argument : NULL;
 }
 static void handle_nothing(int number) { (void)number; }
 static void* is_interrupted(void* argument) {
     struct message m;
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     int const is = msgrcv(s_queue, &m, sizeof m.text, 5, 0) == -1 && errno == EINTR;
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     return is ? argument : NULL;
 }
 
@@ -203,11 +203,11 @@ static int operate(int by, int flags) {
     return semop(s_set, &one, 1);
 }
 static void* takes(void* argument) {
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     return operate(-3, 0) == 0 ? argument : NULL;
 }
 static void* loses_set(void* argument) {
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     return operate(-100, 0) == -1 && errno == EIDRM ? argument : NULL;
 }
 
@@ -238,17 +238,17 @@ static void* uses_set(void* argument) {
 static void* receives_posix(void* argument) {
     char text[16] = "";
     unsigned priority = 0;
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     ssize_t const size = mq_receive(s_posix, text, sizeof text, &priority);
     return size == 3 && priority == 5 && strcmp(text, "hi") == 0 ? argument : NULL;
 }
 static void* sends_posix(void* argument) {
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     return mq_send(s_posix, "late", 5, 1) == 0 ? argument : NULL;
 }
 static void* is_cancelled_at_queue(void* argument) {
     char text[16];
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     mq_receive(s_posix, text, sizeof text, NULL);
     return argument;
 }
@@ -339,7 +339,7 @@ static void* receives_messages(void* argument) {
         all[k].msg_hdr.msg_iov = &parts[k];
         all[k].msg_hdr.msg_iovlen = 1;
     }
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     int const count = recvmmsg(s_ends[1], all, 3, 0, NULL);
     return count == 3 && all[2].msg_len == 6 && strcmp(text[2], "three") == 0 ? argument : NULL;
 }
@@ -394,7 +394,7 @@ static void* uses_messages(void* argument) {
 }
 
 static void* splices(void* argument) {
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     ssize_t sum = 0;
     while (sum != k_size) {
         ssize_t const moved = splice(s_others[0], NULL, s_ends[0], NULL, (size_t)(k_size - sum), 0);
@@ -424,7 +424,7 @@ static void* uses_splice(void* argument) {
 }
 
 static void* tees(void* argument) {
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     return tee(s_others[0], s_ends[1], 100, 0) == 4 ? argument : NULL;
 }
 
@@ -481,7 +481,7 @@ static void* uses_file(void* argument) {
 static void* reads_parts(void* argument) {
     char text[8] = "";
     struct iovec const part = {text, sizeof text};
-    s_waits = s_waits + 1;
+    atomic_fetch_add(&s_waits, 1);
     return preadv2(s_ends[1], &part, 1, -1, 0) == 3 ? argument : NULL;
 }
 
