@@ -105,6 +105,7 @@ TEST_P(io_closing, a_number_that_is_replaced_ends_waits) {
 // close(2) tells the waiter nothing; it goes on to wait for the file that gets the number next,
 // unless it was checked while the number was nobody's.
 TEST_P(io_closing, a_number_that_a_new_connection_gets_under_a_waiter) {
+    if (base::k_thread_sanitizer) GTEST_SKIP() << "it reports races of descriptors, as this is";
     int taken_over = 0;
     for (int round = 0; round < 20; ++round) {
         int const listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
