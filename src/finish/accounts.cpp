@@ -13,7 +13,10 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace tulle::finishes {
 
@@ -46,13 +49,20 @@ bool is_at_home(finish_scope const& scope) noexcept {
 } // namespace
 
 finish_part& finish_service::part_of(rank home, std::uint64_t root, bool& is_new) {
-    auto& found = m_parts[{home, root}];
-    is_new = found == nullptr;
-    if (is_new)
-        found = std::make_unique<finish_part>(*this, home, root, ++m_epochs, m_deaths_known);
-    if (is_new && (root & finish_scope::k_can_stop) != 0)
-        found->stop = cancellation_reference(detail::open_cancellation(nullptr));
-    return *found;
+    part_map::key_type const key{home, root};
+    auto const behind = m_parts.lower_bound(key);
+    is_new = behind == m_parts.end() || behind->first != key;
+    if (!is_new) return behind->second;
+    finish_part part(*this, home, root, m_epochs + 1, m_deaths_known);
+    if ((root & finish_scope::k_can_stop) != 0)
+        part.stop = cancellation_reference(detail::open_cancellation(nullptr));
+    ++m_epochs;
+    if (m_spares.empty()) return m_parts.emplace_hint(behind, key, std::move(part))->second;
+    part_map::node_type spare = std::move(m_spares.back());
+    m_spares.pop_back();
+    spare.key() = key;
+    spare.mapped() = std::move(part);
+    return m_parts.insert(behind, std::move(spare))->second;
 }
 
 // Returns the finish scope of the thread that a message of a finish becomes.
@@ -143,23 +153,26 @@ void finish_service::begin_here(finish_part& part) noexcept {
 void finish_service::end_here(finish_part& part) noexcept try {
     // The report may be the last thing that anybody waits for.
     endpoint::in_use const stay(m_carrier);
-    std::unique_ptr<finish_part> ended;
+    std::optional<finish_part> ended;
     packet head;
     {
         std::lock_guard const held(m_parts_lock);
         if (!part.share.end()) return;
-        auto const found = m_parts.find({part.home, part.root});
-        ended = std::move(found->second);
-        m_parts.erase(found);
+        part_map::node_type last = m_parts.extract({part.home, part.root});
+        ended.emplace(std::move(last.mapped()));
+        if (m_spares.size() != k_spares) m_spares.push_back(std::move(last));
         ++m_reports[ended->home];
         head.c = part_age{ended->born, m_deaths_known}.encode();
     }
-    batch_report const told = ended->share.report();
     head.a = ended->share.epoch();
     head.b = ended->root;
-    m_carrier.send_copy(ended->home, {message_kind::report}, head, std::as_bytes(std::span(told)));
+    batch_table const& told = ended->share.report();
+    std::vector<batch_change> many;
+    if (!told.are_few()) many = told.all();
+    m_carrier.send_copy(ended->home, {message_kind::report}, head,
+                        std::as_bytes(told.are_few() ? told.few() : std::span(many)));
 } catch (std::bad_alloc const&) {
-    base::fatal("no memory to tell place %u that its activities have ended", part.home);
+    base::fatal("no memory to tell the home of a finish that its activities here have ended");
 }
 
 void finish_service::take_report(packet const& head, std::byte const* payload) noexcept {

@@ -13,24 +13,15 @@
 // batches are ours.
 #pragma once
 
-#include "finish/batch.hpp"
+#include "base/rare.hpp"
+#include "finish/batch_table.hpp"
 #include "finish/losses.hpp"
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <vector>
 
 namespace tulle::finishes {
-
-// Messages sent less messages arrived.
-struct batch_change {
-    batch messages;
-    std::int32_t by;
-    std::int32_t unused = 0;
-};
-using batch_report = std::vector<batch_change>;
 
 // One epoch of a place that is not home. All that throws is std::bad_alloc, with nothing changed.
 class finish_share {
@@ -41,25 +32,20 @@ public:
 
     void begin() noexcept { ++m_live; } // an activity that was started here
     void arrive(batch const& messages) {
-        --m_changes[messages];
+        m_changes.add(messages, -1);
         ++m_live;
     }
     // Called before the message leaves.
-    void send(rank here, rank to) { ++m_changes[batch{here, to, m_epoch}]; }
+    void send(rank here, rank to) { m_changes.add({here, to, m_epoch}, 1); }
     // True: it was the last one, and the epoch is over. report() is due then.
     [[nodiscard]] bool end() noexcept { return --m_live == 0; }
-    [[nodiscard]] batch_report report() const {
-        batch_report told;
-        told.reserve(m_changes.size());
-        for (auto const& [messages, by] : m_changes) told.push_back({messages, by});
-        return told;
-    }
+    [[nodiscard]] batch_table const& report() const noexcept { return m_changes; }
     friend auto operator<=>(finish_share const&, finish_share const&) = default;
 
 private:
     std::uint64_t m_epoch;
     std::uint32_t m_live = 0;
-    std::map<batch, std::int32_t> m_changes;
+    batch_table m_changes;
 };
 
 // The finish itself, at its home. Its body counts as one activity from the start. All that throws
@@ -84,29 +70,30 @@ public:
     // A place has died (losses.hpp).
     void lose(rank dead, std::size_t survivors) {
         losses().begin(dead, survivors);
-        for (auto const& [messages, by] : m_counts)
-            if (m_losses->concern(messages)) m_losses->add(messages, by);
-        std::erase_if(m_counts, [this](auto const& one) { return m_losses->concern(one.first); });
+        for (auto const& [messages, by, unused] : m_counts.all()) {
+            if (!m_losses->concern(messages)) continue;
+            m_losses->add(messages, by);
+            m_counts.add(messages, -by);
+        }
     }
     // The report of a part has come.
     void part_told(part_name const& part, part_age const& age) {
         if (age.accounts() != 0) losses().part_told(part, age);
     }
     // They begin with the first call.
-    [[nodiscard]] finish_losses& losses() { return m_losses ? *m_losses : m_losses.emplace(); }
-    [[nodiscard]] bool has_losses() const noexcept { return m_losses.has_value(); }
+    [[nodiscard]] finish_losses& losses() { return m_losses.get(); }
+    [[nodiscard]] bool has_losses() const noexcept { return bool(m_losses); }
     friend auto operator<=>(finish_count const&, finish_count const&) = default;
 
 private:
     void add(batch const& messages, std::int32_t by) {
         if (m_losses && m_losses->concern(messages)) return m_losses->add(messages, by);
-        auto const found = m_counts.try_emplace(messages, 0).first;
-        if ((found->second += by) == 0) m_counts.erase(found);
+        m_counts.add(messages, by);
     }
 
     std::uint32_t m_live = 1;
-    std::map<batch, std::int32_t> m_counts; // those that are not zero
-    std::optional<finish_losses> m_losses;  // of most finishes there are none
+    batch_table m_counts;
+    base::rare<finish_losses> m_losses;
 };
 
 } // namespace tulle::finishes

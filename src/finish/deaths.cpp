@@ -119,7 +119,7 @@ void finish_service::tell_accounts(rank dead) {
         head.c = ++m_deaths_known;
         reports = m_reports;
         for (auto const& [key, part] : m_parts)
-            alive[key.first].push_back({part->root, part->share.epoch()});
+            alive[key.first].push_back({part.root, part.share.epoch()});
     }
     for (rank home = 0; home < m_carrier.count(); ++home) {
         if (home == m_here || m_carrier.is_dead(home)) continue;

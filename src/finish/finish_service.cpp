@@ -21,6 +21,7 @@ finish_service::finish_service(endpoint& carrier)
     carrier.handle<&finish_service::take_begun>(message_kind::begun, *this);
     carrier.handle<&finish_service::take_stop>(message_kind::stop, *this);
     carrier.on_death<&finish_service::place_died>(*this);
+    m_spares.reserve(k_spares);
 }
 
 // --- calls and activities ------------------------------------------------------------------------

@@ -57,7 +57,8 @@ public:
     void withdraw(finish_root& root) noexcept;                           // it ends
 
 private:
-    using part_key = std::pair<rank, std::uint64_t>;
+    using part_map = std::map<std::pair<rank, std::uint64_t>, finish_part>;
+    static constexpr std::size_t k_spares = 16;
 
     void take_call(packet const& head, std::byte const* payload) noexcept;
     void take_activity(packet const& head, std::byte const* payload) noexcept;
@@ -95,12 +96,13 @@ private:
 
     endpoint& m_carrier;
     rank m_here;
-    base::spin_lock m_parts_lock; // guards the next four, and what is in the parts
+    base::spin_lock m_parts_lock; // guards the next five, and what is in the parts
     std::uint64_t m_epochs = 0;   // of this place, so far
-    std::map<part_key, std::unique_ptr<finish_part>> m_parts;
-    std::vector<std::uint64_t> m_reports; // by their homes, so far
-    std::uint32_t m_deaths_known = 0;     // when parts begin and end
-    base::spin_lock m_roots_lock;         // guards the next two; before the lock of a root
+    part_map m_parts;
+    std::vector<part_map::node_type> m_spares; // of parts that have ended
+    std::vector<std::uint64_t> m_reports;      // by their homes, so far
+    std::uint32_t m_deaths_known = 0;          // when parts begin and end
+    base::spin_lock m_roots_lock;              // guards the next two; before the lock of a root
     // Finishes of this place that have sent messages; only if deaths are survived.
     std::set<finish_root*> m_roots;
     account_book m_accounts;

@@ -170,7 +170,7 @@ void finish_service::stop_orphans(rank dead) {
     {
         std::lock_guard const held(m_parts_lock);
         for (auto const& [key, part] : m_parts)
-            if (key.first == dead && part->stop.get() != nullptr) orphans.push_back(part->stop);
+            if (key.first == dead && part.stop.get() != nullptr) orphans.push_back(part.stop);
     }
     for (auto const& one : orphans) detail::request_cancellation(*one.get());
 }

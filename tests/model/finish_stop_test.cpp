@@ -162,7 +162,7 @@ private:
         stop_part& part = s.parts.at(at);
         if (!part.share.end()) return;
         stop_message told{stop_kind::report, {at, k_home_of_stop, part.share.epoch()}};
-        for (batch_change const& one : part.share.report())
+        for (batch_change const& one : part.share.report().all())
             told.told.emplace_back(one.messages, one.by);
         s.under_way.push_back(std::move(told));
         s.parts.erase(at);

@@ -21,7 +21,6 @@
 namespace {
 
 using tulle::finishes::batch;
-using tulle::finishes::batch_report;
 using tulle::finishes::finish_count;
 using tulle::finishes::finish_share;
 using tulle::finishes::rank;
@@ -180,7 +179,7 @@ private:
     }
     void tell(state& s, rank at) const {
         message all{message_kind::report, {at, k_home, 0}};
-        for (auto const& change : s.shares.at(at).report())
+        for (auto const& change : s.shares.at(at).report().all())
             all.told.emplace_back(seen(change.messages), change.by);
         s.shares.erase(at);
         if (m_planted != mistake::tells_in_parts) return s.under_way.push_back(std::move(all));

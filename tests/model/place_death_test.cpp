@@ -216,7 +216,7 @@ private:
         share_and_age const& part = s.shares.at(at);
         parcel all{sent_as::report,          {at, k_first, 0}, 0,
                    {at, part.share.epoch()}, part.born,        s.deaths_known(at)};
-        for (auto const& change : part.share.report())
+        for (auto const& change : part.share.report().all())
             all.told.emplace_back(change.messages, change.by);
         s.shares.erase(at);
         ++s.reports[at];
