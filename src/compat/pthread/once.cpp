@@ -131,15 +131,10 @@ TULLE_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* b) noexcept {
     return 0;
 }
 
-// 1: free. The holder may be a thread that this worker is to run.
+// The holder may be a thread that this worker is to run.
 TULLE_INTERPOSE_WAIT(pthread_spin_lock, (pthread_spinlock_t * l)) {
     constexpr int k_spins = 64;
-    auto& word = reinterpret_cast<std::atomic<int>&>(const_cast<int&>(*l));
-    for (int tries = 0;; ++tries) {
-        int expected = 1; // acquire pairs with the release of pthread_spin_unlock; relaxed: held
-        if (word.compare_exchange_weak(expected, 0, std::memory_order_acquire,
-                                       std::memory_order_relaxed))
-            return 0;
+    for (int tries = 0; pthread_spin_trylock(l) != 0; ++tries) {
         if (tries % k_spins != k_spins - 1) {
             tulle::base::cpu_pause();
         } else {
@@ -147,4 +142,5 @@ TULLE_INTERPOSE_WAIT(pthread_spin_lock, (pthread_spinlock_t * l)) {
             yield_to_others();
         }
     }
+    return 0;
 }

@@ -362,7 +362,7 @@ int own_number() noexcept {
     std::size_t const offset = thread_blocks::tid_offset();
     if (TULLE_UNLIKELY(offset == 0))
         return static_cast<int>(TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)));
-    return *reinterpret_cast<int const*>(static_cast<std::byte const*>(arch::thread_pointer()) +
+    return *reinterpret_cast<int const*>(thread_blocks::descriptor(arch::thread_pointer()) +
                                          offset);
 }
 

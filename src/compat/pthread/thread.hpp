@@ -53,7 +53,9 @@ struct thread {
     thread(thread const&) = delete;
     thread& operator=(thread const&) = delete;
 
-    [[nodiscard]] pthread_t id() const noexcept { return reinterpret_cast<pthread_t>(block); }
+    [[nodiscard]] pthread_t id() const noexcept {
+        return reinterpret_cast<pthread_t>(thread_blocks::descriptor(block));
+    }
 
     void* const block; // where its thread pointer points
     bool has_variables = false;
@@ -107,7 +109,7 @@ struct thread {
 }
 // Whose pthread_t it is; null: it is the C library's own.
 [[nodiscard]] inline thread* thread_of(pthread_t id) noexcept {
-    return thread_blocks::owner(reinterpret_cast<void const*>(id));
+    return thread_blocks::owner_of(id);
 }
 
 // Whether threads of pthread_create have been made: others wait in the kernel till then.

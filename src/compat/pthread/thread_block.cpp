@@ -3,6 +3,7 @@
 
 #include "arch/thread_pointer.hpp"
 #include "base/spin_lock.hpp"
+#include "compat/pthread/descriptor.hpp"
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/signal_notes.hpp"
 #include "compat/pthread/thread.hpp"
@@ -22,15 +23,13 @@ namespace tulle::posix {
 
 std::uintptr_t thread_blocks::s_first = 0;
 std::uintptr_t thread_blocks::s_bytes = 0;
+std::size_t thread_blocks::s_descriptor = 0;
 std::size_t thread_blocks::s_tid = 0;
 
 namespace {
 
 constexpr std::size_t k_most_threads = 1U << 17U;
 constexpr std::size_t k_alignment = 64;
-// The head of struct pthread, which the compiler's and the linker's ABI fixes: its own address
-// twice, whether there are several threads, and the two guards.
-constexpr std::size_t k_tcb = 0, k_self = 16, k_several = 24, k_guards = 40, k_guard_bytes = 16;
 // Values of keys: 32 pointers to blocks of 32 pairs, behind the first of these blocks.
 constexpr std::size_t k_key_blocks = 32, k_key_block_bytes = 512;
 // Numbers of threads are above those of the kernel. Processes have numbers of their own, as locks
@@ -42,12 +41,13 @@ struct layout {
     void* (*allocate)(void*) = nullptr;
     void (*deallocate)(void*, bool) = nullptr;
     void (*init_ctype)() = nullptr;
-    std::size_t below = 0;     // bytes of a block before its struct pthread
+    std::size_t below = 0;     // bytes of a block before the thread pointer
     std::size_t pthread = 0;   // bytes of struct pthread
-    std::size_t behind = 0;    // where the thread lies, from the struct pthread
+    std::size_t from_here = 0; // bytes from it to the thread pointer
+    std::size_t behind = 0;    // where the thread lies, from the thread pointer
     std::size_t stride = 0;    // bytes of a block
-    std::size_t links = 0;     // where those of the C library's list of threads lie
-    std::size_t keys = 0;      // where the pointers to values of keys lie
+    std::size_t links = 0;     // where those of the C library's list of threads lie, in it
+    std::size_t keys = 0;      // where the pointers to values of keys lie, in it
     std::ptrdiff_t own = 0;    // the C library's own variables, from the thread pointer
     std::size_t own_bytes = 0; // their number
 };
@@ -95,6 +95,9 @@ int find_own_variables(dl_phdr_info* library, std::size_t, void*) noexcept {
     return 1;
 }
 
+// Of the two variants of the ABI (Drepper, "ELF handling for thread-local storage", 2013) one has
+// struct pthread before the thread pointer and the variables of threads behind it; the other has it
+// at the thread pointer and the variables before it, and counts it among these.
 bool find_functions() noexcept {
     void (*sizes)(std::size_t*, std::size_t*) = nullptr;
     bool const found = find(s_layout.allocate, "_dl_allocate_tls") &&
@@ -111,8 +114,11 @@ bool find_functions() noexcept {
     sizes(&whole, &alignment);
     s_layout.pthread = *bytes;
     if (alignment > k_alignment || whole < s_layout.pthread) return false;
-    s_layout.below = rounded(whole - s_layout.pthread);
-    s_layout.behind = rounded(s_layout.pthread);
+    s_layout.from_here = static_cast<std::size_t>(static_cast<std::byte*>(arch::thread_pointer()) -
+                                                  reinterpret_cast<std::byte*>(pthread_self()));
+    bool const is_at_pointer = s_layout.from_here == 0;
+    s_layout.below = rounded(is_at_pointer ? whole - s_layout.pthread : s_layout.from_here);
+    s_layout.behind = rounded(is_at_pointer ? s_layout.pthread : whole);
     s_layout.stride = s_layout.below + s_layout.behind + rounded(sizeof(thread));
     return true;
 }
@@ -121,16 +127,18 @@ template <class T> T& word_at(std::byte* block, std::size_t offset) noexcept {
     return *reinterpret_cast<T*>(block + offset);
 }
 
+std::byte* descriptor_of(void* thread_pointer) noexcept {
+    return static_cast<std::byte*>(thread_pointer) - s_layout.from_here;
+}
+
 void fill_in(std::byte* block) noexcept {
-    auto const* const native = static_cast<std::byte const*>(arch::thread_pointer());
-    word_at<void*>(block, k_tcb) = word_at<void*>(block, k_self) = block;
-    word_at<int>(block, k_several) = 1;
-    std::memcpy(block + k_guards, native + k_guards, k_guard_bytes);
-    word_at<std::int32_t>(block, thread_blocks::tid_offset()) = next_tid();
+    std::byte* const own = descriptor_of(block);
+    fill_in_head(own, descriptor_of(arch::thread_pointer()));
+    word_at<std::int32_t>(own, thread_blocks::tid_offset()) = next_tid();
     // In a list of its own: fork takes the caller out of its list in the child.
-    word_at<void*>(block, s_layout.links) = word_at<void*>(block, s_layout.links + sizeof(void*)) =
-        block + s_layout.links;
-    word_at<void*>(block, s_layout.keys) = block + s_layout.keys - k_key_block_bytes;
+    word_at<void*>(own, s_layout.links) = word_at<void*>(own, s_layout.links + sizeof(void*)) =
+        own + s_layout.links;
+    word_at<void*>(own, s_layout.keys) = own + s_layout.keys - k_key_block_bytes;
     // The kernel writes the number of the processor to the OS thread's own, so this one is not
     // registered, and the C library asks the kernel.
     auto* const rseq = reinterpret_cast<struct rseq*>(block + __rseq_offset);
@@ -139,14 +147,14 @@ void fill_in(std::byte* block) noexcept {
 }
 
 // Blocks for values of keys stay with struct pthread, without values.
-void clear(std::byte* block) noexcept {
+void clear(std::byte* own) noexcept {
     void* key_blocks[k_key_blocks];
-    std::memcpy(key_blocks, block + s_layout.keys, sizeof key_blocks);
-    std::memset(block, 0, s_layout.pthread);
+    std::memcpy(key_blocks, own + s_layout.keys, sizeof key_blocks);
+    std::memset(own, 0, s_layout.pthread);
     for (std::size_t k = 1; k != k_key_blocks; ++k) {
         if (key_blocks[k] != nullptr) std::memset(key_blocks[k], 0, k_key_block_bytes);
     }
-    std::memcpy(block + s_layout.keys, key_blocks, sizeof key_blocks);
+    std::memcpy(own + s_layout.keys, key_blocks, sizeof key_blocks);
 }
 
 // The C library's own variables, with the cache of malloc, outlive a thread.
@@ -156,7 +164,7 @@ bool renew(std::byte* block) noexcept {
     bool const keeps = s_layout.own_bytes <= k_most_own;
     if (keeps) std::memcpy(kept, block + s_layout.own, s_layout.own_bytes);
     s_layout.deallocate(block, false);
-    clear(block);
+    clear(descriptor_of(block));
     if (s_layout.allocate(block) == nullptr) return false;
     if (keeps) std::memcpy(block + s_layout.own, kept, s_layout.own_bytes);
     return true;
@@ -167,8 +175,10 @@ bool renew(std::byte* block) noexcept {
 char const* thread_blocks::prepare() noexcept {
     if (!arch::may_set_thread_pointer())
         return "this processor or kernel does not let programs set the thread pointer";
-    s_tid = offset_of("_thread_db_pthread_tid");
-    if (s_tid == 0 || !find_functions()) return "this C library does not tell how its threads look";
+    std::size_t const tid = offset_of("_thread_db_pthread_tid");
+    if (tid == 0 || !find_functions()) return "this C library does not tell how its threads look";
+    s_descriptor = s_layout.from_here;
+    s_tid = tid;
     dl_iterate_phdr(&find_own_variables, nullptr);
     number_anew();
     std::size_t const bytes = k_most_threads * s_layout.stride;

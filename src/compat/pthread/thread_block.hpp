@@ -3,7 +3,8 @@
 // made: what its pthread_create does to it, done from outside. The dynamic linker fills it in
 // (_dl_allocate_tls), so that variables of every library are there. GNU C library 2.34 and later.
 // Blocks lie in one range of memory, which tells whose thread a pthread_t is: it is the address of
-// the struct pthread. A block is used again, and keeps the cache of malloc.
+// the struct pthread. A block is called by the thread pointer that leads to it (descriptor.hpp). It
+// is used again, and keeps the cache of malloc.
 #pragma once
 
 #include "compat/pthread/signal_set.hpp"
@@ -39,16 +40,23 @@ public:
         if (TULLE_LIKELY(at >= s_bytes)) return nullptr;
         return owner_at(at);
     }
-    // In a block: the number that the C library knows its thread by.
+    // The struct pthread of a thread with that thread pointer, of any thread.
+    [[nodiscard]] static TULLE_INLINE std::byte* descriptor(void* thread_pointer) noexcept {
+        return static_cast<std::byte*>(thread_pointer) - s_descriptor;
+    }
+    [[nodiscard]] static TULLE_INLINE thread* owner_of(pthread_t id) noexcept {
+        return owner(reinterpret_cast<std::byte const*>(id) + s_descriptor);
+    }
+    // In a struct pthread: the number that the C library knows its thread by.
     [[nodiscard]] static std::size_t tid_offset() noexcept { return s_tid; }
 
 private:
     [[nodiscard]] static thread* owner_at(std::uintptr_t at) noexcept;
     [[nodiscard]] static std::byte* block_at(std::size_t number) noexcept;
 
-    static std::uintptr_t s_first; // the first block's struct pthread
+    static std::uintptr_t s_first; // the first block
     static std::uintptr_t s_bytes; // from there to the end; 0: not prepared
-    static std::size_t s_tid;
+    static std::size_t s_descriptor, s_tid;
 };
 
 } // namespace tulle::posix

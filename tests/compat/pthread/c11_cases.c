@@ -236,8 +236,15 @@ void deferred_cleanups(void) { SHOW(in_thread(is_deferred, NULL) == PTHREAD_CANC
 #ifndef CASES_ARE_STATIC // there they are the C library's own
 int lock_by_other_name(pthread_mutex_t* m);
 int unlock_by_other_name(pthread_mutex_t* m);
-__asm__(".symver lock_by_other_name, __pthread_mutex_lock@GLIBC_2.2.5");
-__asm__(".symver unlock_by_other_name, __pthread_mutex_unlock@GLIBC_2.2.5");
+#if defined(__x86_64__) // the version that its port of the C library began with
+#define FIRST_VERSION "GLIBC_2.2.5"
+#elif defined(__riscv)
+#define FIRST_VERSION "GLIBC_2.27"
+#else
+#define FIRST_VERSION "GLIBC_2.17"
+#endif
+__asm__(".symver lock_by_other_name, __pthread_mutex_lock@" FIRST_VERSION);
+__asm__(".symver unlock_by_other_name, __pthread_mutex_unlock@" FIRST_VERSION);
 
 static pthread_mutex_t s_plain = PTHREAD_MUTEX_INITIALIZER;
 static int s_locked;

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of POSIX threads for another architecture print the same upon the C library and upon libtulle-preload, under an emulator of one process.
+What is the emulator's own fault is left out, and named: cases that fail or hang there without Tulle, and those in which qemu gives up itself, as it
+does when a forked child makes a thread and the parent had several.
+Arguments: the library, the program of cases, the emulator's command."""
+import concurrent.futures
+import os
+import re
+import signal
+import subprocess
+import sys
+import unittest
+
+LIBRARY, CASES = (os.path.abspath(path) for path in sys.argv[1:3])
+EMULATOR = sys.argv[3:]
+del sys.argv[1:]
+UPON_TULLE = (*EMULATOR, "-E", f"LD_PRELOAD={LIBRARY}", CASES)
+PATIENCE = 90  # seconds, for what must not hang
+PATIENCE_WITH_EMULATOR = 30
+FEWEST = 70  # cases that qemu runs
+ABOUT_THE_EMULATOR = {"memory_of_threads"}  # it asks the system how much memory the process has
+OF_QEMU = re.compile(r"ERROR:\S*/(plugins|accel|linux-user)/\S+: assertion failed")
+# Programs of this machine, which a case starts, cannot load the library.
+OF_OTHER_PROGRAMS = re.compile(r"^ERROR: ld\.so: object '\S*' from LD_PRELOAD cannot be preloaded .*\n", re.MULTILINE)
+
+
+def run(words, patience=PATIENCE):
+    """Its end (None: it hangs), and what it has printed."""
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True) as program:
+        try:
+            end, printed = 0, program.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            os.killpg(program.pid, signal.SIGKILL)
+            end, printed = None, program.communicate()
+        return end if end is None else program.returncode, printed[0], OF_OTHER_PROGRAMS.sub("", printed[1])
+
+
+def both(name):
+    """None instead of the second: the first is not what it should be."""
+    native = run([*EMULATOR, CASES, name], PATIENCE_WITH_EMULATOR)
+    return name, native, run([*UPON_TULLE, name]) if native[0] == 0 and name not in ABOUT_THE_EMULATOR else None
+
+
+class Conformance(unittest.TestCase):
+    def test_all_cases(self):
+        names = run([*EMULATOR, CASES])[1].split()
+        left_out = []
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for name, native, ours in pool.map(both, names):
+                if ours is None or OF_QEMU.search("".join(ours[1:])):
+                    left_out.append(name)
+                    continue
+                with self.subTest(case=name):
+                    self.assertNotEqual(native[1], "")
+                    self.assertEqual(ours, native)
+        print("left out:", *left_out)
+        self.assertGreaterEqual(len(names) - len(left_out), FEWEST)
+
+    def test_threads_are_few_os_threads(self):
+        with subprocess.Popen([*UPON_TULLE, "hold"], stdout=subprocess.PIPE, text=True) as program:
+            self.addCleanup(program.kill)
+            self.assertEqual(program.stdout.readline(), "waiting\n")
+            self.assertLess(len(os.listdir(f"/proc/{program.pid}/task")), 100)
+            program.kill()
+
+
+if __name__ == "__main__":
+    unittest.main()
