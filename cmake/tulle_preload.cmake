@@ -61,5 +61,6 @@ file(STRINGS ${table} static_wrapped REGEX "^TULLE_(INTERPOSED|EXPORTED)\\(")
 list(TRANSFORM static_wrapped REPLACE "^.*\\((.*)\\)$" "-Wl,--wrap=\\1")
 string(JOIN "\n" static_wrapped ${static_wrapped})
 set(static_options ${CMAKE_ARCHIVE_OUTPUT_DIRECTORY}/tulle-pthread.options)
+list(TRANSFORM tulle_atomic PREPEND " -l" OUTPUT_VARIABLE also)
 file(CONFIGURE OUTPUT ${static_options} CONTENT
-    "-static\n${static_wrapped}\n-Wl,--start-group -ltulle-pthread -lstdc++ -lm -lgcc_eh -lc -Wl,--end-group\n" @ONLY)
+    "-static\n${static_wrapped}\n-Wl,--start-group -ltulle-pthread -lstdc++${also} -lm -lgcc_eh -lc -Wl,--end-group\n" @ONLY)

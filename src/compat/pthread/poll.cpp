@@ -222,9 +222,15 @@ TULLE_INTERPOSE int __ppoll_chk(pollfd* asked, nfds_t count, timespec const* tim
 
 namespace {
 
+// The C library's epoll_wait may be made of its epoll_pwait, which is ours in a program that is
+// linked statically.
+int wait_in_kernel(int all, epoll_event* events, int most, int ms) {
+    return TULLE_LIBC(epoll_pwait)(all, events, most, ms, nullptr);
+}
+
 int epoll_by(thread& t, int all, epoll_event* events, int most, std::uint64_t deadline,
              bool waits) {
-    auto const ask = [=] { return TULLE_LIBC(epoll_wait)(all, events, most, 0); };
+    auto const ask = [=] { return wait_in_kernel(all, events, most, 0); };
     int const found = ask();
     return found != 0 || !waits ? found : wait_for_some(t, all, deadline, ask);
 }
@@ -233,10 +239,10 @@ int epoll_by(thread& t, int all, epoll_event* events, int most, std::uint64_t de
 
 TULLE_INTERPOSE int epoll_wait(int all, epoll_event* events, int most, int ms) {
     thread* const t = self();
-    if (t == nullptr) return TULLE_LIBC(epoll_wait)(all, events, most, ms);
+    if (t == nullptr) return wait_in_kernel(all, events, most, ms);
     test_cancel(t);
     int const result = epoll_by(*t, all, events, most, deadline_after_ms(ms), ms != 0);
-    return result == k_cannot_wait ? TULLE_LIBC(epoll_wait)(all, events, most, ms) : result;
+    return result == k_cannot_wait ? wait_in_kernel(all, events, most, ms) : result;
 }
 
 TULLE_INTERPOSE int epoll_pwait(int all, epoll_event* events, int most, int ms,
@@ -246,7 +252,7 @@ TULLE_INTERPOSE int epoll_pwait(int all, epoll_event* events, int most, int ms,
     test_cancel(t);
     other_mask const while_it_waits(*t, mask);
     int const result = epoll_by(*t, all, events, most, deadline_after_ms(ms), ms != 0);
-    return result == k_cannot_wait ? TULLE_LIBC(epoll_wait)(all, events, most, ms) : result;
+    return result == k_cannot_wait ? wait_in_kernel(all, events, most, ms) : result;
 }
 
 TULLE_INTERPOSE int epoll_pwait2(int all, epoll_event* events, int most, timespec const* time,

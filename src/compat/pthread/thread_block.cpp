@@ -3,7 +3,6 @@
 
 #include "arch/thread_pointer.hpp"
 #include "base/spin_lock.hpp"
-#include "compat/pthread/descriptor.hpp"
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/signal_notes.hpp"
 #include "compat/pthread/thread.hpp"
@@ -30,8 +29,14 @@ namespace {
 
 constexpr std::size_t k_most_threads = 1U << 17U;
 constexpr std::size_t k_alignment = 64;
+// The head of struct pthread where it is at the thread pointer, which the compiler's and the
+// linker's ABI fixes there: its own address twice, whether there are several threads, and the two
+// guards. Elsewhere that word is the first, and the guards are the same for all threads.
+constexpr std::size_t k_tcb = 0, k_self = 16, k_several = 24, k_guards = 40, k_guard_bytes = 16;
+constexpr std::size_t k_several_elsewhere = 0;
 // Values of keys: 32 pointers to blocks of 32 pairs, behind the first of these blocks.
 constexpr std::size_t k_key_blocks = 32, k_key_block_bytes = 512;
+constexpr auto k_cpu_unknown = static_cast<std::uint32_t>(RSEQ_CPU_ID_REGISTRATION_FAILED);
 // Numbers of threads are above those of the kernel. Processes have numbers of their own, as locks
 // that they share note them: consecutive ones begin far from each other.
 constexpr std::uint32_t k_first_tid = 0x20000000, k_tids = 0x20000000;
@@ -48,6 +53,7 @@ struct layout {
     std::size_t stride = 0;    // bytes of a block
     std::size_t links = 0;     // where those of the C library's list of threads lie, in it
     std::size_t keys = 0;      // where the pointers to values of keys lie, in it
+    std::size_t cpu = 0;       // where the kernel would write the processor, in it; 0: nowhere
     std::ptrdiff_t own = 0;    // the C library's own variables, from the thread pointer
     std::size_t own_bytes = 0; // their number
 };
@@ -95,9 +101,46 @@ int find_own_variables(dl_phdr_info* library, std::size_t, void*) noexcept {
     return 1;
 }
 
+template <class T> T& word_at(std::byte* block, std::size_t offset) noexcept {
+    return *reinterpret_cast<T*>(block + offset);
+}
+
+std::byte* descriptor_of(void* thread_pointer) noexcept {
+    return static_cast<std::byte*>(thread_pointer) - s_layout.from_here;
+}
+
+// The word in which the kernel writes the number of the processor, if it does (rseq(2)). On
+// processors for which the C library does not ask for that each thread has noted so, in the last
+// part of its struct pthread.
+std::size_t find_cpu_word() noexcept {
+    constexpr std::size_t k_part = 32, k_parts = 4, k_at = offsetof(struct rseq, cpu_id);
+    if (__rseq_offset != 0)
+        return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(s_layout.from_here) +
+                                        __rseq_offset) +
+               k_at;
+    std::byte* const own = descriptor_of(arch::thread_pointer());
+    for (std::size_t n = 1; n != k_parts + 1; ++n) {
+        std::size_t const at = s_layout.pthread / k_part * k_part - n * k_part + k_at;
+        if (word_at<std::uint32_t>(own, at) == k_cpu_unknown) return at;
+    }
+    return 0;
+}
+
 // Of the two variants of the ABI (Drepper, "ELF handling for thread-local storage", 2013) one has
 // struct pthread before the thread pointer and the variables of threads behind it; the other has it
 // at the thread pointer and the variables before it, and counts it among these.
+bool lay_out(std::size_t variables) noexcept {
+    s_layout.from_here = static_cast<std::size_t>(static_cast<std::byte*>(arch::thread_pointer()) -
+                                                  reinterpret_cast<std::byte*>(pthread_self()));
+    bool const is_at_pointer = s_layout.from_here == 0;
+    if (is_at_pointer && variables < s_layout.pthread) return false;
+    s_layout.below = rounded(is_at_pointer ? variables - s_layout.pthread : s_layout.from_here);
+    s_layout.behind = rounded(is_at_pointer ? s_layout.pthread : variables);
+    s_layout.stride = s_layout.below + s_layout.behind + rounded(sizeof(thread));
+    s_layout.cpu = find_cpu_word();
+    return true;
+}
+
 bool find_functions() noexcept {
     void (*sizes)(std::size_t*, std::size_t*) = nullptr;
     bool const found = find(s_layout.allocate, "_dl_allocate_tls") &&
@@ -110,30 +153,26 @@ bool find_functions() noexcept {
     s_layout.links = offset_of("_thread_db_pthread_list");
     if (!found || bytes == nullptr || s_layout.links == 0 || s_layout.keys <= k_key_block_bytes)
         return false;
-    std::size_t whole = 0, alignment = 0;
-    sizes(&whole, &alignment);
+    std::size_t variables = 0, alignment = 0;
+    sizes(&variables, &alignment);
     s_layout.pthread = *bytes;
-    if (alignment > k_alignment || whole < s_layout.pthread) return false;
-    s_layout.from_here = static_cast<std::size_t>(static_cast<std::byte*>(arch::thread_pointer()) -
-                                                  reinterpret_cast<std::byte*>(pthread_self()));
-    bool const is_at_pointer = s_layout.from_here == 0;
-    s_layout.below = rounded(is_at_pointer ? whole - s_layout.pthread : s_layout.from_here);
-    s_layout.behind = rounded(is_at_pointer ? s_layout.pthread : whole);
-    s_layout.stride = s_layout.below + s_layout.behind + rounded(sizeof(thread));
-    return true;
+    return alignment <= k_alignment && lay_out(variables);
 }
 
-template <class T> T& word_at(std::byte* block, std::size_t offset) noexcept {
-    return *reinterpret_cast<T*>(block + offset);
-}
-
-std::byte* descriptor_of(void* thread_pointer) noexcept {
-    return static_cast<std::byte*>(thread_pointer) - s_layout.from_here;
+void fill_in_head(std::byte* own) noexcept {
+    if (s_layout.from_here != 0) {
+        word_at<int>(own, k_several_elsewhere) = 1;
+        return;
+    }
+    word_at<void*>(own, k_tcb) = word_at<void*>(own, k_self) = own;
+    word_at<int>(own, k_several) = 1;
+    auto const* const native = static_cast<std::byte const*>(arch::thread_pointer());
+    std::memcpy(own + k_guards, native + k_guards, k_guard_bytes);
 }
 
 void fill_in(std::byte* block) noexcept {
     std::byte* const own = descriptor_of(block);
-    fill_in_head(own, descriptor_of(arch::thread_pointer()));
+    fill_in_head(own);
     word_at<std::int32_t>(own, thread_blocks::tid_offset()) = next_tid();
     // In a list of its own: fork takes the caller out of its list in the child.
     word_at<void*>(own, s_layout.links) = word_at<void*>(own, s_layout.links + sizeof(void*)) =
@@ -141,9 +180,7 @@ void fill_in(std::byte* block) noexcept {
     word_at<void*>(own, s_layout.keys) = own + s_layout.keys - k_key_block_bytes;
     // The kernel writes the number of the processor to the OS thread's own, so this one is not
     // registered, and the C library asks the kernel.
-    auto* const rseq = reinterpret_cast<struct rseq*>(block + __rseq_offset);
-    rseq->cpu_id_start = 0;
-    rseq->cpu_id = static_cast<std::uint32_t>(RSEQ_CPU_ID_REGISTRATION_FAILED);
+    if (s_layout.cpu != 0) word_at<std::uint32_t>(own, s_layout.cpu) = k_cpu_unknown;
 }
 
 // Blocks for values of keys stay with struct pthread, without values.

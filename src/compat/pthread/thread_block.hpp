@@ -3,7 +3,7 @@
 // made: what its pthread_create does to it, done from outside. The dynamic linker fills it in
 // (_dl_allocate_tls), so that variables of every library are there. GNU C library 2.34 and later.
 // Blocks lie in one range of memory, which tells whose thread a pthread_t is: it is the address of
-// the struct pthread. A block is called by the thread pointer that leads to it (descriptor.hpp). It
+// the struct pthread. A block is called by the thread pointer that leads to it. It
 // is used again, and keeps the cache of malloc.
 #pragma once
 

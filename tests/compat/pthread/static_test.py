@@ -7,12 +7,11 @@ import subprocess
 import sys
 import unittest
 
+from which_cases import ONLY_SHARED
+
 NATIVE, STATIC = (os.path.abspath(path) for path in sys.argv[1:3])
 del sys.argv[1:3]
 PATIENCE = 60  # seconds, for what must not hang
-
-# The run time cannot tell the program's code from the C library's: a handler waits for the next call of a thread that computes.
-ONLY_SHARED = {"at_computing", "left_to_process", "kept_out_of_computing", "jumps_of_handlers", "cancelled_computing"}
 
 
 def run(*words, **variables):
