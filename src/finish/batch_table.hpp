@@ -20,7 +20,7 @@
 
 namespace tulle::finishes {
 
-// Messages sent less messages arrived. So it is in messages.
+// Messages sent less messages arrived; a report is a row of these.
 struct batch_change {
     batch messages;
     std::int32_t by;

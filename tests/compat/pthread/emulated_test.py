@@ -34,12 +34,14 @@ OF_OTHER_PROGRAMS = re.compile(r"^ERROR: ld\.so: object '\S*' from LD_PRELOAD ca
 def run(words, patience=PATIENCE):
     """Its end (None: it hangs), and what it has printed."""
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True) as program:
+        hangs = False
         try:
-            end, printed = 0, program.communicate(timeout=patience)
+            printed, complaints = program.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
+            hangs = True
             os.killpg(program.pid, signal.SIGKILL)
-            end, printed = None, program.communicate()
-        return end if end is None else program.returncode, printed[0], OF_OTHER_PROGRAMS.sub("", printed[1])
+            printed, complaints = program.communicate()
+        return None if hangs else program.returncode, printed, OF_OTHER_PROGRAMS.sub("", complaints)
 
 
 def both(name):
