@@ -49,9 +49,9 @@ if(TULLE_ARCH STREQUAL "x86_64" AND TULLE_SANITIZE STREQUAL "none")
     set(tulle_without_vectors access_checks coherent_host state_table words)
     list(TRANSFORM tulle_without_vectors REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/dsm/\\1.cpp" OUTPUT_VARIABLE sources_without_vectors)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        set(options_without_vectors -mgeneral-regs-only -fno-tree-loop-distribute-patterns)
+        set(options_without_vectors -mgeneral-regs-only -mprfchw -fno-tree-loop-distribute-patterns)
     else() # clang with the first of these refuses headers that name long double
-        set(options_without_vectors -mno-sse -mno-mmx -fno-builtin-memset)
+        set(options_without_vectors -mno-sse -mno-mmx -mprfchw -fno-builtin-memset)
     endif()
     set_source_files_properties(${sources_without_vectors} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON
         COMPILE_OPTIONS "${options_without_vectors}")

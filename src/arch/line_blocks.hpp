@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of a line of 64 bytes, at multiples of it, by the widest loads and stores that all
-// processors of an architecture have. Callers may hold values in vector registers, which are kept.
+// Lines of 64 bytes, at multiples of it, by the widest loads and stores that all processors of an
+// architecture have; what they are loaded from or compared with lies at any multiple of 8. Others
+// may write bytes of them meanwhile. Callers may hold values in vector registers, which are kept.
+//
+//   tulle_copy_lines(to, from, lines)
+//   tulle_copy_differing_lines(to, from, twin, lines)   the bytes of `from` that the twin does not
+//                                                       have; 0: there are none
+//   tulle_fill_line(to, word)                           one line, with 8 of these
 #pragma once
 
 #include "arch/architecture.hpp"
 
-#include <cstdint>
-
 #if __has_include(TULLE_ARCH_FILE(line_blocks.hpp))
 #include TULLE_ARCH_FILE(line_blocks.hpp)
 #else
-inline void tulle_copy_line(void* to, void const* from) {
-    for (int k = 0; k < 8; ++k)
-        __atomic_store_n(
-            static_cast<std::uint64_t*>(to) + k,
-            __atomic_load_n(static_cast<std::uint64_t const*>(from) + k, __ATOMIC_RELAXED),
-            __ATOMIC_RELAXED);
+#include "arch/line_words.hpp"
+
+inline void tulle_copy_lines(void* to, void const* from, std::size_t lines) noexcept {
+    tulle::arch::words::copy_lines(to, from, lines);
 }
-inline void tulle_fill_line(void* to, std::uint64_t word) {
-    for (int k = 0; k < 8; ++k)
-        __atomic_store_n(static_cast<std::uint64_t*>(to) + k, word, __ATOMIC_RELAXED);
+inline int tulle_copy_differing_lines(void* to, void const* from, void const* twin,
+                                      std::size_t lines) noexcept {
+    return tulle::arch::words::copy_differing_lines(to, from, twin, lines);
+}
+inline void tulle_fill_line(void* to, std::uint64_t word) noexcept {
+    tulle::arch::words::fill_line(to, word);
 }
 #endif

@@ -53,6 +53,10 @@ public:
         m_memory.copy_to_all(pages);
         add(pages);
     }
+    // The line of an address, if it is of this memory.
+    void make_loadable(std::uint64_t address) noexcept {
+        if (contains(address)) m_protocol.make_loadable(address / TULLE_COHERENT_LINE);
+    }
     // The bytes [first, last], as far as they are of this memory.
     void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept {
         geometry const& all = m_memory.chosen();

@@ -60,6 +60,9 @@ void acquire() noexcept {
     if (s_own != nullptr) s_own->acquire();
 }
 // By the directory no line can be kept usable.
+void make_loadable(std::uint64_t address) noexcept {
+    if (s_own != nullptr) s_own->make_loadable(address);
+}
 void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept {
     if (s_own != nullptr) s_own->make_usable(first, last, wanted);
 }

@@ -40,6 +40,7 @@ void share() noexcept;
 void share_held(line_range pages) noexcept;
 void release() noexcept;
 void acquire() noexcept;
+void make_loadable(std::uint64_t address) noexcept;
 void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept;
 std::uint64_t access(far_access const& wanted, bool may_store) noexcept;
 // Any thread, one at a time.

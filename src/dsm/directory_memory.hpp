@@ -87,7 +87,7 @@ public:
         sched_yield();
     }
     void copy_line(host_number from, line_number line) noexcept {
-        tulle_copy_line(m_memory.copy_at(here(), line), m_memory.copy_at(from, line));
+        tulle_copy_lines(m_memory.copy_at(here(), line), m_memory.copy_at(from, line), 1);
     }
     void invalidate(host_number host, line_number line) noexcept {
         constexpr std::uint64_t k_twice = 0x1'0000'0001;

@@ -4,6 +4,7 @@
 // with a copy of its own. Those of other machines are asked (far_memory.hpp).
 #pragma once
 
+#include "arch/line_blocks.hpp"
 #include "arch/vector_registers.hpp"
 #include "base/atomic.hpp"
 #include "dsm/atomic_access.hpp"
@@ -53,7 +54,8 @@ public:
           m_all(mapped(0, hosts.near.size() * chosen.bytes, descriptor, m_file.copies())),
           m_twins(mapped(0, chosen.bytes)),
           m_marks(mapped(0, chosen.lines() * sizeof(std::uint32_t))),
-          m_homes(m_file.homes_at(m_control.low())) {
+          m_homes(m_file.homes_at(m_control.low())),
+          m_fetches(&m_file.fetches_at(m_control.low(), 0, 0)) {
         if (hosts.near.size() == chosen.hosts) return;
         m_far = std::make_unique<far_memory>(chosen, hosts);
         m_taken_over.resize(chosen.unit_bytes() / sizeof(far_word));
@@ -85,7 +87,7 @@ public:
     }
     [[nodiscard]] typename file::fetch_log& fetches_of(host_number reader,
                                                        host_number home) noexcept {
-        return m_file.fetches_at(m_control.low(), reader, home);
+        return m_fetches[reader * m_chosen.hosts + home];
     }
     [[nodiscard]] std::uint8_t state_of(line_number line) const noexcept {
         return m_states[line - m_chosen.first_line()];
@@ -114,24 +116,34 @@ public:
         if (!is_near(home)) return;
         std::byte const* const from = copy_at(home, lines.first);
         std::byte const* const to = own_at(lines.first);
-        std::size_t const bytes = std::min(bytes_of(lines), k_expected);
-        for (std::size_t k = 0; k < bytes; k += TULLE_COHERENT_LINE) {
+        each_expected(lines, [&](std::size_t k) {
             __builtin_prefetch(from + k);
             __builtin_prefetch(to + k, 1);
-        }
+        });
+    }
+    void expect_write_back(host_number home, line_range unit, std::size_t twin) noexcept {
+        std::byte const* const from = own_at(unit.first);
+        std::byte const* const before = twin_at(twin);
+        std::byte const* const to = is_near(home) ? copy_at(home, unit.first) : before;
+        each_expected(unit, [&](std::size_t k) {
+            __builtin_prefetch(from + k);
+            __builtin_prefetch(before + k);
+            __builtin_prefetch(to + k, 1);
+        });
     }
     void fetch(host_number home, line_range lines) noexcept {
         if (is_near(home))
-            return copy_words(own_at(lines.first), copy_at(home, lines.first), bytes_of(lines));
+            return tulle_copy_lines(own_at(lines.first), copy_at(home, lines.first), lines.count);
         far([&] { m_far->fetch(home, lines, own_at(lines.first)); });
     }
     void keep_twin(line_range unit, std::size_t twin) noexcept {
-        copy_words(twin_at(twin), own_at(unit.first), bytes_of(unit));
+        tulle_copy_lines(twin_at(twin), own_at(unit.first), unit.count);
     }
     [[nodiscard]] bool write_back(host_number home, line_range unit, std::size_t twin) noexcept {
         std::byte const* const now = own_at(unit.first);
         if (is_near(home))
-            return copy_differing(copy_at(home, unit.first), now, twin_at(twin), bytes_of(unit));
+            return tulle_copy_differing_lines(copy_at(home, unit.first), now, twin_at(twin),
+                                              unit.count) != 0;
         bool any = false;
         far([&] { any = m_far->add_differences(home, unit, now, twin_at(twin)); });
         return any;
@@ -183,7 +195,7 @@ public:
     // Whole pages of the program, with what is in them, are of the own copy from now on. False:
     // errno says why.
     [[nodiscard]] bool hold(line_range pages) noexcept {
-        copy_words(master_at(pages.first), own_at(pages.first), bytes_of(pages));
+        tulle_copy_lines(master_at(pages.first), own_at(pages.first), pages.count);
         return os::map_again(master_at(pages.first), own_at(pages.first), bytes_of(pages));
     }
 
@@ -209,7 +221,7 @@ public:
     void copy_to_all(line_range lines) noexcept {
         for (host_number h = 0; h < hosts(); ++h)
             if (h != m_here && is_near(h))
-                copy_words(copy_at(h, lines.first), own_at(lines.first), bytes_of(lines));
+                tulle_copy_lines(copy_at(h, lines.first), own_at(lines.first), lines.count);
         if (m_far != nullptr) far([&] { m_far->put(lines, own_at(lines.first)); });
     }
     void begin_sharing() noexcept {
@@ -232,7 +244,7 @@ public:
         log.append(lines);
         log.publish();
         machine::fence_seq_cst(); // pairs with the one of protocol::release
-        copy_words(to, copy_at(m_here, lines.first), bytes_of(lines));
+        tulle_copy_lines(to, copy_at(m_here, lines.first), lines.count);
     }
     [[nodiscard]] std::byte* master_at(line_number line) noexcept { return copy_at(m_here, line); }
     std::uint64_t access_own(far_access const& wanted) noexcept {
@@ -243,7 +255,7 @@ public:
     }
     void serve_put(line_range lines, std::byte const* from) noexcept {
         for (host_number h = 0; h < hosts(); ++h)
-            if (is_near(h)) copy_words(copy_at(h, lines.first), from, bytes_of(lines));
+            if (is_near(h)) tulle_copy_lines(copy_at(h, lines.first), from, lines.count);
     }
     void serve_notice(host_number from, far_notice const& told) noexcept {
         auto const home = static_cast<std::uint8_t>(told.home);
@@ -263,7 +275,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t k_expected = 512;
+    static constexpr std::size_t k_expected = 8;           // lines
     static constexpr std::size_t k_claimed_at_once = 1024; // units
     static constexpr std::uint32_t k_far = ~std::uint32_t{0};
 
@@ -332,6 +344,11 @@ private:
     [[nodiscard]] static std::size_t bytes_of(line_range lines) noexcept {
         return lines.count * TULLE_COHERENT_LINE;
     }
+    // Calls f(offset) for each line that is worth a hint.
+    template <class F> static void each_expected(line_range lines, F f) noexcept {
+        std::size_t const end = bytes_of({lines.first, std::min(lines.count, k_expected)});
+        for (std::size_t k = 0; k != end; k += TULLE_COHERENT_LINE) f(k);
+    }
     [[nodiscard]] std::byte* twin_at(std::size_t twin) noexcept {
         return m_twins.low() + twin * m_chosen.unit_bytes();
     }
@@ -348,6 +365,7 @@ private:
     os::fixed_range m_twins;
     os::fixed_range m_marks;
     std::atomic<std::uint8_t>* m_homes;
+    typename file::fetch_log* m_fetches;
     std::unique_ptr<far_memory> m_far; // null: there is one machine
     std::vector<far_word> m_taken_over;
 };

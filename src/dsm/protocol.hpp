@@ -66,6 +66,7 @@ enum class access_kind : std::uint8_t { load, store };
 //   expect_fetch(home, lines)      a hint that fetch() follows soon
 //   fetch(home, lines)             from the home's copy into the own one
 //   keep_twin(unit, k)             as the twin with the number k
+//   expect_write_back(home, unit, k)   a hint that write_back() follows soon
 //   write_back(home, unit, k)      what differs from the twin, to the home's copy; false: nothing
 //   take_over(home, unit, k)       what differs between the home's copy and the twin, to both the
 //                                  twin and the own copy
@@ -82,6 +83,13 @@ public:
           m_owned(world.template make_list<line_range>()),
           m_dirty(world.template make_list<line_range>()) {}
 
+    // For a load, as make_usable: the way of most misses, which is as short as can be, so that a
+    // processor is at the next one while it waits for the bytes of this one.
+    void make_loadable(line_number line) noexcept {
+        if (m_world.state_of(line) != k_absent) return;
+        line_range const unit = m_world.unit_of(line);
+        fetch(home_of(unit), unit);
+    }
     // Makes all lines usable for the access, until the next acquire().
     void make_usable(line_range lines, access_kind wanted) noexcept {
         for (line_number at = lines.first; at < lines.end();) {
@@ -138,6 +146,7 @@ public:
 private:
     static constexpr std::uint32_t k_no_reader = 0; // marks of units at their home
     static constexpr std::uint32_t k_has_readers = 1;
+    static constexpr std::size_t k_ahead = 2; // units, while one is written back
 
     // --- before an access
     // Absent units that follow each other and have one home come together.
@@ -148,11 +157,14 @@ private:
             if (home_of(next) != home) break;
             static_cast<void>(run.extend(next));
         }
+        fetch(home, run);
+        return run;
+    }
+    void fetch(host_number home, line_range run) noexcept {
         m_world.expect_fetch(home, run);
         note_copy(home, run);
         m_world.fetch(home, run);
         m_world.set_states(run, k_readable);
-        return run;
     }
     // From now on this host has copies.
     void note_copy(host_number home, line_range lines) noexcept {
@@ -253,6 +265,8 @@ private:
     }
     void write_back() noexcept {
         for (std::size_t k = 0; k < m_dirty.size(); ++k) {
+            if (std::size_t const next = k + k_ahead; next < m_dirty.size())
+                m_world.expect_write_back(home_of(m_dirty[next]), m_dirty[next], next);
             line_range const unit = m_dirty[k];
             if (m_world.write_back(home_of(unit), unit, k)) notice(unit);
             m_world.set_states(unit, k_readable);

@@ -44,18 +44,16 @@ void store_differing(std::byte* at, word value, word differs) noexcept {
 
 } // namespace
 
-// Mostly a few; the others by words.
+// Mostly a few.
 void fill_bytes(std::uint8_t* to, std::uint8_t value, std::size_t bytes) noexcept {
     constexpr word each_byte = 0x0101'0101'0101'0101;
-    for (; bytes >= sizeof(word); to += sizeof(word), bytes -= sizeof(word)) {
-        word const eight = each_byte * value;
-        __builtin_memcpy(to, &eight, sizeof eight);
-    }
-    for (; bytes != 0; ++to, --bytes) *to = value;
-}
-
-void copy_words(std::byte* to, std::byte const* from, std::size_t bytes) noexcept {
-    for (std::size_t k = 0; k < bytes; k += sizeof(word)) store(to + k, load(from + k));
+    word const eight = each_byte * value;
+    for (; bytes >= 8; to += 8, bytes -= 8) __builtin_memcpy(to, &eight, 8);
+    if ((bytes & 4U) != 0) __builtin_memcpy(to, &eight, 4);
+    to += bytes & 4U;
+    if ((bytes & 2U) != 0) __builtin_memcpy(to, &eight, 2);
+    to += bytes & 2U;
+    if ((bytes & 1U) != 0) *to = value;
 }
 
 void write_bytes(std::byte* to, std::byte const* from, std::uint8_t which) noexcept {
@@ -65,19 +63,6 @@ void write_bytes(std::byte* to, std::byte const* from, std::uint8_t which) noexc
     auto const values = std::bit_cast<bytes_of_word>(value);
     for (std::size_t k = 0; k < values.size(); ++k)
         if ((which >> k & 1U) != 0) store(to + k, values[k]);
-}
-
-bool copy_differing(std::byte* to, std::byte const* from, std::byte const* twin,
-                    std::size_t bytes) noexcept {
-    word any = 0;
-    for (std::size_t k = 0; k < bytes; k += sizeof(word)) {
-        word const now = load(from + k);
-        word const differs = now ^ load(twin + k);
-        if (differs == 0) continue;
-        any |= differs;
-        store_differing(to + k, now, differs);
-    }
-    return any != 0;
 }
 
 void copy_differing_too(std::byte* to, std::byte const* from, std::byte* twin,

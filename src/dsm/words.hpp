@@ -11,16 +11,10 @@ namespace tulle::dsm {
 // Of this host alone.
 void fill_bytes(std::uint8_t* to, std::uint8_t value, std::size_t bytes) noexcept;
 
-// Whole words, each at once.
-void copy_words(std::byte* to, std::byte const* from, std::size_t bytes) noexcept;
-
 // Bytes of a word, those whose bits are set in `which`.
 void write_bytes(std::byte* to, std::byte const* from, std::uint8_t which) noexcept;
 
-// Bytes of `from` that differ from the twin go to `to`. False: none does.
-[[nodiscard]] bool copy_differing(std::byte* to, std::byte const* from, std::byte const* twin,
-                                  std::size_t bytes) noexcept;
-// The same, into the twin as well.
+// Bytes of `from` that differ from the twin go to both.
 void copy_differing_too(std::byte* to, std::byte const* from, std::byte* twin,
                         std::size_t bytes) noexcept;
 

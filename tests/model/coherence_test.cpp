@@ -125,6 +125,8 @@ public:
         for (line_number k = lines.first; k < lines.end(); ++k)
             for (std::size_t b = 0; b < k_bytes; ++b) set(own(k, b), get(of(home, k, b)));
     }
+    static void expect_write_back(host_number /*home*/, line_range /*unit*/, std::size_t /*twin*/) {
+    }
     void keep_twin(line_range unit, std::uint32_t twin) {
         for (std::size_t b = 0; b < k_bytes; ++b) m_twins.at(twin).at(b) = get(own(unit.first, b));
     }
@@ -193,7 +195,7 @@ public:
         : m_world(all, here, chosen), m_protocol(m_world) {}
 
     std::uint8_t load(line_number unit, std::size_t b) {
-        m_protocol.make_usable({unit, 1}, dsm::access_kind::load);
+        m_protocol.make_loadable(unit);
         return m_world.own(unit, b).load(std::memory_order_relaxed);
     }
     void store(line_number unit, std::size_t b, std::uint8_t value) {
