@@ -60,6 +60,11 @@ bool is_private_object(Value const* object) {
     return call != nullptr && gives_private_memory(*call);
 }
 
+bool is_scheme(char const* name) {
+    char const* const text = std::getenv("TULLE_COHERENT_SCHEME");
+    return text != nullptr && StringRef(text) == name;
+}
+
 // Collects the accesses of one instruction after the other.
 class collector {
 public:
@@ -152,13 +157,12 @@ MDNode* scope_of(Module& module) {
 chosen_checks chosen_checks::read() {
     char const* const text = std::getenv("TULLE_COHERENT_CHECKS");
     StringRef const words = text == nullptr ? "all" : text;
-    return {words == "all" || words == "loads", words == "all" || words == "stores"};
+    bool const loads = words == "all" || words == "loads";
+    return {loads && !copies_are_refreshed(), words == "all" || words == "stores"};
 }
 
-bool checks_by_directory() {
-    char const* const text = std::getenv("TULLE_COHERENT_SCHEME");
-    return text != nullptr && StringRef(text) == "directory";
-}
+bool checks_by_directory() { return is_scheme("directory"); }
+bool copies_are_refreshed() { return is_scheme("refresh"); }
 
 bool is_private(Value const* pointer) {
     SmallVector<Value const*, 8> objects;

@@ -23,7 +23,7 @@ struct access {
 };
 
 // Which kinds are checked at all, as the environment variable TULLE_COHERENT_CHECKS says: all,
-// loads, stores or none.
+// loads, stores or none; no loads where copies are refreshed.
 struct chosen_checks {
     bool loads = true;
     bool stores = true;
@@ -35,9 +35,11 @@ struct chosen_checks {
     static chosen_checks read();
 };
 
-// Whether accesses are checked by the directory, as TULLE_COHERENT_SCHEME says (directory), or by
-// states.
+// What the environment variable TULLE_COHERENT_SCHEME says: directory, refresh, or states.
+// Whether accesses are checked by the directory.
 bool checks_by_directory();
+// Whether the run time keeps copies such that loads need no checks.
+bool copies_are_refreshed();
 
 // Whether a pointer can only lead to memory that is no coherent one: the stack, variables of the
 // program, blocks of malloc.

@@ -92,12 +92,15 @@ private:
     }
     static void call_start(Module& module) {
         Type* const number = Type::getInt32Ty(module.getContext());
-        unsigned const scheme =
-            checks_by_directory() ? TULLE_COHERENT_BY_DIRECTORY : TULLE_COHERENT_BY_STATES;
         auto const made = createSanitizerCtorAndInitFunctions(
             module, "tulle_coherent_start_of_object", "tulle_coherent_start", {number},
-            {ConstantInt::get(number, TULLE_COHERENT_ABI | scheme << TULLE_COHERENT_SCHEME_SHIFT)});
+            {ConstantInt::get(number, TULLE_COHERENT_ABI | scheme()
+                                                               << TULLE_COHERENT_SCHEME_SHIFT)});
         appendToGlobalCtors(module, made.first, k_first_priority);
+    }
+    static unsigned scheme() {
+        if (checks_by_directory()) return TULLE_COHERENT_BY_DIRECTORY;
+        return copies_are_refreshed() ? TULLE_COHERENT_BY_REFRESH : TULLE_COHERENT_BY_STATES;
     }
 };
 

@@ -33,6 +33,7 @@
 #define TULLE_COHERENT_SCHEME_SHIFT 16
 #define TULLE_COHERENT_BY_STATES 0u    // as above
 #define TULLE_COHERENT_BY_DIRECTORY 1u // as below
+#define TULLE_COHERENT_BY_REFRESH 3u // as by states, but that loads have no checks: they need none
 
 // The range of addresses, and the lines in it.
 #define TULLE_COHERENT_RANGE_SHIFT 44 // the range: addresses a with a >> 44 == 2

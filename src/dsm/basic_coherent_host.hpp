@@ -20,8 +20,10 @@ template <std::size_t Notices, std::size_t Fetches> class basic_coherent_host {
 public:
     // As for basic_host_memory.
     basic_coherent_host(geometry const& chosen, host_map const& hosts, int descriptor,
-                        std::uint64_t own_copy_at, std::uint8_t* states)
-        : m_memory(chosen, hosts, descriptor, own_copy_at, states), m_protocol(m_memory) {}
+                        std::uint64_t own_copy_at, std::uint8_t* states,
+                        outdated_copies outdated = outdated_copies::are_dropped)
+        : m_memory(chosen, hosts, descriptor, own_copy_at, states),
+          m_protocol(m_memory, outdated) {}
 
     [[nodiscard]] memory& own() noexcept { return m_memory; }
     [[nodiscard]] bool contains(std::uint64_t address) const noexcept {

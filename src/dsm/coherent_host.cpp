@@ -30,7 +30,9 @@ void become_host(scheme by, geometry const& chosen, host_map const& hosts, int d
         s_directory = new directory_host(chosen, hosts, descriptor, own_copy_at,
                                          reinterpret_cast<std::byte*>(states));
     else
-        s_own = new host(chosen, hosts, descriptor, own_copy_at, states);
+        s_own = new host(chosen, hosts, descriptor, own_copy_at, states,
+                         by == scheme::refresh ? outdated_copies::are_refreshed
+                                               : outdated_copies::are_dropped);
     s_is_host = true;
 }
 

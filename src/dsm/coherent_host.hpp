@@ -17,7 +17,7 @@
 
 namespace tulle::dsm {
 
-enum class scheme : std::uint8_t { states, directory };
+enum class scheme : std::uint8_t { states, directory, refresh }; // include/tulle/coherent_abi.h
 
 // Of the file that so many hosts of one machine map.
 [[nodiscard]] std::uint64_t file_size(scheme by, geometry const& chosen,

@@ -17,6 +17,9 @@
 // gone from here, to be fetched when it is used. If it has written the unit itself, it takes over
 // what others have changed instead, and is a reader of the home as if it had fetched it.
 //
+// Copies that are refreshed. What an acquire hears of is fetched at once instead, so that each load
+// finds all units there, and needs no check; what nobody here reads is fetched, too.
+//
 // A host that fetches says so before it reads the bytes; the home looks for readers after its
 // stores. A fence at both makes that one of them sees the other: the copy has the stores, or the
 // home knows that a notice is due.
@@ -47,6 +50,9 @@ inline constexpr std::uint8_t k_absent = TULLE_COHERENT_NO_LOAD;
 
 enum class access_kind : std::uint8_t { load, store };
 
+// What an acquire does with the copies that are outdated.
+enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
+
 // One host's part. One thread at a time calls it. World has the memory:
 //   machine                        base::machine or model::machine
 //   here(), hosts()                numbers of this host, and of all
@@ -76,8 +82,10 @@ template <class World> class protocol {
     template <class T> using list = typename World::template list<T>;
 
 public:
-    explicit protocol(World& world) // std::bad_alloc
+    explicit protocol(World& world, // std::bad_alloc
+                      outdated_copies outdated = outdated_copies::are_dropped)
         : m_world(world),
+          m_refreshes(outdated == outdated_copies::are_refreshed),
           m_notices_seen(world.hosts()),
           m_fetches_seen(world.hosts()),
           m_owned(world.template make_list<line_range>()),
@@ -140,7 +148,7 @@ public:
         line_range const unit = m_world.unit_of(line);
         notice(unit);
         end_notices();
-        learn_of(unit); // the own copy is outdated as those of others are
+        learn(unit); // the own copy is outdated as those of others are
     }
 
 private:
@@ -277,6 +285,7 @@ private:
     // --- acquire
     void learn(line_range lines) noexcept {
         each_unit_of(lines, [this](line_range unit) noexcept { learn_of(unit); });
+        if (m_refreshes) make_usable(lines, access_kind::load);
     }
     void learn_of(line_range unit) noexcept {
         host_number const home = home_number(unit);
@@ -289,6 +298,7 @@ private:
     }
 
     World& m_world;
+    bool m_refreshes;
     std::vector<std::uint64_t> m_notices_seen; // by writer
     std::vector<std::uint64_t> m_fetches_seen; // by reader
     list<line_range> m_owned; // units of this home that were written since the last release

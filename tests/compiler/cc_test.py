@@ -113,6 +113,12 @@ class Compiler(unittest.TestCase):
             self.assertEqual(("call preserve_mostcc void @tulle_coherent_load" in done.stdout,
                               "call preserve_mostcc void @tulle_coherent_store" in done.stdout), (loads, stores), kind)
 
+    def test_loads_have_no_checks_where_copies_are_refreshed(self):
+        for kind, stores in {"all": True, "loads": False, "stores": True, "none": False}.items():
+            done = run([TULLE, "cc", f"--checks={kind}", "--scheme=refresh", "-O1", "-S", "-emit-llvm", self.source("k.c", MAIN), "-o", "-"])
+            self.assertEqual((done.returncode, "@tulle_coherent_load" in done.stdout, "call preserve_mostcc void @tulle_coherent_store" in done.stdout),
+                             (0, False, stores), kind)
+
     def test_kinds_of_checks_by_the_directory(self):
         wanted = {"all": (True, True), "loads": (True, False), "stores": (False, True), "none": (False, False)}
         for kind, (loads, stores) in wanted.items():
@@ -136,7 +142,7 @@ class Compiler(unittest.TestCase):
         self.build("f.c", FOREIGN, self.work / "g.o")
         done = run([self.work / "program"])
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("some object files of the program were compiled with --scheme=directory and others without", done.stderr)
+        self.assertRegex(done.stderr, "some object files of the program were compiled with --scheme=(states and others with --scheme=directory|directory and others with --scheme=states);")
         self.assertEqual(run([TULLE, "cc", "--scheme=other", "-c", "g.c"]).returncode, 2)
 
     def test_variables_of_the_program_have_checks_where_they_are_shared(self):

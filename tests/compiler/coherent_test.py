@@ -67,6 +67,14 @@ class Private(Programs):
     def test_without_optimization(self):
         self.passes(self.build("coherent", "-O0"), 2)
 
+    def test_with_copies_that_are_refreshed(self):
+        for name in ("coherent", "objects", "threads"):
+            program = self.build(name, "-O2", compiler=(TULLE, "cc", "--scheme=refresh"))
+            for places, unit in ((2, "64"), (3, "4096"), (4, "256")):
+                with self.subTest(name, places=places, unit=unit):
+                    self.passes(program, places, TULLE_COHERENT_UNIT=unit)
+        self.passes(self.build("threads", "-O1", compiler=(TULLE, "cc", "--scheme=refresh", "--share-globals")), 2)
+
     def test_by_the_directory(self):
         for name in PROGRAMS:
             program = self.build(name, "-O2", compiler=(TULLE, "cc", "--scheme=directory"))
@@ -159,6 +167,12 @@ class OverHosts(Programs):
         done = self.on_two(self.build("coherent", "-O2"), 2, TULLE_SHARE_GLOBALS="on")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("only if the program was compiled and linked by tulle cc --share-globals", done.stderr)
+
+    def test_copies_are_refreshed(self):
+        program = self.build("coherent", "-O2", compiler=(TULLE, "cc", "--scheme=refresh"))
+        for places in (2, 4):
+            done = self.on_two(program, places)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_directory_is_for_one_host(self):
         done = self.on_two(self.build("objects", "-O1", compiler=(TULLE, "cc", "--scheme=directory")), 2)

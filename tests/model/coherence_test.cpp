@@ -35,12 +35,19 @@ enum class flaw {
     none,
     who_takes_over_is_no_reader,
     nothing_is_taken_over,
-    homes_do_not_note_fetches
+    homes_do_not_note_fetches,
+    loads_are_not_checked
 };
 
 struct variant {
     bool has_two_machines = false;
     flaw wrong = flaw::none;
+    dsm::outdated_copies outdated = dsm::outdated_copies::are_dropped;
+
+    [[nodiscard]] bool checks_loads() const {
+        return outdated == dsm::outdated_copies::are_dropped &&
+               wrong != flaw::loads_are_not_checked;
+    }
 
     [[nodiscard]] std::size_t machine_of(host_number h) const {
         return has_two_machines && h == k_hosts - 1 ? 1 : 0;
@@ -192,10 +199,12 @@ private:
 template <std::size_t Length> class host {
 public:
     host(shared_memory<Length>& all, host_number here, variant chosen)
-        : m_world(all, here, chosen), m_protocol(m_world) {}
+        : m_world(all, here, chosen),
+          m_protocol(m_world, chosen.outdated),
+          m_checks_loads(chosen.checks_loads()) {}
 
     std::uint8_t load(line_number unit, std::size_t b) {
-        m_protocol.make_loadable(unit);
+        if (m_checks_loads) m_protocol.make_loadable(unit);
         return m_world.own(unit, b).load(std::memory_order_relaxed);
     }
     void store(line_number unit, std::size_t b, std::uint8_t value) {
@@ -230,6 +239,7 @@ public:
 private:
     world<Length> m_world;
     dsm::protocol<world<Length>> m_protocol;
+    bool m_checks_loads;
 };
 
 template <std::size_t Length> struct hosts {
@@ -434,6 +444,22 @@ TEST(coherence, of_two_machines) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
+TEST(coherence, needs_no_checks_of_loads_where_copies_are_refreshed) {
+    for (bool const has_two_machines : {false, true}) {
+        variant const refreshed{has_two_machines, flaw::none, dsm::outdated_copies::are_refreshed};
+        std::string const of = has_two_machines ? "coherence_far_" : "coherence_";
+        auto const expect_right = [&of](std::string const& name, model::test_body const& body) {
+            model::result const r = model::explore((of + name).c_str(), quick(6000), body);
+            EXPECT_TRUE(r.passed()) << r;
+        };
+        expect_right("refreshed_count", count<k_of_two_machines>(3, 2, refreshed));
+        expect_right("refreshed_pass_on", pass_on<k_of_two_machines>(refreshed));
+        expect_right("refreshed_rounds", rounds<k_of_two_machines>(3, refreshed));
+        expect_right("refreshed_short", count<k_short>(3, 2, refreshed));
+        if (!has_two_machines) expect_right("refreshed_beside", look_beside(refreshed));
+    }
+}
+
 void expect_found(char const* name, model::test_body const& body) {
     model::options o = quick(60000);
     o.expect_failure = true;
@@ -447,6 +473,8 @@ TEST(coherence, of_flawed_protocols_is_found_to_be_none) {
     expect_found("coherence_no_merge", count<k_usual>(2, 2, {false, flaw::nothing_is_taken_over}));
     expect_found("coherence_far_not_noted",
                  count<k_of_two_machines>(3, 2, {true, flaw::homes_do_not_note_fetches}));
+    expect_found("coherence_unchecked_loads",
+                 pass_on<k_usual>({false, flaw::loads_are_not_checked}));
 }
 
 TEST(coherence, every_order_is_needed) {

@@ -65,9 +65,10 @@ command add(CLI::App& program, char const* name, char const* clang, char const* 
         ->check(CLI::IsMember({"all", "stores", "loads", "none"}).description(""))
         ->type_name("KIND");
     app->add_option("--scheme", request->scheme,
-                    "How accesses are checked: by states of lines, or as DSZOOM does, by a "
-                    "directory, where processes have copies on one host [states]")
-        ->check(CLI::IsMember({"states", "directory"}).description(""))
+                    "How accesses are checked: by states of lines; stores only, with copies that "
+                    "are refreshed; or as DSZOOM does, by a directory, where processes have copies "
+                    "on one host [states]")
+        ->check(CLI::IsMember({"states", "refresh", "directory"}).description(""))
         ->type_name("SCHEME");
     app->add_option("--clang", request->clang, "The program to wrap [one that has a plug-in]")
         ->type_name("PROGRAM");

@@ -35,7 +35,13 @@ struct shape {
     unsigned programs;
     host_number machines = 1;   // which have the hosts by turns
     std::size_t most_bytes = 0; // of a request
+    outdated_copies outdated = outdated_copies::are_dropped;
 };
+
+shape refreshed(shape s) {
+    s.outdated = outdated_copies::are_refreshed;
+    return s;
+}
 
 // Does what a host asks of others in that host's thread, not before it waits, in any order.
 template <class Cluster> class late_hosts final : public far_hosts {
@@ -89,6 +95,7 @@ public:
     explicit cluster(shape const& s)
         : m_chosen{TULLE_COHERENT_FIRST, used_chunks::k_bytes, s.unit_bytes / TULLE_COHERENT_LINE,
                    s.hosts},
+          m_checks_loads(s.outdated == outdated_copies::are_dropped),
           m_serving(s.hosts) {
         std::vector<os::shared_file> files;
         for (host_number m = 0; m < s.machines; ++m) {
@@ -102,7 +109,7 @@ public:
             host_map map = map_of(h, s);
             map.carrier = m_carriers.back().get();
             m_hosts.push_back(std::make_unique<Host>(m_chosen, map, files[h % s.machines].number(),
-                                                     0, m_states.back().data()));
+                                                     0, m_states.back().data(), s.outdated));
         }
         at(0).add({m_chosen.first_line(), m_chosen.lines()});
     }
@@ -135,13 +142,15 @@ private:
     // What a check of instrumented code does, and the address of the byte then.
     std::atomic_ref<std::uint8_t> byte(host_number h, std::size_t offset, access_kind wanted) {
         std::uint64_t const address = m_chosen.address + offset;
-        at(h).make_usable(address, address, wanted);
+        if (wanted == access_kind::store || m_checks_loads)
+            at(h).make_usable(address, address, wanted);
         auto* const line = at(h).own().own_at(address / TULLE_COHERENT_LINE);
         return std::atomic_ref(
             *reinterpret_cast<std::uint8_t*>(line + address % TULLE_COHERENT_LINE));
     }
 
     geometry m_chosen;
+    bool m_checks_loads;
     std::vector<std::mutex> m_serving;
     std::vector<std::unique_ptr<late_hosts<cluster>>> m_carriers;
     std::vector<std::vector<std::uint8_t>> m_states;
@@ -260,15 +269,18 @@ TEST_P(protocol_of, random_programs_is_right_with_logs_that_are_too_short) {
     run_programs<16, 16>(GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(hosts, protocol_of,
-                         ::testing::Values(shape{2, 64, 75}, shape{2, 256, 75}, shape{3, 256, 60},
-                                           shape{4, 4096, 40}, shape{2, 256, 50, 2, 4096},
-                                           shape{4, 64, 30, 2, 512}, shape{3, 4096, 15, 3, 168}),
-                         [](auto const& about) {
-                             return std::to_string(about.param.hosts) + "_hosts_on_" +
-                                    std::to_string(about.param.machines) + "_with_" +
-                                    std::to_string(about.param.unit_bytes) + "_bytes";
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    hosts, protocol_of,
+    ::testing::Values(shape{2, 64, 75}, shape{2, 256, 75}, shape{3, 256, 60}, shape{4, 4096, 40},
+                      shape{2, 256, 50, 2, 4096}, shape{4, 64, 30, 2, 512},
+                      shape{3, 4096, 15, 3, 168}, refreshed({3, 256, 60}), refreshed({2, 64, 40}),
+                      refreshed({4, 64, 20, 2, 512}), refreshed({3, 4096, 10, 3, 168})),
+    [](auto const& about) {
+        shape const& s = about.param;
+        bool const is_refreshed = s.outdated == outdated_copies::are_refreshed;
+        return std::to_string(s.hosts) + "_hosts_on_" + std::to_string(s.machines) + "_with_" +
+               std::to_string(s.unit_bytes) + "_bytes" + (is_refreshed ? "_refreshed" : "");
+    });
 
 } // namespace
 } // namespace tulle::dsm
