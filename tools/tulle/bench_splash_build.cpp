@@ -64,6 +64,14 @@ void add_checked(splash_variants& variants) {
         }
 }
 
+void add_with_copies(splash_variants& variants) {
+    for (auto const& [name, scheme] :
+         {std::pair{"coherent", "--scheme=states"}, std::pair{"refreshed", "--scheme=refresh"}})
+        variants.all.push_back(
+            {name, this_cc() + arguments{scheme, "--share-globals", "-O2"} + k_dialect + includes(),
+             link_of_tulle()});
+}
+
 // The macro processor must not take words of C for its own.
 std::string settings_of(splash_variant const& variant) {
     std::string const macros = (folder_of_headers() / "compat/parmacs/parmacs.m4").string();
@@ -162,10 +170,7 @@ splash_variants variants_of_splash(fs::path const& threads, bool with_checks) {
         if (with_checks)
             add_checked(variants);
         else
-            variants.all.push_back(
-                {"coherent",
-                 this_cc() + arguments{"--share-globals", "-O2"} + k_dialect + includes(),
-                 link_of_tulle()});
+            add_with_copies(variants);
     } catch (failure const& missing) {
         variants.absent.emplace_back(std::string("measured without copies and checks: ") +
                                      missing.what());
