@@ -208,15 +208,16 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      nullptr,
      {"auto", "off", "on"}},
     {"coherent",
-     "off|private",
+     "off|private|pages",
      "private: each place has a copy of its own of the memory that a program compiled by tulle cc "
-     "for PARMACS allocates, as if each were on a host of its own, where it has one anyway.",
+     "for PARMACS allocates, as if each were on a host of its own, where it has one anyway; pages: "
+     "the same for programs that another compiler has compiled, by the protection of pages.",
      value_kind::word,
      0,
      0,
-     1,
+     2,
      nullptr,
-     {"off", "private"}},
+     {"off", "private", "pages"}},
     {"coherent_unit",
      "bytes",
      "What of coherent memory is copied at once, a power of two; small where several write side by "

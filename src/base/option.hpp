@@ -69,8 +69,9 @@ inline constexpr std::uint64_t k_deadlock_abort = 2;
 // One of the choices of the option `share_globals`, in the order of its words.
 inline constexpr std::uint64_t k_share_globals_on = 2;
 
-// One of the choices of the option `coherent`, in the order of its words.
-inline constexpr std::uint64_t k_coherent_private = 1;
+// Choices of the option `coherent`, in the order of its words.
+inline constexpr std::uint64_t k_coherent_off = 0;
+inline constexpr std::uint64_t k_coherent_pages = 2;
 
 // One of the choices of the option `io`, in the order of its words.
 inline constexpr std::uint64_t k_io_of_place_0 = 1;

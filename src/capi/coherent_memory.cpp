@@ -2,6 +2,7 @@
 // The C functions of <tulle/c/coherent_memory.h>. Coherent memory is managed as global memory is:
 // an allocation of the one stands for the same part of the other.
 #include "capi/without_exceptions.hpp"
+#include "diag/fault_handler.hpp"
 #include "dsm/carrier.hpp"
 #include "dsm/coherent_host.hpp"
 #include "dsm/compiled_scheme.hpp"
@@ -10,6 +11,7 @@
 #include "dsm/state_table.hpp"
 #include "gmem_access/memory.hpp"
 #include "messenger/calls.hpp"
+#include "os/memory.hpp"
 #include "os/shared_memory.hpp"
 
 #include <tulle/c/coherent_memory.h>
@@ -49,15 +51,28 @@ std::uint64_t distance() {
     return k_address - table->low();
 }
 
+// What the program was compiled for; without checks stores fault where that is wanted.
+dsm::scheme chosen_scheme() noexcept {
+    bool const by_pages = dsm::chosen_settings().by_pages && !dsm::has_checks();
+    return by_pages ? dsm::scheme::pages : dsm::compiled_scheme();
+}
+
+std::uint64_t chosen_unit() {
+    std::uint64_t const unit = dsm::chosen_settings().unit_bytes;
+    if ((unit & (unit - 1)) != 0) throw std::system_error(EINVAL, std::generic_category());
+    if (chosen_scheme() != dsm::scheme::pages) return unit;
+    if (os::page_size() > dsm::k_largest_unit)
+        throw std::system_error(ENOEXEC, std::generic_category());
+    return std::max<std::uint64_t>(unit, os::page_size());
+}
+
 dsm::geometry chosen_geometry() {
     static_cast<void>(distance());
     std::uint64_t const chunk = dsm::used_chunks::k_bytes;
     std::uint64_t const bytes = (memory_of_caller().table()->size() + chunk - 1) / chunk * chunk;
-    std::uint64_t const unit = dsm::chosen_settings().unit_bytes;
-    if ((unit & (unit - 1)) != 0) throw std::system_error(EINVAL, std::generic_category());
     if (bytes > k_most_bytes) throw std::bad_alloc();
     return {TULLE_COHERENT_PROGRAM, TULLE_COHERENT_PROGRAM_BYTES + bytes,
-            unit / TULLE_COHERENT_LINE, static_cast<dsm::host_number>(tulle_place_count()),
+            chosen_unit() / TULLE_COHERENT_LINE, static_cast<dsm::host_number>(tulle_place_count()),
             TULLE_COHERENT_PROGRAM_BYTES};
 }
 
@@ -78,13 +93,21 @@ struct invitation {
     std::int32_t descriptor;
 };
 
+// Of a program without checks.
+void find_stores_by_faults() {
+    if (!dsm::chosen_settings().by_pages) throw std::system_error(ENOEXEC, std::generic_category());
+    if (!dsm::map_state_table()) throw std::system_error(errno, std::generic_category());
+    if (!diag::resolve_faults_by(&dsm::resolve_fault))
+        throw std::system_error(errno, std::generic_category());
+}
+
 // A place keeps it until the process ends, as checked code may run until then. `leaders`: of all
 // machines.
 void keep_copy(dsm::geometry const& chosen, std::vector<dsm::host_number> const& leaders,
                int descriptor) {
     static std::unique_ptr<dsm::carrier> s_carrier;
     if (worker_count() != 1) throw std::system_error(EBUSY, std::generic_category());
-    if (!dsm::has_state_table()) throw std::system_error(ENOEXEC, std::generic_category());
+    if (!dsm::has_state_table()) find_stores_by_faults();
     static_cast<void>(distance()); // global memory is there, too
     dsm::host_map map{
         static_cast<dsm::host_number>(tulle_here()), places_of_this_machine(), {}, nullptr};
@@ -94,7 +117,7 @@ void keep_copy(dsm::geometry const& chosen, std::vector<dsm::host_number> const&
         s_carrier = std::make_unique<dsm::carrier>(*messenger::endpoint_of_caller(), map.leaders);
         map.carrier = s_carrier.get();
     }
-    dsm::become_host(dsm::compiled_scheme(), chosen, map, descriptor);
+    dsm::become_host(chosen_scheme(), chosen, map, descriptor);
 }
 
 int open_there(invitation const& from) noexcept try {
@@ -122,8 +145,7 @@ int begin_machine(dsm::geometry const& chosen, numbers const& leaders) {
     return without_exceptions([&] {
         numbers const places = places_of_this_machine();
         os::shared_file const file = os::shared_file::create("tulle-coherent-memory");
-        if (!file.is_open() ||
-            !file.grow(dsm::file_size(dsm::compiled_scheme(), chosen, places.size())))
+        if (!file.is_open() || !file.grow(dsm::file_size(chosen_scheme(), chosen, places.size())))
             return -errno;
         invitation const call{chosen, getpid(), file.number()};
         keep_copy(chosen, leaders, file.number());

@@ -23,6 +23,8 @@ namespace {
 
 std::atomic<bool> g_busy{false}; // a handler is at work, and will end the process
 std::atomic<fault_explainer> g_explainer{nullptr};
+std::atomic<fault_resolver> g_resolver{nullptr};
+struct sigaction g_before {}; // what the handler has replaced: at first, the default action
 
 struct request {
     sched::worker const* on;
@@ -54,15 +56,19 @@ bool may_be_overflow(sched::worker const& w, fault const& f) noexcept {
            overflow_kind::none;
 }
 
-// Ends the process by the same signal, with the default action, when the handler returns: the
-// instruction faults again; or, if no instruction was the cause, the signal is sent again as it
-// came.
+// What would have come without the handler comes when it returns: the instruction faults again; or,
+// if no instruction was the cause, the signal is sent again as it came. By default it ends the
+// process.
 void end_as_without_us(int signal, siginfo_t* info) noexcept {
-    struct sigaction standard {};
-    standard.sa_handler = SIG_DFL;
-    ::sigaction(signal, &standard, nullptr);
+    ::sigaction(signal, &g_before, nullptr);
     bool const comes_again = info->si_code > 0 && info->si_code != SI_KERNEL;
     if (!comes_again) ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), os::thread_id(), signal, info);
+}
+
+bool is_resolved(std::uintptr_t address) noexcept {
+    // Pairs with resolve_faults_by.
+    fault_resolver const resolve = g_resolver.load(std::memory_order_acquire);
+    return resolve != nullptr && resolve(address);
 }
 
 void on_fault(int signal, siginfo_t* info, void* interrupted) {
@@ -70,6 +76,10 @@ void on_fault(int signal, siginfo_t* info, void* interrupted) {
     auto const& where = *static_cast<ucontext_t const*>(interrupted);
     sched::worker const* const w = sched::this_worker();
     bool const is_fault = info->si_code > 0 && info->si_code != SI_KERNEL;
+    if (is_fault && is_resolved(reinterpret_cast<std::uintptr_t>(info->si_addr))) {
+        errno = kept;
+        return;
+    }
     if (w != nullptr && is_fault) {
         request r{w,
                   {reinterpret_cast<std::uintptr_t>(info->si_addr), 0, arch::registers_of(where)},
@@ -93,6 +103,14 @@ bool is_ours(struct sigaction const& action) noexcept {
     return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &on_fault;
 }
 
+bool handle_faults() noexcept {
+    struct sigaction wanted {};
+    wanted.sa_sigaction = &on_fault;
+    wanted.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigfillset(&wanted.sa_mask);
+    return ::sigaction(SIGSEGV, &wanted, &g_before) == 0;
+}
+
 } // namespace
 
 void explain_overflows() noexcept {
@@ -100,19 +118,20 @@ void explain_overflows() noexcept {
     if (::sigaction(SIGSEGV, nullptr, &present) != 0 || is_ours(present) ||
         present.sa_handler != SIG_DFL)
         return;
-    struct sigaction wanted {};
-    wanted.sa_sigaction = &on_fault;
-    wanted.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigfillset(&wanted.sa_mask);
-    ::sigaction(SIGSEGV, &wanted, nullptr);
+    static_cast<void>(handle_faults());
 }
 
 void stop_explaining_overflows() noexcept {
     struct sigaction present {};
     if (::sigaction(SIGSEGV, nullptr, &present) != 0 || !is_ours(present)) return;
-    present = {};
-    present.sa_handler = SIG_DFL;
-    ::sigaction(SIGSEGV, &present, nullptr);
+    ::sigaction(SIGSEGV, &g_before, nullptr);
+}
+
+bool resolve_faults_by(fault_resolver resolve) noexcept {
+    struct sigaction present {};
+    if (::sigaction(SIGSEGV, nullptr, &present) != 0) return false;
+    g_resolver.store(resolve, std::memory_order_release); // pairs with is_resolved
+    return is_ours(present) || handle_faults();
 }
 
 void explain_others_by(fault_explainer explain) noexcept {

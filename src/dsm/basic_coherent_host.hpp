@@ -21,8 +21,9 @@ public:
     // As for basic_host_memory.
     basic_coherent_host(geometry const& chosen, host_map const& hosts, int descriptor,
                         std::uint64_t own_copy_at, std::uint8_t* states,
-                        outdated_copies outdated = outdated_copies::are_dropped)
-        : m_memory(chosen, hosts, descriptor, own_copy_at, states),
+                        outdated_copies outdated = outdated_copies::are_dropped,
+                        stores_are found = stores_are::checked)
+        : m_memory(chosen, hosts, descriptor, own_copy_at, states, found),
           m_protocol(m_memory, outdated) {}
 
     [[nodiscard]] memory& own() noexcept { return m_memory; }
@@ -67,6 +68,14 @@ public:
         if (last < first) return;
         line_number const line = first / TULLE_COHERENT_LINE;
         m_protocol.make_usable({line, last / TULLE_COHERENT_LINE - line + 1}, wanted);
+    }
+    // True: the fault was a store into a page that was not to be stored to, and is now.
+    [[nodiscard]] bool resolve_fault(std::uintptr_t address) noexcept {
+        if (!contains(address)) return false;
+        line_range const line{address / TULLE_COHERENT_LINE, 1};
+        if (!m_memory.faults_stores(m_memory.state_of(line.first))) return false;
+        m_protocol.make_usable(line, access_kind::store);
+        return true;
     }
     // A request of a host of another machine; see far_service.
     std::size_t serve(host_number from, std::byte const* request, std::byte* answer) noexcept {

@@ -31,8 +31,9 @@ void become_host(scheme by, geometry const& chosen, host_map const& hosts, int d
                                          reinterpret_cast<std::byte*>(states));
     else
         s_own = new host(chosen, hosts, descriptor, own_copy_at, states,
-                         by == scheme::refresh ? outdated_copies::are_refreshed
-                                               : outdated_copies::are_dropped);
+                         by == scheme::states ? outdated_copies::are_dropped
+                                              : outdated_copies::are_refreshed,
+                         by == scheme::pages ? stores_are::found_by_faults : stores_are::checked);
     s_is_host = true;
 }
 
@@ -62,6 +63,9 @@ void acquire() noexcept {
     if (s_own != nullptr) s_own->acquire();
 }
 // By the directory no line can be kept usable.
+bool resolve_fault(std::uintptr_t address) noexcept {
+    return s_own != nullptr && s_own->resolve_fault(address);
+}
 void make_loadable(std::uint64_t address) noexcept {
     if (s_own != nullptr) s_own->make_loadable(address);
 }

@@ -17,7 +17,8 @@
 
 namespace tulle::dsm {
 
-enum class scheme : std::uint8_t { states, directory, refresh }; // include/tulle/coherent_abi.h
+// How accesses are checked: as include/tulle/coherent_abi.h says, or not at all, and stores fault.
+enum class scheme : std::uint8_t { states, directory, refresh, pages };
 
 // Of the file that so many hosts of one machine map.
 [[nodiscard]] std::uint64_t file_size(scheme by, geometry const& chosen,
@@ -40,6 +41,9 @@ void share() noexcept;
 void share_held(line_range pages) noexcept;
 void release() noexcept;
 void acquire() noexcept;
+// After a fault at an address. True: it was a store of a program without checks, and may be done
+// now. In a handler of the signal.
+[[nodiscard]] bool resolve_fault(std::uintptr_t address) noexcept;
 void make_loadable(std::uint64_t address) noexcept;
 void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept;
 std::uint64_t access(far_access const& wanted, bool may_store) noexcept;

@@ -16,6 +16,7 @@ inline std::optional<scheme> s_compiled_scheme; // none: nothing has checks
     if (!s_compiled_scheme) s_compiled_scheme = by;
     return *s_compiled_scheme == by;
 }
+[[nodiscard]] inline bool has_checks() noexcept { return s_compiled_scheme.has_value(); }
 [[nodiscard]] inline scheme compiled_scheme() noexcept {
     return s_compiled_scheme.value_or(scheme::states);
 }

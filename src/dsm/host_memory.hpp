@@ -6,6 +6,7 @@
 
 #include "arch/line_blocks.hpp"
 #include "arch/vector_registers.hpp"
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "dsm/atomic_access.hpp"
 #include "dsm/far_memory.hpp"
@@ -13,12 +14,14 @@
 #include "dsm/shared_file.hpp"
 #include "dsm/words.hpp"
 #include "os/fixed_range.hpp"
+#include "os/memory.hpp"
 #include "os/shared_memory.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <system_error>
@@ -27,6 +30,10 @@
 #include <fcntl.h>
 
 namespace tulle::dsm {
+
+// How a host learns that its copy is about to be stored to: code asks before it stores, or pages
+// are protected against stores, and units are pages or more.
+enum class stores_are : std::uint8_t { checked, found_by_faults };
 
 // A World of the protocol. The lengths are those of logs.
 template <std::size_t Notices, std::size_t Fetches> class basic_host_memory {
@@ -41,8 +48,10 @@ public:
     // `states`: that of the first line.
     // Throws std::bad_alloc, std::system_error: a range cannot be mapped.
     basic_host_memory(geometry const& chosen, host_map const& hosts, int descriptor,
-                      std::uint64_t own_copy_at, std::uint8_t* states)
+                      std::uint64_t own_copy_at, std::uint8_t* states,
+                      stores_are found = stores_are::checked)
         : m_chosen(chosen),
+          m_is_protected(found == stores_are::found_by_faults),
           m_near_of(numbers_of(hosts.near, chosen.hosts)),
           m_file(chosen, hosts.near.size()),
           m_descriptor(os::shared_file::adopt(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0))),
@@ -69,8 +78,14 @@ public:
     [[nodiscard]] std::byte* copy_at(host_number host, line_number line) noexcept {
         return m_all.low() + m_near_of[host] * m_chosen.bytes + offset_of(line);
     }
+    // Where pages of it are protected, by a mapping whose pages are not.
     [[nodiscard]] std::byte* own_at(line_number line) noexcept {
-        return m_own.low() + static_cast<std::ptrdiff_t>(offset_of(line) - m_chosen.program_bytes);
+        return m_is_protected ? master_at(line) : used_at(line);
+    }
+    // Whether stores fault in lines of such a state.
+    [[nodiscard]] bool faults_stores(std::uint8_t state) const noexcept {
+        constexpr unsigned k_forbids = TULLE_COHERENT_NO_STORE | TULLE_COHERENT_NO_LOAD;
+        return m_is_protected && (state & k_forbids) != 0;
     }
 
     // --- what the protocol asks for
@@ -93,6 +108,7 @@ public:
         return m_states[line - m_chosen.first_line()];
     }
     void set_states(line_range lines, std::uint8_t state) noexcept {
+        if (m_is_protected) protect_for(lines, state);
         fill_bytes(m_states + (lines.first - m_chosen.first_line()), state, lines.count);
     }
     [[nodiscard]] std::uint32_t& mark_of(line_number line) noexcept {
@@ -316,6 +332,30 @@ private:
         return {first, std::min(at, end) - first};
     }
 
+    // Where the program has the own copy.
+    [[nodiscard]] std::byte* used_at(line_number line) noexcept {
+        return m_own.low() + static_cast<std::ptrdiff_t>(offset_of(line) - m_chosen.program_bytes);
+    }
+    // Before the lines have the state. Those that are protected as they should be are left alone.
+    void protect_for(line_range lines, std::uint8_t state) noexcept {
+        bool const faults = faults_stores(state);
+        auto const is_right = [&](line_number at) { return faults_stores(state_of(at)) == faults; };
+        for (line_number at = lines.first; at < lines.end();) {
+            line_number const first = at;
+            while (at < lines.end() && !is_right(at)) at += m_chosen.lines_of_unit;
+            if (at != first) protect({first, at - first}, faults);
+            while (at < lines.end() && is_right(at)) at += m_chosen.lines_of_unit;
+        }
+    }
+    void protect(line_range lines, bool faults) noexcept {
+        bool const done = os::allow_stores(used_at(lines.first), bytes_of(lines), !faults);
+        TULLE_CHECK(done,
+                    "coherent memory: pages cannot be protected (%s); a process may have %zu "
+                    "mappings (vm.max_map_count), and each run of pages that may be stored to is "
+                    "one",
+                    std::strerror(errno), os::mapping_limit());
+    }
+
     [[noreturn]] static void fail() {
         if (errno == ENOMEM) throw std::bad_alloc();
         throw std::system_error(errno, std::generic_category(), "coherent memory");
@@ -354,6 +394,7 @@ private:
     }
 
     geometry m_chosen;
+    bool m_is_protected;
     std::vector<std::uint32_t> m_near_of; // k_far: on another machine
     file m_file;
     os::shared_file m_descriptor;

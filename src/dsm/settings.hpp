@@ -8,6 +8,7 @@ namespace tulle::dsm {
 
 struct settings {
     bool is_private = false;        // each place has a copy of its own
+    bool by_pages = false;          // also of programs without checks
     std::uint64_t unit_bytes = 256; // as chosen
 };
 

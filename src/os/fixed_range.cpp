@@ -92,4 +92,8 @@ bool map_again(std::byte* from, std::byte* at, std::size_t bytes) noexcept {
     return made != -1;
 }
 
+bool allow_stores(std::byte* at, std::size_t bytes, bool allowed) noexcept {
+    return ::mprotect(at, bytes, allowed ? PROT_READ | PROT_WRITE : PROT_READ) == 0;
+}
+
 } // namespace tulle::os

@@ -57,5 +57,8 @@ private:
 // Whole pages of shared memory at `from` are to be found at `at`, too, in place of what is there.
 // False: errno says why. Exported for the faces of other interfaces.
 [[nodiscard]] TULLE_API bool map_again(std::byte* from, std::byte* at, std::size_t bytes) noexcept;
+// Whether stores into mapped pages fault. False: errno says why; ENOMEM also means that the process
+// has as many mappings as it may have.
+[[nodiscard]] TULLE_API bool allow_stores(std::byte* at, std::size_t bytes, bool allowed) noexcept;
 
 } // namespace tulle::os

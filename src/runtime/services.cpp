@@ -77,7 +77,8 @@ int prepare_memory(launch const& with) {
          static_cast<gmem::algorithm>(options.number(option_id::global_algorithm)),
          options.number(option_id::global_report) != 0,
          options.number(option_id::global_low) != 0});
-    dsm::set_settings({options.number(option_id::coherent) == base::k_coherent_private,
+    std::uint64_t const coherent = options.number(option_id::coherent);
+    dsm::set_settings({coherent != base::k_coherent_off, coherent == base::k_coherent_pages,
                        options.number(option_id::coherent_unit)});
     return 0;
 }

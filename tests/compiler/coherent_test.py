@@ -2,6 +2,7 @@
 """PARMACS programs of which each process has a copy of its own of shared memory, compiled by `tulle cc`, on one host and on the two hosts of
 scripts/two-hosts: what one stores the others see as they see it in one memory. `python3 coherent_test.py TULLE SOURCES`"""
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ PROGRAMS = {
     "objects": ["tests/compat/parmacs/objects.c.in", "tests/compat/parmacs/second_source.c.in"],
     "threads": ["tests/compat/parmacs/threads.c.in"],
     "hosts": ["tests/compat/parmacs/hosts.c.in"],
+    "pages": ["tests/compiler/pages.c.in"],
 }
 
 
@@ -76,7 +78,7 @@ class Private(Programs):
         self.passes(self.build("threads", "-O1", compiler=(TULLE, "cc", "--scheme=refresh", "--share-globals")), 2)
 
     def test_by_the_directory(self):
-        for name in PROGRAMS:
+        for name in ("coherent", "objects", "threads", "hosts"):
             program = self.build(name, "-O2", compiler=(TULLE, "cc", "--scheme=directory"))
             for places in (2, 4):
                 with self.subTest(name, places=places):
@@ -98,8 +100,22 @@ class Private(Programs):
         self.assertEqual(done.returncode, 134, done.stderr)
         self.assertIn(f"tulle: parmacs: MAIN_INITENV: {message}", done.stderr)
 
+    def test_by_the_protection_of_pages(self):
+        for name in ("objects", "pages"):
+            program = self.build(name, "-O2", compiler=("cc",))
+            for places in (2, 4):
+                with self.subTest(name, places=places):
+                    done = run([TULLE, "run", "-n", places, "--", program, places], TULLE_COHERENT="pages")
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_other_faults_end_a_program_with_protected_pages(self):
+        done = run([TULLE, "run", "-n", 2, "--", self.build("pages", compiler=("cc",)), 2, "fault"], TULLE_COHERENT="pages")
+        self.assertEqual(done.returncode, 128 + signal.SIGSEGV, done.stderr)
+        self.assertIn("before the fault\n", done.stderr)
+
     def test_what_cannot_be_is_said(self):
-        self.refused(self.build("coherent", compiler=("cc",)), "with TULLE_COHERENT=private the program has to be compiled by tulle cc")
+        self.refused(self.build("coherent", compiler=("cc",)),
+                     "with TULLE_COHERENT=private the program has to be compiled by tulle cc; with TULLE_COHERENT=pages it need not")
         program = self.build("coherent", "-O2")
         self.refused(program, "TULLE_COHERENT_UNIT is no power of two", TULLE_COHERENT_UNIT="192")
         self.assertEqual(run([program, 2]).returncode, 0)  # without copies
@@ -173,6 +189,14 @@ class OverHosts(Programs):
         for places in (2, 4):
             done = self.on_two(program, places)
             self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_by_the_protection_of_pages(self):
+        programs = [self.build(name, "-O2", compiler=("cc",)) for name in ("objects", "pages")]
+        for flavour in self.flavours:
+            for program, places in zip(programs, (2, 4)):
+                with self.subTest(flavour, places=places):
+                    done = self.on_two(program, places, flavour, TULLE_COHERENT="pages")
+                    self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_directory_is_for_one_host(self):
         done = self.on_two(self.build("objects", "-O1", compiler=(TULLE, "cc", "--scheme=directory")), 2)

@@ -7,9 +7,10 @@
  * and C++20.
  *
  * Places on several hosts have each a copy, with a single worker, and so do places of one host with
- * the option `coherent` = private, as if each were a host of its own. Otherwise, if all are on one
- * host, they have one copy, all functions but those that allocate do nothing, and any compiler will
- * do. A place that dies ends the program, as what it has stored is lost.
+ * the option `coherent` = private or pages, as if each were a host of its own; with pages a source
+ * need not be compiled by `tulle cc`: stores are found by the protection of pages. Otherwise, if
+ * all are on one host, they have one copy, all functions but those that allocate do nothing, and
+ * any compiler will do. A place that dies ends the program, as what it has stored is lost.
  * Contexts: threads of Tulle, one at a time at a place; those that begin, allocate and free may
  * wait. Errors are negative errno values. */
 #ifndef TULLE_COHERENT_MEMORY_H
@@ -25,7 +26,8 @@ extern "C" {
 
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
  * memory (the option global_memory). Again: nothing. -EBUSY: a place has several workers. -EINVAL:
- * coherent_unit is no power of two. -ENOEXEC: nothing of the program was compiled by `tulle cc`.
+ * coherent_unit is no power of two. -ENOEXEC: nothing of the program was compiled by `tulle cc`,
+ * and the option `coherent` is not `pages`.
  * -EXDEV, -EUSERS: it was compiled with --scheme=directory, and places are on several hosts, or
  * more than 63. -ENOMEM, -EEXIST, others: it cannot be mapped. */
 TULLE_API int tulle_coherent_begin(void);

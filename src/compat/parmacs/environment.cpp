@@ -97,10 +97,15 @@ void take_in(int place, world& shared, char const* macro) {
 void begin_coherence() {
     if (!spans_machines() && !has_private_copies()) return; // one memory
     int const error = tulle_coherent_begin();
-    char const* const why = spans_machines() ? "on several hosts" : "with TULLE_COHERENT=private";
+    char const* const why = spans_machines()        ? "on several hosts"
+                            : has_copies_by_pages() ? "with TULLE_COHERENT=pages"
+                                                    : "with TULLE_COHERENT=private";
     if (error == -EBUSY)
         fail("MAIN_INITENV: %s a process has one worker: leave out TULLE_WORKERS", why);
-    if (error == -ENOEXEC) fail("MAIN_INITENV: %s the program has to be compiled by tulle cc", why);
+    if (error == -ENOEXEC)
+        fail("MAIN_INITENV: %s the program has to be compiled by tulle cc; with "
+             "TULLE_COHERENT=pages it need not",
+             why);
     if (error == -EXDEV)
         fail("MAIN_INITENV: the program was compiled with --scheme=directory, by which processes "
              "reach each other's copies, and these are on several hosts: compile it without");

@@ -32,7 +32,10 @@ bool is_chosen(char const* option, char const* value, bool otherwise) noexcept {
 
 } // namespace
 
-bool has_private_copies() noexcept { return is_chosen("TULLE_COHERENT", "private", false); }
+bool has_private_copies() noexcept {
+    return is_chosen("TULLE_COHERENT", "private", false) || has_copies_by_pages();
+}
+bool has_copies_by_pages() noexcept { return is_chosen("TULLE_COHERENT", "pages", false); }
 
 bool may_have_more_places() noexcept {
     bool const is_one_group = is_chosen("TULLE_GLOBAL_GROUP", "all", true);

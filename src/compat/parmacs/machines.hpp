@@ -11,6 +11,8 @@ inline bool s_spans_machines = false; // written by look_at_machines
 [[nodiscard]] inline bool spans_machines() noexcept { return s_spans_machines; }
 // The option `coherent`: as if each process were on a machine of its own.
 [[nodiscard]] bool has_private_copies() noexcept;
+// Also where the program was not compiled by tulle cc.
+[[nodiscard]] bool has_copies_by_pages() noexcept;
 // Whether processes may be begun besides those of the start: there is one memory, and the place
 // that manages it is there from the start.
 [[nodiscard]] bool may_have_more_places() noexcept;
