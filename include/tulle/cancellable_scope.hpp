@@ -16,9 +16,9 @@
 namespace tulle {
 
 // A tulle::scope that can be cancelled; used by the thread that made it, but for request_stop().
-// When it is cancelled, threads that have not started do not start;
-// others end when they check the token, or wait with it. An exception that leaves a thread
-// cancels the scope.
+// Its threads make scopes of their own, with its token. When it is cancelled, threads that have not
+// started do not start; others end when they check the token, or wait with it. An exception that
+// leaves a thread cancels the scope.
 class cancellable_scope {
 public:
     // Errors: std::bad_alloc.

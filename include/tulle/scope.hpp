@@ -16,6 +16,9 @@ namespace detail {
 // Gives back large deques that a burst of children has opened.
 TULLE_API TULLE_COLD void close_empty_deques_cold() noexcept;
 
+// Ends the program where this deque, which has children of a scope, is not the caller's.
+TULLE_API TULLE_COLD void check_scope_cold(deque_front const* of_scope) noexcept;
+
 // The record of a child without a result. A large callable lies on the heap.
 template <class F> struct scope_body {
     static constexpr bool k_in_record = fits_inline<F, k_body_size>;
@@ -48,7 +51,8 @@ template <class F> struct scope_body {
 
 } // namespace detail
 
-// Not copied, not moved; used by the thread that made it.
+// Not copied, not moved; used by the thread that made it: its threads make scopes of their own, or
+// spawn into a spawn_group.
 class scope {
 public:
     scope() noexcept = default;
@@ -98,7 +102,10 @@ private:
     };
 
     TULLE_COLD void begin_run(detail::deque_front* deque, detail::record* slot) {
-        if (m_run.begin != m_run.end) m_older.push_back(m_run);
+        if (m_run.begin != m_run.end) {
+            detail::check_scope_cold(m_run.deque);
+            m_older.push_back(m_run);
+        }
         m_run = {deque, slot, slot};
     }
     void join_runs(bool cancel) {

@@ -26,7 +26,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <sstream>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include <sys/syscall.h>
@@ -49,6 +51,13 @@ stack::guard_choice guard_choice_of(std::uint64_t word) noexcept {
         case base::k_guard_none: return stack::guard_choice::none;
         default: return stack::guard_choice::automatic;
     }
+}
+
+// Each line is about one variable.
+void warn_of_refused(base::option_error const& variables) {
+    if (!variables) return;
+    std::istringstream lines(*variables);
+    for (std::string line; std::getline(lines, line);) base::warn("%s", line.c_str());
 }
 
 // What `start` returns, or ENOMEM.
@@ -190,7 +199,7 @@ void instance::after_process_fork(bool in_child) noexcept {
 instance::instance() {
     if (int const error = pthread_atfork(&on_fork, &on_fork_in_parent, &on_fork_in_child))
         base::fatal("cannot register for fork: %s", std::strerror(error));
-    if (auto const refused = m_options.read_environment()) base::warn("%s", refused->c_str());
+    warn_of_refused(m_options.read_environment());
 }
 
 start_result instance::start(bool adopt_caller) {
@@ -314,7 +323,7 @@ base::option_error instance::set_option(std::string_view name, std::string_view 
 void instance::forget_options() {
     std::lock_guard const held(m_lock);
     m_options = {};
-    if (auto const refused = m_options.read_environment()) base::warn("%s", refused->c_str());
+    warn_of_refused(m_options.read_environment());
 }
 
 } // namespace tulle::runtime
@@ -341,13 +350,18 @@ void initialize(options const& chosen) {
     char call[96] = "tulle::initialize"; // needs no memory, of which there may be none
     if (result.failed != nullptr)
         std::snprintf(call, sizeof call, "tulle::initialize: cannot start %s", result.failed);
+    else if (result.error == EALREADY)
+        std::strcpy(call, "tulle::initialize: the run time has started, perhaps by an earlier use");
+    else if (result.error == EINVAL)
+        std::strcpy(call, "tulle::initialize: workers or stack_size are out of range");
     base::check_error(result.error, call);
 }
 
 void finalize() {
     int const error = runtime::the().stop();
-    base::check_error(error, error == EBUSY ? ("tulle::finalize: " + live_threads()).c_str()
-                                            : "tulle::finalize");
+    if (error == EBUSY) base::throw_error(error, ("tulle::finalize: " + live_threads()).c_str());
+    base::check_error(error, error == EINVAL ? "tulle::finalize: the run time does not run"
+                                             : "tulle::finalize: this thread has not initialized");
 }
 
 std::string live_threads() { return runtime::the().describe_live_threads(); }
@@ -362,7 +376,13 @@ int worker_slot_count() { return sched::running_scheduler().most_workers(); }
 
 void set_worker_count(int wanted) {
     static_cast<void>(sched::this_fiber());
-    base::check_error(runtime::instance::set_workers(wanted), "tulle::set_worker_count");
+    int const error = runtime::instance::set_workers(wanted);
+    if (error == EINVAL)
+        base::throw_error(error, ("tulle::set_worker_count: " + std::to_string(wanted) +
+                                  " is not from 0 to " + std::to_string(max_worker_count()) +
+                                  " (the option max_workers)")
+                                     .c_str());
+    base::check_error(error, "tulle::set_worker_count");
 }
 
 void want_cpus(cpu_wish const& wanted) {

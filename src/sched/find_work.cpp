@@ -7,9 +7,9 @@
 //   deques; of guests
 //   threads: placed on its shepherd; without a stack; injected there; ready on its shepherd's
 //   workers; then of each other shepherd, injected ones and ready ones
-// Once in k_decisions_per_probe decisions, timers, the threads of others and then their records
-// come before its own work, so that nothing waits for ever behind a ready queue that is never
-// empty.
+// Once in k_decisions_per_probe decisions, and when the watcher asks for it, timers, the threads of
+// others and then their records come before its own work, so that nothing waits for ever behind a
+// ready queue that is never empty, or for long behind records that never run out.
 #include "sched/find_work.hpp"
 
 #include "os/clock.hpp"
@@ -183,6 +183,10 @@ work probe_once(worker& w) noexcept {
         w.burst.add(w.decisions.value(), fired);
     if (TULLE_UNLIKELY(!reserve_spare(w))) return work::of_ready(s.shortage().take_started(w));
     if (runnable* const r = s.take_local(w)) return work::of_ready(r);
+    if (TULLE_UNLIKELY(w.probe.is_set())) {
+        w.probe.clear();
+        if (runnable* const r = s.take_shared(w)) return work::of_ready(r);
+    }
     if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);
     return work::of_ready(s.take_shared(w));
 }
@@ -192,7 +196,7 @@ namespace {
 // What waits behind a ready queue that is never empty.
 work probe_others_first(worker& w) noexcept {
     scheduler& s = *w.owner;
-    w.probe_due = false;
+    w.probe.clear();
     if (w.start_next != nullptr) return {};
     if (s.active().is_surplus(w) && !s.active().stand_by(w)) return work::to_stop();
     w.is_idle.store(false, std::memory_order_relaxed); // relaxed: a hint for the watcher
@@ -222,7 +226,7 @@ work take_awaited(worker& w) noexcept {
 
 work find_work(worker& w) noexcept {
     scheduler& s = *w.owner;
-    if (w.decisions.advance() % k_decisions_per_probe == 0 || w.probe_due) {
+    if (w.decisions.advance() % k_decisions_per_probe == 0 || w.probe.is_set()) {
         if (s.is_deterministic()) return s.deterministic().next(w);
         work const found = probe_others_first(w);
         if (found) return found;

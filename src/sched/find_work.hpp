@@ -13,7 +13,8 @@ struct runnable;
 struct worker;
 
 // A worker that always finds something in its own queues asks for timers and for the work of others
-// once in so many decisions, so that nothing waits for ever behind a busy queue.
+// once in so many decisions, so that nothing waits for ever behind a busy queue. Where each of
+// these takes long, the watcher asks it to do so at its next decision (worker.hpp).
 inline constexpr std::uint32_t k_decisions_per_probe = 61;
 
 // One of: nothing, a ready thread, a stolen record, the order to stop.

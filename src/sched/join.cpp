@@ -170,6 +170,15 @@ void close_empty_deques_cold() noexcept {
         scheduler::instance().close_newest_deque(f);
 }
 
+void check_scope_cold(deque_front const* of_scope) noexcept {
+    record_deque const* deque = this_worker()->current->records;
+    while (deque != nullptr && deque != of_scope) deque = deque->older;
+    if (deque == nullptr)
+        base::fatal(
+            "a thread spawns into a scope that it has not made; let it make one of its own, "
+            "or spawn into a tulle::spawn_group");
+}
+
 std::exception_ptr caught_exception() noexcept {
     std::exception_ptr caught = std::current_exception();
     if (caught == nullptr) {

@@ -46,7 +46,8 @@ TULLE_INLINE void go_on_with(fiber* waiter) noexcept {
 // deque is not kept.
 TULLE_COLD void clean_deques(fiber& f) noexcept {
     if (!discard_joined_records(f))
-        base::fatal("a thread ends with forked threads that it has not joined");
+        base::fatal("a thread ends with forked threads that it has not joined; did it spawn into a "
+                    "scope that another one has made?");
     if (f.records->older != nullptr) scheduler::instance().close_deques(f);
 }
 

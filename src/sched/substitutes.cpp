@@ -34,6 +34,7 @@ bool active_workers::add_substitute(shepherd& home) noexcept try {
     if (m_scheduler.revive(m_scheduler.m_registry.core_of(*w)) != 0) return false;
     // relaxed: the change of m_limit follows.
     w->is_substitute.store(true, std::memory_order_relaxed);
+    w->probe.set(); // it comes for threads that wait
     count_anew(m_limit.number());
     m_limit.tell_all();
     return true;

@@ -109,14 +109,14 @@ TULLE_COLD void resume_with_care(fiber& f, bool is_at_home) noexcept {
 // A thread of the ready queue that can be switched to at once.
 fiber* next_fiber(worker& w) noexcept {
     // The loop probes for other work first.
-    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe_due = true;
-    if (TULLE_UNLIKELY(w.probe_due)) return nullptr;
+    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe.set();
+    if (TULLE_UNLIKELY(w.probe.is_set())) return nullptr;
     return static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
 }
 
 TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
     if (w.run != nullptr) return w.run->yield();
-    if (w.probe_due || w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
+    if (w.probe.is_set() || w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
 }
 
 } // namespace
@@ -175,8 +175,8 @@ void yield() noexcept {
     // A placed thread waits elsewhere.
     bool const may_rotate =
         self.shepherd < 0 && (self.records == nullptr || !self.records->looks_stealable());
-    if (TULLE_UNLIKELY(w->decisions.advance() % k_decisions_per_probe == 0)) w->probe_due = true;
-    if (TULLE_LIKELY(may_rotate && !w->probe_due)) {
+    if (TULLE_UNLIKELY(w->decisions.advance() % k_decisions_per_probe == 0)) w->probe.set();
+    if (TULLE_LIKELY(may_rotate && !w->probe.is_set())) {
         if (runnable* const next = w->ready.begin_rotation(self, runnable_kind::fiber)) {
             // If only this worker may run the next one, another could run this one now.
             bool const tell = next->bound && w->owner->idle().somebody_sleeps();

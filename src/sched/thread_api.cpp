@@ -202,8 +202,8 @@ bool may_yield_to_one(worker& w) noexcept {
     if (w.is_guest() || w.current->shepherd >= 0 || w.run != nullptr || !stands_on_thread(w) ||
         w.owner->shortage().is_on())
         return false;
-    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe_due = true;
-    if (w.probe_due || !reserve_spare(w)) return false;
+    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe.set();
+    if (w.probe.is_set() || !reserve_spare(w)) return false;
     if (w.spares.size() < 2) {
         fiber* const second = w.owner->make_loop_fiber(w);
         if (second == nullptr) return false;

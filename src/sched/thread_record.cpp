@@ -10,6 +10,7 @@
 
 #include <tulle/detail/caught_exception.hpp>
 
+#include <cstring>
 #include <new>
 
 namespace tulle::sched {
@@ -74,10 +75,37 @@ void free_shared_records() noexcept {
     while (s_shared.take(bundle)) delete_blocks(bundle);
 }
 
+namespace {
+
+// In a handler. `name`: the thread's, in quotes and behind a blank, or nothing.
+[[noreturn]] TULLE_COLD void end_of_uncaught(char const* name) noexcept {
+    base::fatal(
+        "a detached thread%s ended with an exception: %s; nobody joins it, so it has to catch "
+        "what it throws",
+        name, detail::caught_message());
+}
+
+[[noreturn]] TULLE_COLD void end_of_uncaught_in(thread_id id) noexcept {
+    char quoted[64] = " \"";
+    if (!copy_name(id, quoted + 2, sizeof quoted - 3)) end_of_uncaught("");
+    std::strcat(quoted, "\"");
+    end_of_uncaught(quoted);
+}
+
+[[noreturn]] TULLE_COLD void end_of_dropped(std::exception_ptr const& exception) noexcept {
+    try {
+        std::rethrow_exception(exception);
+    } catch (...) {
+        end_of_uncaught("");
+    }
+}
+
+} // namespace
+
 void drop_reference(thread_record& t) noexcept {
     if (!detail::drop_reference(t.references)) return;
     if (t.close != nullptr) {
-        if (t.exception != nullptr) base::fatal("a detached thread ended with an exception");
+        if (t.exception != nullptr) end_of_dropped(t.exception);
         t.close(&t);
     }
     free_record(t);
@@ -85,13 +113,13 @@ void drop_reference(thread_record& t) noexcept {
 
 namespace {
 
-void run_body(thread_record& t, bool detached) noexcept {
+// The record of a detached thread is gone when its function has begun.
+void run_body(thread_record& t, bool detached, thread_identity const& own) noexcept {
     try {
         t.run(&t);
     } catch (...) {
         std::exception_ptr caught = detail::caught_exception();
-        // Its record is gone.
-        if (detached) base::fatal("a detached thread ended with an exception");
+        if (detached) end_of_uncaught_in(own.id);
         t.exception = std::move(caught);
     }
 }
@@ -121,7 +149,7 @@ fiber* run_thread(thread_record& t) noexcept {
     thread_frame frame{on->frame, t.id, static_cast<std::uint8_t>(t.named), t.site,
                        detached ? nullptr : &t};
     on->frame = &frame;
-    run_body(t, detached);
+    run_body(t, detached, frame);
     if (frame.at_end != 0) end_frame(frame);
     on->frame = frame.outer;
     worker& w = *this_worker();

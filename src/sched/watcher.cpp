@@ -169,7 +169,14 @@ watcher::findings watcher::judge_all(std::uint64_t now) noexcept {
         if (state == stuck_state::in_kernel || (state == stuck_state::computes && found.waits))
             m_stuck.push_back(w);
     }
+    if (found.waits || m_scheduler->queues().has_injected()) ask_to_probe();
     return found;
+}
+
+// A worker that comes back to the scheduler now and then is not stuck, but may find records to run
+// each time, and comes to threads that wait only when there are none.
+void watcher::ask_to_probe() noexcept {
+    for (worker_remote* const w : m_scheduler->workers()) w->probe.set();
 }
 
 void watcher::substitute(std::uint64_t now) noexcept {

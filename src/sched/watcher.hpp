@@ -3,8 +3,8 @@
 //   as many workers as are wanted neither sit in the kernel nor compute for long while something is
 //   ready
 // It finds workers that have not come back to the scheduler (stuck_judge.hpp) and lets others run
-// in their place. It expires timers that are late, and lets main go on elsewhere when its own
-// worker is stuck.
+// in their place. It expires timers that are late, lets main go on elsewhere when its own worker is
+// stuck, and asks workers that come back, but always have records to run, to probe for threads.
 // It runs no threads. It sleeps
 //   long             while a worker sleeps: that one finds whatever becomes ready, and expires the
 //                    timers; whoever wakes the last sleeper wakes the watcher, too
@@ -81,6 +81,7 @@ private:
     [[nodiscard]] bool events_are_unwatched() const noexcept;
     void note(worker_remote& w, stuck_state state, stuck_state before, int call,
               std::uint64_t now) noexcept;
+    void ask_to_probe() noexcept;
     void substitute(std::uint64_t now) noexcept;
     void free_main_if_stuck() noexcept;
     void expire_late_timers(std::uint64_t now) noexcept;

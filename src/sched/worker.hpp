@@ -73,6 +73,18 @@ private:
     std::atomic<std::uint32_t> m_count{0};
 };
 
+// The next decision of a worker probes for timers and the work of others first. Set by the worker,
+// and by the watcher where something waits. relaxed: one that is missed comes again.
+class probe_request {
+public:
+    void set() noexcept { m_is_set.store(true, std::memory_order_relaxed); }
+    void clear() noexcept { m_is_set.store(false, std::memory_order_relaxed); }
+    [[nodiscard]] bool is_set() const noexcept { return m_is_set.load(std::memory_order_relaxed); }
+
+private:
+    std::atomic<bool> m_is_set{false};
+};
+
 // Threads that became ready together: whose time had come when the worker last expired timers in a
 // search, or whose events had come when it took them; and those that it then took from a worker of
 // which this is true. Written by the worker only. A hint; relaxed: it saves searches.
@@ -141,6 +153,7 @@ struct alignas(128) worker_remote {
     bool gathers_events = false;                    // nobody is told yet; likewise
     std::uint32_t gathered = 0;                     // threads, by its own OS thread
     progress_count decisions;                       // of the scheduler; written by the worker only
+    probe_request probe;                            // its next decision
     ready_burst event_burst;                        // of events; find_work.cpp
     ready_burst burst;                              // of timers; find_work.cpp
     ready_queue ready;                              // its ready threads
@@ -200,8 +213,6 @@ struct alignas(128) worker_core {
     post_action post;
     void* exception_globals = nullptr; // of its OS thread
     void* thread_pointer = nullptr;    // of its OS thread; guests: null, they switch to nobody
-    // The next decision probes for timers and the work of others first.
-    bool probe_due = false;
     // A thread that is spawned here goes to `ready`; not for a guest.
     bool keeps_spawned;
     std::uint32_t most_unstarted = UINT32_MAX; // in `ready`, as settings say

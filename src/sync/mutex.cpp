@@ -51,11 +51,14 @@ void mutex::set_owner_outlined() noexcept { m_owner.store(self(), std::memory_or
 
 void mutex::clear_owner_outlined() noexcept {
     unsigned long long const owner = m_owner.load(std::memory_order_relaxed);
+    if (owner == 0)
+        base::fatal("mutex %p is unlocked by thread %llu, but nobody holds it",
+                    static_cast<void const*>(this), self());
     if (owner != self())
-        base::fatal("mutex %p is unlocked by thread %llu, but thread %llu holds it (0: nobody); "
-                    "unlock it where it was "
-                    "locked",
-                    static_cast<void const*>(this), self(), owner);
+        base::fatal(
+            "mutex %p is unlocked by thread %llu, but thread %llu holds it; unlock it where "
+            "it was locked",
+            static_cast<void const*>(this), self(), owner);
     m_owner.store(0, std::memory_order_relaxed);
 }
 

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "preload.hpp"
 
+#include "base/error.hpp"
 #include "command.hpp"
+#include "process.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
+
+#include <elf.h>
 
 namespace tulle::tool {
 
@@ -52,6 +58,23 @@ void preload(preloaded const& wanted) {
     setenv(k_preload, libraries.c_str(), 1);
 }
 
+// A program of this machine that no dynamic linker starts, which would load the library.
+bool is_static(fs::path const& program) {
+    std::ifstream file(program, std::ios::binary);
+    Elf64_Ehdr head{};
+    if (!file.read(reinterpret_cast<char*>(&head), sizeof head) ||
+        std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+        head.e_phentsize != sizeof(Elf64_Phdr))
+        return false;
+    file.seekg(static_cast<std::streamoff>(head.e_phoff));
+    for (int k = 0; k < head.e_phnum; ++k) {
+        Elf64_Phdr part{};
+        if (!file.read(reinterpret_cast<char*>(&part), sizeof part)) return false;
+        if (part.p_type == PT_INTERP) return false;
+    }
+    return true;
+}
+
 } // namespace
 
 void preload_ucontext(bool without_masks) {
@@ -59,6 +82,14 @@ void preload_ucontext(bool without_masks) {
     setenv("TULLE_UCONTEXT_MASKS", without_masks ? "0" : "1", 1);
 }
 
-void preload_pthreads() { preload(k_pthreads); }
+// It may well start others, so it is not refused.
+void preload_pthreads(std::string const& program) {
+    preload(k_pthreads);
+    bool const is_path = program.find('/') != std::string::npos;
+    if (is_static(is_path ? fs::path(program) : find_program(program).value_or(fs::path())))
+        base::warn("run: --pthreads: %s is linked statically, so its threads stay those of the C "
+                   "library, unless it was linked with tulle-pthread.options",
+                   program.c_str());
+}
 
 } // namespace tulle::tool

@@ -159,7 +159,7 @@ int run(run_request const& request) {
     check_places(request, table);
     fix_addresses(table);
     if (!request.ucontext.empty()) preload_ucontext(request.ucontext == k_no_masks);
-    if (request.pthreads) preload_pthreads();
+    if (request.pthreads) preload_pthreads(request.words.front());
     if (request.explore != 0) return explore_seeds(request, table);
     if (!request.place_of_job.empty())
         return run_job_place(request.words, tagging_of(request.place_of_job), request.has_input,

@@ -60,7 +60,7 @@ void deterministic_run::begin(worker& w, std::uint64_t seed, std::uint64_t first
     m_has_warned.store(false, std::memory_order_relaxed);
     w.run = this;
     // It stays set: only probe_others_first() takes it back, which is not called in this mode.
-    w.probe_due = true;
+    w.probe.set();
 }
 
 void deterministic_run::end(worker& w) noexcept {

@@ -4,7 +4,7 @@
 //   points    fork, join, spawn, yield and every call on a synchronisation object ask whether
 //             another thread goes first (<tulle/schedule_point.hpp>). Deques are opened as if there
 //             were no membarrier, so that each fork and join takes its cold path
-//   choice    `probe_due` stays set at the worker, so that each wait ends in the loop, and the loop
+//   choice    `probe` stays set at the worker, so that each wait ends in the loop, and the loop
 //             here; what is ready anywhere is gathered, and one of all is taken. Records are
 //             candidates, too: the oldest of each suspended stack
 //   clock     each step takes a microsecond; when nothing is ready, it is the time of the next

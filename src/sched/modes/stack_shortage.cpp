@@ -34,7 +34,8 @@ record_deque* oldest_left(record_deque* newest) noexcept {
 void clear_floor(fiber& f, record_deque& floor) noexcept {
     for (;; scheduler::instance().close_newest_deque(f)) {
         if (!discard_joined_records(*f.records))
-            base::fatal("a thread ends with forked threads that it has not joined");
+            base::fatal("a thread ends with forked threads that it has not joined; did it spawn "
+                        "into a scope that another one has made?");
         if (f.records == &floor) return;
     }
 }

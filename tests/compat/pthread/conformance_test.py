@@ -109,6 +109,18 @@ class Loading(unittest.TestCase):
             done = run(os.path.join(folder, "bin", "tulle"), "run", "--pthreads", "sh", "-c", "echo $LD_PRELOAD")
             self.assertIn(os.path.realpath(folder), os.path.realpath(done.stdout.strip()))
 
+    def test_a_program_that_is_linked_statically_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program, source = os.path.join(folder, "prog"), os.path.join(folder, "prog.c")
+            pathlib.Path(source).write_text("int main(void) { return 3; }\n", encoding="utf-8")
+            if subprocess.run(["cc", "-static", source, "-o", program], capture_output=True, check=False).returncode != 0:
+                self.skipTest("there is no C library for programs that are linked statically")
+            done = run(*WAY, program)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(f"tulle: warning: run: --pthreads: {program} is linked statically", done.stderr)
+            done = run(*WAY, "sh", "-c", "exit 4")
+            self.assertEqual((done.returncode, done.stderr), (4, ""))
+
     def test_without_the_library_it_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(os.path.join(folder, "bin"))

@@ -128,4 +128,19 @@ TEST_P(scope_test, scope_in_a_destructor_while_unwinding_runs_its_children) {
     EXPECT_EQ(ran, 20);
 }
 
+void spawn_into_the_scope_of_another() {
+    tulle::initialize({.workers = 1});
+    tulle::scope s;
+    s.spawn([] {});
+    // on a stack of its own, not as a call of its joiner
+    tulle::spawn(tulle::attributes{.stack_size = 64 * 1024}, [&s] { s.spawn([] {}); }).join();
+}
+
+TEST(scope_death_test, a_scope_is_used_by_the_thread_that_made_it) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(spawn_into_the_scope_of_another(),
+                 "tulle: a thread spawns into a scope that it has not made; let it make one of its "
+                 "own, or spawn into a tulle::spawn_group");
+}
+
 } // namespace

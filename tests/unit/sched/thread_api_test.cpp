@@ -405,7 +405,9 @@ TEST_F(placement_test, stack_of_a_placed_thread_is_free_for_others) {
 
 void throw_detached() {
     initialize({.workers = 1});
-    spawn_detached([] { throw 1; });
+    attributes how;
+    how.name = "reader";
+    spawn_detached(how, [] { throw std::runtime_error("no such file"); });
     for (;;) this_thread::yield();
 }
 
@@ -422,8 +424,10 @@ void throw_when_detached_later() {
 
 TEST(thread_death_test, detached_thread_ends_with_an_exception) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH(throw_detached(), "tulle: a detached thread ended with an exception");
-    EXPECT_DEATH(throw_when_detached_later(), "tulle: a detached thread ended with an exception");
+    EXPECT_DEATH(throw_detached(),
+                 "tulle: a detached thread \"reader\" ended with an exception: no such file; ");
+    EXPECT_DEATH(throw_when_detached_later(),
+                 "tulle: a detached thread ended with an exception: an exception that is not a ");
 }
 
 #if !defined(TULLE_ANNOTATE_ADDRESS) && !defined(TULLE_ANNOTATE_THREAD) // they know first

@@ -128,6 +128,22 @@ TEST_P(watcher_test, a_timed_wait_of_main_ends_while_all_workers_compute) {
     join_busy();
 }
 
+// Each of them is done so soon that no worker counts as one that computes.
+TEST_P(watcher_test, timed_waits_of_main_end_while_there_are_records_to_steal) {
+    auto const last = clock::now() + k_busy;
+    std::function<void(int)> const compute_tree = [&](int depth) {
+        auto const end = clock::now() + 2ms;
+        while (clock::now() < end) {}
+        if (depth == 0 || done || clock::now() > last) return;
+        parallel_invoke([&] { compute_tree(depth - 1); }, [&] { compute_tree(depth - 1); });
+    };
+    busy.push_back(spawn([&] { compute_tree(30); }));
+    auto const begin = clock::now();
+    for (int i = 0; i < 10; ++i) EXPECT_FALSE(busy.front().join_for(50ms));
+    EXPECT_LT(clock::now() - begin, k_too_late);
+    join_busy();
+}
+
 TEST_P(watcher_test, a_deadline_of_a_token_ends_a_foreign_wait_while_all_workers_compute) {
     compute();
     std::thread foreign([this] {

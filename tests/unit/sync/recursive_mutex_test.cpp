@@ -50,7 +50,14 @@ TEST(recursive_mutex, tells_a_thread_that_unlocks_what_another_one_holds) {
     tulle::recursive_mutex m;
     EXPECT_DEATH(
         m.unlock(),
-        "tulle: recursive mutex 0x[0-9a-f]+ is unlocked by thread [0-9]+, but thread 0 holds it");
+        "tulle: recursive mutex 0x[0-9a-f]+ is unlocked by thread [0-9]+, but nobody holds it");
+    auto const unlock_what_main_holds = [&m] {
+        m.lock();
+        tulle::spawn([&m] { m.unlock(); }).join();
+    };
+    EXPECT_DEATH(
+        unlock_what_main_holds(),
+        "is unlocked by thread [0-9]+, but thread [0-9]+ holds it; unlock it where it was");
 }
 
 } // namespace
