@@ -155,9 +155,11 @@ chosen_checks chosen_checks::read() {
     return {words == "all" || words == "loads", words == "all" || words == "stores"};
 }
 
-bool checks_by_directory() {
+scheme chosen_scheme() {
     char const* const text = std::getenv("TULLE_COHERENT_SCHEME");
-    return text != nullptr && StringRef(text) == "directory";
+    StringRef const word = text == nullptr ? "" : text;
+    if (word == "directory") return scheme::directory;
+    return word == "races" ? scheme::races : scheme::states;
 }
 
 bool is_private(Value const* pointer) {

@@ -35,9 +35,9 @@ struct chosen_checks {
     static chosen_checks read();
 };
 
-// Whether accesses are checked by the directory, as TULLE_COHERENT_SCHEME says (directory), or by
-// states.
-bool checks_by_directory();
+// How accesses are checked, as TULLE_COHERENT_SCHEME says: states, directory or races.
+enum class scheme { states, directory, races };
+scheme chosen_scheme();
 
 // Whether a pointer can only lead to memory that is no coherent one: the stack, variables of the
 // program, blocks of malloc.

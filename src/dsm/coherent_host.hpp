@@ -17,7 +17,8 @@
 
 namespace tulle::dsm {
 
-enum class scheme : std::uint8_t { states, directory };
+// Of `races` nobody has a copy.
+enum class scheme : std::uint8_t { states, directory, races };
 
 // Of the file that so many hosts of one machine map.
 [[nodiscard]] std::uint64_t file_size(scheme by, geometry const& chosen,

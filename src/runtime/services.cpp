@@ -8,6 +8,7 @@
 #include "membership/host_silence.hpp"
 #include "membership/membership.hpp"
 #include "os/thread.hpp"
+#include "races/settings.hpp"
 #include "runtime/service.hpp"
 
 #include <array>
@@ -79,6 +80,8 @@ int prepare_memory(launch const& with) {
          options.number(option_id::global_low) != 0});
     dsm::set_settings({options.number(option_id::coherent) == base::k_coherent_private,
                        options.number(option_id::coherent_unit)});
+    races::set_settings(
+        {options.number(option_id::race_reports), options.number(option_id::race_exit_code)});
     return 0;
 }
 
