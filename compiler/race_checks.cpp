@@ -67,6 +67,14 @@ void tell(access const& a, check_writer& writer) {
     IRBuilder<> builder(a.at);
     Value* const address = writer.address_of(builder, a.pointer);
     Instruction* const inside = writer.when(writer.is_coherent(builder, address), a.at, false);
+    auto* const store = dyn_cast<StoreInst>(a.at);
+    if (store != nullptr && store->getValueOperand()->getType()->isPointerTy()) {
+        builder.SetInsertPoint(inside);
+        writer.call(inside, "tulle_race_store_pointer",
+                    {address, writer.address_of(builder, store->getValueOperand())},
+                    CallingConv::C);
+        return;
+    }
     writer.tell(inside, address, builder.getInt64(a.bytes), a.how);
 }
 
@@ -84,7 +92,6 @@ void tell_block(AnyMemIntrinsic& operation, chosen_checks chosen, check_writer& 
 
 void tell_fence(FenceInst& fence, check_writer& writer) {
     if (fence.getSyncScopeID() == SyncScope::SingleThread) return;
-    IRBuilder<> const builder(&fence);
     Value* const order = ConstantInt::get(Type::getInt32Ty(fence.getContext()),
                                           unsigned(toCABI(fence.getOrdering())));
     writer.call(&fence, "tulle_race_fence", {order}, CallingConv::C);

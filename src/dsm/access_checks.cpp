@@ -142,9 +142,8 @@ void tulle_coherent_start(std::uint32_t abi) {
                 abi & k_version, TULLE_COHERENT_ABI);
     bool const is_directory = abi >> TULLE_COHERENT_SCHEME_SHIFT == TULLE_COHERENT_BY_DIRECTORY;
     TULLE_CHECK(dsm::compile_for(is_directory ? dsm::scheme::directory : dsm::scheme::states),
-                "coherent memory: some object files of the program were compiled with "
-                "--scheme=directory, or races, and others without; compile all of them with the "
-                "same --scheme");
+                "coherent memory: some object files of the program were compiled with another "
+                "--scheme than others; compile all of them with the same --scheme");
     TULLE_CHECK(dsm::map_state_table(),
                 "coherent memory: no room for the table of states, %llu GiB of addresses at %#llx "
                 "(%s); programs with a sanitizer of addresses or threads, and limits on the "

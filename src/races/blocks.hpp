@@ -25,19 +25,27 @@ public:
     void add(block const& made) noexcept {
         std::lock_guard const held(m_lock);
         block* const end = m_all.data() + m_count;
-        block* const free =
-            std::find_if(m_all.data(), end, [](block const& b) { return b.bytes == 0; });
-        if (free == end && m_count == m_all.size()) return;
-        if (free == end) ++m_count;
-        *free = made;
+        block* const unused =
+            m_free == 0
+                ? end
+                : std::find_if(m_all.data(), end, [](block const& b) { return b.bytes == 0; });
+        if (unused != end)
+            --m_free;
+        else if (m_count == m_all.size())
+            return;
+        else
+            ++m_count;
+        *unused = made;
     }
-    // The bytes that it had; 0: it is not known.
-    std::uint64_t remove(std::uint64_t address) noexcept {
+    void remove(std::uint64_t address) noexcept {
         std::lock_guard const held(m_lock);
-        for (std::size_t k = 0; k < m_count; ++k)
-            if (m_all[k].address == address && m_all[k].bytes != 0)
-                return std::exchange(m_all[k].bytes, 0);
-        return 0;
+        block* const end = m_all.data() + m_count;
+        block* const found = std::find_if(m_all.data(), end, [address](block const& b) {
+            return b.address == address && b.bytes != 0;
+        });
+        if (found == end) return;
+        found->bytes = 0;
+        ++m_free;
     }
     [[nodiscard]] std::optional<block> find(std::uint64_t address) noexcept {
         std::lock_guard const held(m_lock);
@@ -49,6 +57,7 @@ public:
 private:
     base::spin_lock m_lock; // guards the rest
     std::size_t m_count = 0;
+    std::size_t m_free = 0; // of them
     std::array<block, std::size_t{1} << 16U> m_all;
 };
 

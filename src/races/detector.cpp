@@ -5,7 +5,9 @@
 #include "dsm/atomic_access.hpp"
 #include "dsm/compiled_scheme.hpp"
 #include "gmem_access/memory.hpp"
+#include "os/mapped_range.hpp"
 #include "os/shared_memory.hpp"
+#include "races/own_variables.hpp"
 #include "races/report.hpp"
 #include "races/settings.hpp"
 #include "races/shared_notes.hpp"
@@ -14,13 +16,16 @@
 #include <tulle/coherent_abi.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -62,23 +67,66 @@ public:
     [[nodiscard]] happens_before& order() noexcept { return m_order; }
     [[nodiscard]] notes& shared() noexcept { return m_shared.all(); }
     [[nodiscard]] process_number own() const noexcept { return m_own; }
-    void watch(addresses const& variables) noexcept { m_variables = variables; }
+    void watch(addresses const& variables) noexcept {
+        m_variables = variables;
+        m_own_variables.reset();
+    }
+    void watch_own(addresses const& variables) {
+        if (!m_own_variables) m_own_variables.emplace(variables.low, variables.bytes);
+    }
+    // This process begins what another one has created.
+    void begin(object_key creation) {
+        m_order.begin(m_own);
+        m_order.acquire(creation, m_own);
+        m_at_birth.assign(m_known.begin(), m_known.end());
+        if (m_own_variables) m_own_variables->begin();
+    }
 
     // Bytes that a call names may go on behind the memory, and none are meant by a negative number.
     void look_at(touched const& t) noexcept {
+        if (t.bytes == 0 || t.bytes > PTRDIFF_MAX) return;
+        if (m_own_variables && m_own_variables->contain(t.address))
+            return each_word(t, m_own_variables->end(),
+                             [this](cell own, std::uint64_t word) { look_at_own(own, word); });
         addresses const& part = m_memory.contain(t.address) ? m_memory : m_variables;
-        if (!part.contain(t.address) || t.bytes == 0 || t.bytes > PTRDIFF_MAX) return;
-        std::uint64_t const end = std::min(t.address + t.bytes, part.end());
+        if (part.contain(t.address))
+            each_word(t, part.end(), [this](cell own, std::uint64_t word) { record(own, word); });
+    }
+    // Of a store that was looked at: where the pointer leads that it stores.
+    void look_at_pointer(std::uint64_t address, std::uint64_t pointer, void const* pc) noexcept {
+        if (pointer == 0 || is_shared(pointer) || !is_shared(address) ||
+            m_constants.contains(pointer))
+            return;
+        site const where = site_of(pc);
+        if (m_looks[where % m_looks.size()]++ >= k_most_looks) return;
+        os::named_range const target = os::mapping_of(0, pointer);
+        if (!target.is_own) {
+            m_constants = target.range;
+        } else if (shared().pairs.insert(where, k_pointer)) {
+            std::uint64_t const word = address / k_granule * k_granule;
+            auto const first = static_cast<std::uint32_t>(address - word);
+            tell_pointer(cell(access{m_own, 0, first, 7, true, false, where}), word, pointer,
+                         shared());
+        }
+    }
+
+private:
+    static constexpr site k_pointer = site{1} << k_site_bits; // no place
+    static constexpr std::uint8_t k_most_looks = 64;          // each takes some time
+
+    [[nodiscard]] bool is_shared(std::uint64_t address) const noexcept {
+        return m_memory.contain(address) || m_variables.contain(address);
+    }
+    template <class F> void each_word(touched const& t, std::uint64_t limit, F f) noexcept {
+        std::uint64_t const end = std::min(t.address + t.bytes, limit);
         access a{m_own, m_known[m_own], 0, 0, t.stores, t.is_atomic, site_of(t.pc)};
         for (std::uint64_t at = t.address; at < end; at = (at / k_granule + 1) * k_granule) {
             std::uint64_t const word = at / k_granule * k_granule;
             a.first = static_cast<std::uint32_t>(at - word);
             a.last = static_cast<std::uint32_t>(std::min(end - word, k_granule) - 1);
-            record(cell(a), word);
+            f(cell(a), word);
         }
     }
-
-private:
     // Inside of the call.
     [[nodiscard]] site site_of(void const* pc) noexcept {
         bool is_new = false;
@@ -90,7 +138,19 @@ private:
             own, ++m_chance, [this](process_number p) { return m_known[p]; },
             [&](cell other) {
                 if (shared().pairs.insert(own.where(), other.where()))
-                    tell({own, other, word}, shared());
+                    tell({mistake::race, own, other, word}, shared());
+            });
+    }
+    void look_at_own(cell own, std::uint64_t word) noexcept {
+        m_own_variables->look_at(
+            own, word,
+            [this](process_number p) {
+                if (p == m_own) return m_known[p];
+                return m_at_birth.empty() ? epoch{0} : m_at_birth[p];
+            },
+            [&](cell other) {
+                if (shared().pairs.insert(own.where(), other.where()))
+                    tell({mistake::own_variable, own, other, word}, shared());
             });
     }
 
@@ -101,10 +161,14 @@ private:
     process_number m_own;
     std::span<epoch const> m_known;
     unsigned m_chance = 0;
+    std::optional<own_variables> m_own_variables;
+    std::vector<epoch> m_at_birth; // what this process knew then; empty: it is main's
+    os::address_range m_constants; // to which a pointer has led: others have them, too
+    std::array<std::uint8_t, 4096> m_looks{};
 };
 
 detector* s_detector = nullptr; // of this process, from begin or join on
-bool s_is_main = false;
+pid_t s_main = 0;               // this process, if it is main's, and not a child of it
 
 void look_at(touched const& t) noexcept {
     if (s_detector != nullptr) s_detector->look_at(t);
@@ -119,7 +183,7 @@ int start(int descriptor, invitation const& chosen) {
 
 // Races are no failure of the program itself, so that tests of it would not see them.
 void end() noexcept {
-    if (!s_is_main || s_detector == nullptr) return;
+    if (s_detector == nullptr || s_main != getpid()) return;
     notes const& all = s_detector->shared();
     if (all.found.load(std::memory_order_relaxed) == 0) return;
     std::fflush(nullptr);
@@ -145,7 +209,7 @@ int begin(invitation& made) noexcept try {
     if (!s_file.is_open() || !s_file.grow(shared_notes::bytes(made.memory_bytes, made.processes)))
         return -errno;
     made.descriptor = s_file.number();
-    s_is_main = true;
+    s_main = made.process;
     return start(made.descriptor, made);
 } catch (std::system_error const& e) {
     return -e.code().value();
@@ -164,22 +228,23 @@ int join(invitation const& from) noexcept try {
 
 void watch_variables(std::uint64_t low, std::uint64_t high, bool are_shared) noexcept {
     bool const have_cells = low - TULLE_COHERENT_PROGRAM < TULLE_COHERENT_PROGRAM_BYTES;
-    if (have_cells && are_shared) s_detector->watch({low, high - low});
+    if (!have_cells) return;
+    if (are_shared)
+        s_detector->watch({low, high - low});
+    else
+        s_detector->watch_own({low, high - low});
 }
 
 void allocated(void const* address, std::size_t bytes, void const* pc) noexcept {
+    clear_cells(reinterpret_cast<std::uintptr_t>(address), bytes);
     s_detector->shared().blocks.add({reinterpret_cast<std::uintptr_t>(address), bytes,
                                      reinterpret_cast<std::uintptr_t>(pc) - 1});
 }
 void freed(void const* address) noexcept {
-    auto const at = reinterpret_cast<std::uintptr_t>(address);
-    clear_cells(at, s_detector->shared().blocks.remove(at));
+    s_detector->shared().blocks.remove(reinterpret_cast<std::uintptr_t>(address));
 }
 
-void begin_process(void const* creation) noexcept {
-    s_detector->order().begin(s_detector->own());
-    s_detector->order().acquire(key_of(creation), s_detector->own());
-}
+void begin_process(void const* creation) noexcept { s_detector->begin(key_of(creation)); }
 void acquire(void const* object, int process) noexcept {
     s_detector->order().acquire(key_of(object), number(process));
 }
@@ -208,8 +273,8 @@ void tulle_race_start(std::uint32_t abi) {
                 abi & k_version, TULLE_COHERENT_ABI);
     bool const is_first = !dsm::s_compiled_scheme;
     TULLE_CHECK(dsm::compile_for(dsm::scheme::races),
-                "races: some object files of the program were compiled with --scheme=races and "
-                "others without; compile all of them with the same --scheme");
+                "races: some object files of the program were compiled with another --scheme "
+                "than others; compile all of them with the same --scheme");
     if (is_first) std::atexit(&races::end);
 }
 // NOLINTEND(bugprone-reserved-identifier)
@@ -219,6 +284,13 @@ void tulle_race_load(std::uint64_t address, std::uint64_t bytes) {
 }
 void tulle_race_store(std::uint64_t address, std::uint64_t bytes) {
     races::look_at({address, bytes, true, false, __builtin_return_address(0)});
+}
+
+void tulle_race_store_pointer(std::uint64_t address, std::uint64_t pointer) {
+    if (races::s_detector == nullptr) return;
+    void const* const pc = __builtin_return_address(0);
+    races::look_at({address, sizeof pointer, true, false, pc});
+    races::s_detector->look_at_pointer(address, pointer, pc);
 }
 
 std::uint64_t tulle_race_atomic(std::uint64_t address, std::uint64_t operand,

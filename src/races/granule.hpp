@@ -45,6 +45,13 @@ public:
             if (k != at) look(cell(m_cells[k].load(std::memory_order_seq_cst))); // A2
     }
 
+    // Only looks. relaxed: cells are all that there is to read.
+    template <class Found> void each(Found found) const noexcept {
+        for (auto const& each : m_cells)
+            if (cell const there(each.load(std::memory_order_relaxed)); !there.is_empty())
+                found(there);
+    }
+
 private:
     // False: a cell tells all that the new one would. relaxed: only the choice depends on it; what
     // is given up is what the exchange returns, and a cell of the own process is its own store.

@@ -2,6 +2,7 @@
 #include "races/report.hpp"
 
 #include "diag/symbols.hpp"
+#include "os/mapped_range.hpp"
 #include "races/settings.hpp"
 #include "races/variables.hpp"
 
@@ -29,7 +30,7 @@ template <class... Values> std::string sentence(char const* format, Values... va
 
 class race_text {
 public:
-    race_text(data_race const& found, notes& all)
+    race_text(finding const& found, notes& all)
         : m_found(found),
           m_all(all),
           m_block(all.blocks.find(address_of(found.own))),
@@ -41,8 +42,17 @@ public:
     }
 
     [[nodiscard]] std::string write() {
-        return "tulle: data race: nothing orders these accesses of two processes:\n" +
-               line_of(m_found.own) + line_of(m_found.other) + object();
+        std::string const accesses = line_of(m_found.own) + line_of(m_found.other) + object();
+        if (m_found.what == mistake::race)
+            return "tulle: data race: nothing orders these accesses of two processes:\n" + accesses;
+        return "tulle: variable that is not shared: each process has its own, and these are of "
+               "two:\n" +
+               accesses +
+               "  TULLE_SHARE_GLOBALS=on shares variables, or keep it in memory of G_MALLOC\n";
+    }
+    [[nodiscard]] std::string write_pointer(std::string const& target) {
+        return "tulle: pointer into private memory, which means nothing to other processes:\n" +
+               line_of(m_found.own) + object() + "  it leads to " + target + "\n";
     }
 
 private:
@@ -82,7 +92,7 @@ private:
                known->name + "\n";
     }
 
-    data_race const& m_found;
+    finding m_found;
     notes& m_all;
     std::optional<block> m_block;
     diag::symbol_table m_symbols;
@@ -95,7 +105,7 @@ void print(std::string const& text) noexcept {
 
 } // namespace
 
-void tell(data_race const& found, notes& all) noexcept try {
+void tell(finding const& found, notes& all) noexcept try {
     // relaxed: counters
     all.found.fetch_add(1, std::memory_order_relaxed);
     if (all.told.load(std::memory_order_relaxed) >= chosen_settings().reports) return;
@@ -105,15 +115,30 @@ void tell(data_race const& found, notes& all) noexcept try {
     print("tulle: data race: no memory to say where\n");
 }
 
+void tell_pointer(cell own, std::uint64_t word, std::uint64_t pointer, notes& all) noexcept try {
+    if (all.pointers.fetch_add(1, std::memory_order_relaxed) >= chosen_settings().reports) return;
+    std::string target = sentence("%#" PRIx64 ", ", pointer);
+    auto const stack =
+        os::mapping_around(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+    if (auto const known = find_variable(pointer))
+        target += "the variable " + known->name + " of process ";
+    else
+        target += stack.contains(pointer) ? "the stack of process " : "the heap of process ";
+    print(race_text({mistake::race, own, own, word}, all)
+              .write_pointer(target + std::to_string(own.process())));
+} catch (std::bad_alloc const&) {
+    print("tulle: pointer into private memory: no memory to say where\n");
+}
+
 void tell_end(notes const& all) noexcept try {
     std::uint32_t const found = all.found.load(std::memory_order_relaxed);
     std::uint32_t const told = all.told.load(std::memory_order_relaxed);
-    std::string text = sentence("tulle: data races: %u pair%s of places in the program", found,
-                                found == 1 ? "" : "s");
+    std::string text =
+        sentence("tulle: races: %u pair%s of places in the program", found, found == 1 ? "" : "s");
     if (told < found) text += sentence("; the first %u were told (TULLE_RACE_REPORTS)", told);
     print(text + "\n");
 } catch (std::bad_alloc const&) {
-    print("tulle: data races were found\n");
+    print("tulle: races were found\n");
 }
 
 } // namespace tulle::races

@@ -22,8 +22,9 @@ using granule = basic_granule<base::machine>;
 
 // Zero at first, which each part begins with.
 struct notes {
-    std::atomic<std::uint32_t> found; // pairs of places
-    std::atomic<std::uint32_t> told;  // of them
+    std::atomic<std::uint32_t> found;    // pairs of places
+    std::atomic<std::uint32_t> told;     // of them
+    std::atomic<std::uint32_t> pointers; // into private memory
     site_table sites;
     site_pairs pairs;
     block_list blocks;

@@ -3,9 +3,12 @@
 
 #include "os/text_file.hpp"
 
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <vector>
 
+#include <cxxabi.h>
 #include <link.h>
 
 namespace tulle::races {
@@ -40,6 +43,14 @@ private:
     std::string const& m_content;
 };
 
+// As in the source of a program in C++.
+std::string plain(std::string const& name) {
+    int status = 0;
+    std::unique_ptr<char, decltype(&std::free)> const made(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    return made != nullptr ? std::string(made.get()) : name;
+}
+
 std::optional<variable> find_in(elf_file const& file, ElfW(Shdr) const& symbols,
                                 ElfW(Shdr) const& names, std::uint64_t address) {
     for (std::uint64_t k = 0; k + sizeof(ElfW(Sym)) <= symbols.sh_size; k += sizeof(ElfW(Sym))) {
@@ -48,7 +59,7 @@ std::optional<variable> find_in(elf_file const& file, ElfW(Shdr) const& symbols,
         bool const is_there =
             (symbol->st_info & 0xFU) == STT_OBJECT && address - symbol->st_value < symbol->st_size;
         if (is_there)
-            return variable{file.name(names.sh_offset + symbol->st_name), symbol->st_value,
+            return variable{plain(file.name(names.sh_offset + symbol->st_name)), symbol->st_value,
                             symbol->st_size};
     }
     return {};

@@ -9,7 +9,7 @@
 namespace tulle::races {
 
 struct variable {
-    std::string name; // as the compiler writes it
+    std::string name;
     std::uint64_t address;
     std::uint64_t bytes;
 };

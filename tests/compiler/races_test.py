@@ -13,7 +13,7 @@ SOURCES = pathlib.Path(sys.argv.pop(2)).resolve()
 TULLE = pathlib.Path(sys.argv.pop(1)).resolve()
 INCLUDE = [f"-I{SOURCES / folder}" for folder in ("include", "include/compat/parmacs", "tests/support")]
 HEAD = "tulle: data race: nothing orders these accesses of two processes:"
-END = re.compile(r"tulle: data races: (\d+) pairs? of places in the program")
+END = re.compile(r"tulle: races: (\d+) pairs? of places in the program")
 ACCESS = re.compile(r"  process (\d+) (.+) (\d+) bytes? at (0x[0-9a-f]+): (\w+) \((.+?):(\d+)\)")
 PLANTED = ("stores", "adds", "load", "missing_lock", "wrong_lock", "unrelated_lock", "missing_barrier", "after_barrier", "copy", "string", "cleared_event",
            "variable", "atomic", "relaxed", "own_flag")
@@ -84,6 +84,9 @@ class Races(Programs):
             with self.subTest(name):
                 self.found(self.races, name)
 
+    def test_a_barrier_orders_those_that_meet(self):
+        self.found(self.races, "barrier_of_others", 4)
+
     def test_without_optimization(self):
         plain = self.build("plain", ["tests/compiler/races.c.in"], "-O0")
         for name in ("stores", "missing_lock", "copy", "atomic"):
@@ -121,8 +124,47 @@ class Races(Programs):
         done = self.start(self.races, 2, "missing_lock", 2, TULLE_RACE_REPORTS="0", TULLE_RACE_EXIT_CODE="9")
         self.assertEqual(done.returncode, 9, done.stderr)
         self.assertNotIn(HEAD, done.stderr)
-        self.assertRegex(done.stderr, r"tulle: data races: \d pairs? of places in the program; the first 0 were told \(TULLE_RACE_REPORTS\)\n")
+        self.assertRegex(done.stderr, r"tulle: races: \d pairs? of places in the program; the first 0 were told \(TULLE_RACE_REPORTS\)\n")
         self.assertEqual(self.start(self.races, 2, "stores", 2, TULLE_RACE_EXIT_CODE="own").returncode, 0)
+
+
+class Own(Programs):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.own = cls.build("own", ["tests/compiler/own_variables.c.in"], "-O1")
+        cls.source_lines = (cls.work / "own_variables.c").read_text().splitlines()
+
+    def line(self, name):
+        return [number for number, text in enumerate(self.source_lines, 1) if f"/* OWN {name} */" in text]
+
+    def test_a_variable_that_is_not_shared_is_named(self):
+        done = self.start(self.own, 3, "result")
+        self.assertEqual(done.returncode, HAS_RACES, done.stderr)
+        lines = done.stderr.splitlines()
+        self.assertEqual(lines[0], "tulle: variable that is not shared: each process has its own, and these are of two:")
+        accesses = [ACCESS.match(line) for line in lines[1:3]]
+        self.assertEqual(sorted(int(a[7]) for a in accesses), self.line("result"), done.stderr)
+        self.assertEqual([a[2] for a in accesses], ["loads", "stores"], done.stderr)
+        self.assertIn("byte 0 of 4 of the variable result\n", done.stderr)
+        self.assertEqual(self.start(self.own, 3, "result", TULLE_SHARE_GLOBALS="on").returncode, 0)  # the event orders the two
+
+    def test_what_each_process_uses_for_itself_is_left_alone(self):
+        for name in ("used", "fine"):
+            done = self.start(self.own, 3, name)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), name)
+
+    def test_pointers_into_private_memory_are_named(self):
+        for name, target in (("heap", "the heap"), ("stack", "the stack"), ("variable", "the variable number")):
+            with self.subTest(name):
+                done = self.start(self.own, 3, name)
+                self.assertEqual(done.returncode, 0, done.stderr)  # no mistake if nobody follows it
+                lines = done.stderr.splitlines()
+                self.assertEqual(lines[0], "tulle: pointer into private memory, which means nothing to other processes:")
+                self.assertEqual(int(ACCESS.match(lines[1])[7]), self.line(name)[0], done.stderr)
+                self.assertRegex(lines[2], r"  byte \d+ of \d+ that were allocated at main ")
+                self.assertRegex(lines[3], rf"  it leads to 0x[0-9a-f]+, {target} of process 1")
+        self.assertEqual(self.start(self.own, 3, "variable", TULLE_SHARE_GLOBALS="on").stderr, "")
 
 
 class Guide(Programs):

@@ -142,6 +142,7 @@ void create(function body) {
     if (error != 0)
         fail("CREATE: place %d cannot take the variables of place %d: %s", place, tulle_here(),
              std::strerror(-error));
+    watch_variables();
     ++own_children().created;
 }
 
