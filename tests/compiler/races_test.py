@@ -15,7 +15,7 @@ INCLUDE = [f"-I{SOURCES / folder}" for folder in ("include", "include/compat/par
 HEAD = "tulle: data race: nothing orders these accesses of two processes:"
 END = re.compile(r"tulle: races: (\d+) pairs? of places in the program")
 ACCESS = re.compile(r"  process (\d+) (.+) (\d+) bytes? at (0x[0-9a-f]+): (\w+) \((.+?):(\d+)\)")
-PLANTED = ("stores", "adds", "load", "missing_lock", "wrong_lock", "unrelated_lock", "missing_barrier", "after_barrier", "copy", "string", "cleared_event",
+PLANTED = ("stores", "adds", "load", "missing_lock", "wrong_lock", "unrelated_lock", "after_unlock", "missing_barrier", "after_barrier", "copy", "string", "cleared_event",
            "variable", "atomic", "relaxed", "own_flag")
 HAS_RACES = 66
 
