@@ -60,11 +60,6 @@ bool is_private_object(Value const* object) {
     return call != nullptr && gives_private_memory(*call);
 }
 
-bool is_scheme(char const* name) {
-    char const* const text = std::getenv("TULLE_COHERENT_SCHEME");
-    return text != nullptr && StringRef(text) == name;
-}
-
 // Collects the accesses of one instruction after the other.
 class collector {
 public:
@@ -158,11 +153,16 @@ chosen_checks chosen_checks::read() {
     char const* const text = std::getenv("TULLE_COHERENT_CHECKS");
     StringRef const words = text == nullptr ? "all" : text;
     bool const loads = words == "all" || words == "loads";
-    return {loads && !copies_are_refreshed(), words == "all" || words == "stores"};
+    return {loads && chosen_scheme() != scheme::refresh, words == "all" || words == "stores"};
 }
 
-bool checks_by_directory() { return is_scheme("directory"); }
-bool copies_are_refreshed() { return is_scheme("refresh"); }
+scheme chosen_scheme() {
+    char const* const text = std::getenv("TULLE_COHERENT_SCHEME");
+    StringRef const word = text == nullptr ? "" : text;
+    if (word == "directory") return scheme::directory;
+    if (word == "refresh") return scheme::refresh;
+    return word == "races" ? scheme::races : scheme::states;
+}
 
 bool is_private(Value const* pointer) {
     SmallVector<Value const*, 8> objects;

@@ -35,11 +35,13 @@ struct chosen_checks {
     static chosen_checks read();
 };
 
-// What the environment variable TULLE_COHERENT_SCHEME says: directory, refresh, or states.
-// Whether accesses are checked by the directory.
-bool checks_by_directory();
-// Whether the run time keeps copies such that loads need no checks.
-bool copies_are_refreshed();
+// How accesses are checked, as TULLE_COHERENT_SCHEME says: states, directory, races or refresh.
+enum class scheme { states, directory, races, refresh };
+scheme chosen_scheme();
+// Whether a check is good until the thread synchronises, or for its access only.
+inline bool checks_hold_on() {
+    return chosen_scheme() == scheme::states || chosen_scheme() == scheme::refresh;
+}
 
 // Whether a pointer can only lead to memory that is no coherent one: the stack, variables of the
 // program, blocks of malloc.

@@ -71,7 +71,7 @@ Value* call_home(IRBuilder<>& builder, access const& a, action const& wanted,
                  check_writer& writer) {
     auto* const word = builder.getInt64Ty();
     auto const callee = a.at->getModule()->getOrInsertFunction(
-        "tulle_coherent_atomic",
+        chosen_scheme() == scheme::races ? "tulle_race_atomic" : "tulle_coherent_atomic",
         FunctionType::get(word, {word, word, word, builder.getInt32Ty()}, false));
     unsigned const bits = wanted.kind | Log2_64(a.bytes) << TULLE_COHERENT_ATOMIC_SIZE_SHIFT |
                           order_of(wanted.order) << TULLE_COHERENT_ATOMIC_ORDER_SHIFT;
@@ -98,9 +98,9 @@ void check_atomic(access const& a, action const& wanted, check_writer& writer) {
     BasicBlock* const outside = a.at->getParent();
     Instruction* const inside = writer.when(writer.is_coherent(builder, address), a.at, false);
     builder.SetInsertPoint(inside);
-    Value* const away = checks_by_directory()
-                            ? builder.getTrue() // the run time locks the line
-                            : builder.CreateIsNotNull(writer.state_of(builder, address));
+    Value* const away = checks_hold_on()
+                            ? builder.CreateIsNotNull(writer.state_of(builder, address))
+                            : builder.getTrue(); // the run time locks what it needs
     BasicBlock* const looked = inside->getParent();
     auto* const ask = PHINode::Create(away->getType(), 2, "", &*a.at->getParent()->begin());
     ask->addIncoming(builder.getFalse(), outside);
@@ -109,6 +109,7 @@ void check_atomic(access const& a, action const& wanted, check_writer& writer) {
     Instruction* here = nullptr;
     SplitBlockAndInsertIfThenElse(ask, after, &there, &here);
     builder.SetInsertPoint(there);
+    builder.SetCurrentDebugLocation(a.at->getDebugLoc());
     Value* const before = call_home(builder, a, wanted, writer);
     a.at->moveBefore(here);
     if (a.at->getType()->isVoidTy()) return;

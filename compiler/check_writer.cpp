@@ -129,4 +129,9 @@ void check_writer::check_rows(Instruction* at, Value* first, Value* last, Value*
          {first, last, stride, more}, CallingConv::PreserveMost);
 }
 
+void check_writer::tell(Instruction* at, Value* address, Value* bytes, mode how) {
+    call(at, how == mode::load ? "tulle_race_load" : "tulle_race_store", {address, bytes},
+         CallingConv::C);
+}
+
 } // namespace tulle::compiler

@@ -22,6 +22,9 @@ public:
     void check_rows(llvm::Instruction* at, llvm::Value* first, llvm::Value* last,
                     llvm::Value* stride, llvm::Value* more, mode how);
 
+    // Tells the run time, which looks for races, of an access to so many bytes.
+    void tell(llvm::Instruction* at, llvm::Value* address, llvm::Value* bytes, mode how);
+
     // Whether an address is one of coherent memory, and the state byte of one that is.
     llvm::Value* is_coherent(llvm::IRBuilder<>& builder, llvm::Value* address);
     llvm::Value* state_of(llvm::IRBuilder<>& builder, llvm::Value* address);

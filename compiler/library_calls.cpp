@@ -298,7 +298,8 @@ bool fits(CallBase const& call, part const& p) {
 bool is_number_reader(CallBase const& call) {
     StringRef const name = call.getCalledFunction()->getName();
     return is_contained(k_numbers, name) && is_pointer(call, 0) && is_pointer(call, 1) &&
-           (!checks_by_directory() || isa<ConstantPointerNull>(call.getArgOperand(1)));
+           (chosen_scheme() != scheme::directory ||
+            isa<ConstantPointerNull>(call.getArgOperand(1)));
 }
 
 bool read_format(CallBase const& call, formatted const& f, StringRef& text) {

@@ -39,6 +39,7 @@ public:
         m_writer.check_range(&m_call, s.address, builder.CreateSub(end, builder.getInt64(1)),
                              s.what.how);
     }
+    void tell(shared_part const& s) { m_writer.tell(&m_call, s.address, s.bytes, s.what.how); }
     void lend(ArrayRef<shared_part> all) {
         SmallVector<Value*, 4> lent;
         IRBuilder<> builder(&m_call);
@@ -151,6 +152,13 @@ void check_library_calls(Function& function, chosen_checks chosen, check_writer&
     each_call(function, chosen, [&](CallBase& call, parts const& all) {
         call_writer by(call, writer);
         for (part const& p : all) by.check(by.measure(p));
+    });
+}
+
+void tell_library_calls(Function& function, chosen_checks chosen, check_writer& writer) {
+    each_call(function, chosen, [&](CallBase& call, parts const& all) {
+        call_writer by(call, writer);
+        for (part const& p : all) by.tell(by.measure(p));
     });
 }
 

@@ -8,6 +8,7 @@
 #include "library_checks.hpp"
 #include "loop_checks.hpp"
 #include "point_checks.hpp"
+#include "race_checks.hpp"
 #include "uninstrumented.hpp"
 
 #include <memory>
@@ -35,7 +36,7 @@ synchronisation look_into(Module& module, FunctionAnalysisManager& analyses) {
 class early_pass : public PassInfoMixin<early_pass> {
 public:
     PreservedAnalyses run(Function& function, FunctionAnalysisManager& analyses) {
-        if (function.hasOptNone() || checks_by_directory()) return PreservedAnalyses::all();
+        if (function.hasOptNone() || !checks_hold_on()) return PreservedAnalyses::all();
         if (m_module != function.getParent()) {
             m_module = function.getParent();
             m_synchronises = std::make_shared<synchronisation>(look_into(*m_module, analyses));
@@ -63,10 +64,12 @@ public:
         list_uninstrumented(module);
         for (Function& f : module) {
             if (f.isDeclaration() || f.hasAvailableExternallyLinkage()) continue;
-            if (checks_by_directory())
-                check_by_directory(f, chosen, writer);
-            else
-                check_by_states(f, chosen, synchronises, writer);
+            switch (chosen_scheme()) {
+                case scheme::states:
+                case scheme::refresh: check_by_states(f, chosen, synchronises, writer); break;
+                case scheme::directory: check_by_directory(f, chosen, writer); break;
+                case scheme::races: look_for_races(f, chosen, writer); break;
+            }
         }
         call_start(module);
         return PreservedAnalyses::none();
@@ -90,21 +93,44 @@ private:
         lend_to_library(f, chosen, writer);
         check_atomics(accesses, writer);
     }
+    static void look_for_races(Function& f, chosen_checks chosen, check_writer& writer) {
+        split_lanes(f);
+        auto const accesses = accesses_of(f, chosen);
+        tell_accesses(f, chosen, accesses, writer);
+        tell_library_calls(f, chosen, writer);
+        check_atomics(accesses, writer);
+    }
+    static unsigned number_of(scheme by) {
+        switch (by) {
+            case scheme::directory: return TULLE_COHERENT_BY_DIRECTORY;
+            case scheme::races: return TULLE_COHERENT_BY_RACES;
+            case scheme::refresh: return TULLE_COHERENT_BY_REFRESH;
+            default: return TULLE_COHERENT_BY_STATES;
+        }
+    }
     static void call_start(Module& module) {
         Type* const number = Type::getInt32Ty(module.getContext());
+        unsigned const by = number_of(chosen_scheme()) << TULLE_COHERENT_SCHEME_SHIFT;
         auto const made = createSanitizerCtorAndInitFunctions(
-            module, "tulle_coherent_start_of_object", "tulle_coherent_start", {number},
-            {ConstantInt::get(number, TULLE_COHERENT_ABI | scheme()
-                                                               << TULLE_COHERENT_SCHEME_SHIFT)});
+            module, "tulle_coherent_start_of_object",
+            chosen_scheme() == scheme::races ? "tulle_race_start" : "tulle_coherent_start",
+            {number}, {ConstantInt::get(number, TULLE_COHERENT_ABI | by)});
         appendToGlobalCtors(module, made.first, k_first_priority);
-    }
-    static unsigned scheme() {
-        if (checks_by_directory()) return TULLE_COHERENT_BY_DIRECTORY;
-        return copies_are_refreshed() ? TULLE_COHERENT_BY_REFRESH : TULLE_COHERENT_BY_STATES;
     }
 };
 
+class first_pass : public PassInfoMixin<first_pass> {
+public:
+    PreservedAnalyses run(Module& module, ModuleAnalysisManager& /*analyses*/) {
+        if (chosen_scheme() == scheme::races) keep_to_accesses_of_program(module);
+        return PreservedAnalyses::all();
+    }
+    static bool isRequired() { return true; }
+};
+
 void add_passes(PassBuilder& builder) {
+    builder.registerPipelineStartEPCallback(
+        [](ModulePassManager& passes, auto...) { passes.addPass(first_pass()); });
     builder.registerVectorizerStartEPCallback(
         [](FunctionPassManager& passes, auto...) { passes.addPass(early_pass()); });
     builder.registerOptimizerLastEPCallback(

@@ -33,6 +33,7 @@
 #define TULLE_COHERENT_SCHEME_SHIFT 16
 #define TULLE_COHERENT_BY_STATES 0u    // as above
 #define TULLE_COHERENT_BY_DIRECTORY 1u // as below
+#define TULLE_COHERENT_BY_RACES 2u     // as below: races are looked for
 #define TULLE_COHERENT_BY_REFRESH 3u // as by states, but that loads have no checks: they need none
 
 // The range of addresses, and the lines in it.
@@ -138,6 +139,19 @@ TULLE_API TULLE_COHERENT_KEEPS_ALL void tulle_directory_load(uint64_t address,
                                                              struct tulle_directory_held* held);
 TULLE_API TULLE_COHERENT_KEEPS_ALL void tulle_directory_store(uint64_t address,
                                                               struct tulle_directory_held* held);
+
+// `tulle cc --scheme=races`: races are looked for between processes of one machine, which share
+// the memory itself. Called in place of tulle_coherent_start, and before each load and store of so
+// many bytes in the range; the call is the place of the access in the program. A store of a pointer
+// has a call of its own. The next does an atomic access (as tulle_coherent_atomic) and the last one
+// comes beside a fence.
+TULLE_API void tulle_race_start(uint32_t abi);
+TULLE_API void tulle_race_load(uint64_t address, uint64_t bytes);
+TULLE_API void tulle_race_store(uint64_t address, uint64_t bytes);
+TULLE_API void tulle_race_store_pointer(uint64_t address, uint64_t pointer);
+TULLE_API uint64_t tulle_race_atomic(uint64_t address, uint64_t operand, uint64_t expected,
+                                     uint32_t action);
+TULLE_API void tulle_race_fence(uint32_t order); // __ATOMIC_ACQUIRE to __ATOMIC_SEQ_CST
 
 // What memmove and memset do, with all checks that it needs, by any scheme; any memory.
 TULLE_API void tulle_coherent_copy(void* to, void const* from, uint64_t bytes);

@@ -93,9 +93,9 @@ struct invitation {
     std::int32_t descriptor;
 };
 
-// Of a program without checks.
 void find_stores_by_faults() {
-    if (!dsm::chosen_settings().by_pages) throw std::system_error(ENOEXEC, std::generic_category());
+    if (chosen_scheme() != dsm::scheme::pages)
+        throw std::system_error(ENOEXEC, std::generic_category());
     if (!dsm::map_state_table()) throw std::system_error(errno, std::generic_category());
     if (!diag::resolve_faults_by(&dsm::resolve_fault))
         throw std::system_error(errno, std::generic_category());

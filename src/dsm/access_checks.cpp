@@ -81,10 +81,6 @@ scheme scheme_of(std::uint32_t number) noexcept {
     if (number == TULLE_COHERENT_BY_DIRECTORY) return scheme::directory;
     return number == TULLE_COHERENT_BY_REFRESH ? scheme::refresh : scheme::states;
 }
-char const* name_of(scheme s) noexcept {
-    if (s == scheme::directory) return "directory";
-    return s == scheme::refresh ? "refresh" : "states";
-}
 
 // Of memory that all places have in common: nobody is asked.
 directory_host::held_entry nobody() noexcept {
@@ -150,11 +146,9 @@ void tulle_coherent_start(std::uint32_t abi) {
                 "coherent memory: an object file was compiled for version %u of the interface, "
                 "and this library has %u; compile it again with the `tulle cc` of this library",
                 abi & k_version, TULLE_COHERENT_ABI);
-    dsm::scheme const scheme = dsm::scheme_of(abi >> TULLE_COHERENT_SCHEME_SHIFT);
-    TULLE_CHECK(dsm::compile_for(scheme),
-                "coherent memory: some object files of the program were compiled with --scheme=%s "
-                "and others with --scheme=%s; compile all of them with the same --scheme",
-                dsm::name_of(dsm::compiled_scheme()), dsm::name_of(scheme));
+    TULLE_CHECK(dsm::compile_for(dsm::scheme_of(abi >> TULLE_COHERENT_SCHEME_SHIFT)),
+                "coherent memory: some object files of the program were compiled with another "
+                "--scheme than others; compile all of them with the same --scheme");
     TULLE_CHECK(dsm::map_state_table(),
                 "coherent memory: no room for the table of states, %llu GiB of addresses at %#llx "
                 "(%s); programs with a sanitizer of addresses or threads, and limits on the "

@@ -17,8 +17,9 @@
 
 namespace tulle::dsm {
 
-// How accesses are checked: as include/tulle/coherent_abi.h says, or not at all, and stores fault.
-enum class scheme : std::uint8_t { states, directory, refresh, pages };
+// How accesses are checked, as include/tulle/coherent_abi.h says; by pages not at all, and stores
+// fault. Of `races` nobody has a copy.
+enum class scheme : std::uint8_t { states, directory, races, refresh, pages };
 
 // Of the file that so many hosts of one machine map.
 [[nodiscard]] std::uint64_t file_size(scheme by, geometry const& chosen,

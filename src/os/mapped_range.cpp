@@ -14,6 +14,7 @@ namespace {
 struct map_line {
     address_range range;
     bool is_readable = false;
+    bool is_writable = false;
     bool is_private = false;
     char const* name = ""; // up to the end of the text
 };
@@ -26,7 +27,7 @@ std::optional<map_line> parse(char const* line) noexcept {
     if (std::sscanf(line, "%lx-%lx %4s %*s %*s %*s %n", &low, &high, rights, &at) != 3) {
         return {};
     }
-    return map_line{{low, high}, rights[0] == 'r', rights[3] == 'p', line + at};
+    return map_line{{low, high}, rights[0] == 'r', rights[1] == 'w', rights[3] == 'p', line + at};
 }
 
 // Calls see(line) for each mapping until it returns false. No heap, no lock.
@@ -81,6 +82,7 @@ named_range mapping_of(int process, std::uintptr_t address) noexcept {
             bool const is_it = found.is_readable && found.range.contains(address);
             if (is_it) {
                 made.range = found.range;
+                made.is_own = found.is_writable && found.is_private;
                 std::snprintf(made.name, sizeof made.name, "%s", found.name);
             }
             return !is_it;

@@ -20,6 +20,7 @@ struct address_range {
 // What a process, 0 for this one, has at an address that it can read.
 struct named_range {
     address_range range; // empty: nothing
+    bool is_own = false; // it can be written to, and no other process sees that
     char name[256] = ""; // of a file, or as "[heap]"; empty: of none
 };
 // No heap, no lock. Of another process of this user.

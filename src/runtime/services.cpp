@@ -8,6 +8,7 @@
 #include "membership/host_silence.hpp"
 #include "membership/membership.hpp"
 #include "os/thread.hpp"
+#include "races/settings.hpp"
 #include "runtime/service.hpp"
 
 #include <array>
@@ -80,6 +81,8 @@ int prepare_memory(launch const& with) {
     std::uint64_t const coherent = options.number(option_id::coherent);
     dsm::set_settings({coherent != base::k_coherent_off, coherent == base::k_coherent_pages,
                        options.number(option_id::coherent_unit)});
+    races::set_settings(
+        {options.number(option_id::race_reports), options.number(option_id::race_exit_code)});
     return 0;
 }
 

@@ -47,7 +47,7 @@ _tulle_bench() {
 # Its options come first; what follows is the compiler's.
 _tulle_cc() {
     case $prev in
-        --scheme) COMPREPLY=($(compgen -W "states refresh directory" -- "$cur")) ;;
+        --scheme) COMPREPLY=($(compgen -W "states refresh directory races" -- "$cur")) ;;
         --checks) COMPREPLY=($(compgen -W "all stores loads none" -- "$cur")) ;;
         --clang) COMPREPLY=($(compgen -c -- "$cur")) ;;
         *) COMPREPLY=($(compgen -W "--checks --scheme --clang --list --share-globals --help" -- "$cur") $(compgen -f -- "$cur")) ;;

@@ -47,11 +47,13 @@ int compile_and_list(arguments const& command, arguments const& words) {
 int compile(std::string const& name, compilation const& request, arguments const& words) {
     if (words.empty())
         throw failure(k_exit_usage, "cc: what shall be compiled? `tulle cc --help` explains");
+    bool const looks_for_races = request.scheme == "races"; // of variables, too
+    bool const shares_globals = request.share_globals || looks_for_races;
     arguments const command =
-        command_of(find_clang(name, request.clang), words, request.share_globals);
+        command_of(find_clang(name, request.clang), words, {shares_globals, looks_for_races});
     setenv("TULLE_COHERENT_CHECKS", request.checks.c_str(), 1);
     setenv("TULLE_COHERENT_SCHEME", request.scheme.c_str(), 1);
-    if (request.share_globals) setenv("TULLE_COHERENT_GLOBALS", "1", 1);
+    if (shares_globals) setenv("TULLE_COHERENT_GLOBALS", "1", 1);
     if (request.list) return compile_and_list(command, words);
     become(command);
     throw failure(k_exit_cannot_run, "cc: " + command[0] + ": " + std::strerror(errno));
@@ -66,9 +68,9 @@ command add(CLI::App& program, char const* name, char const* clang, char const* 
         ->type_name("KIND");
     app->add_option("--scheme", request->scheme,
                     "How accesses are checked: by states of lines; stores only, with copies that "
-                    "are refreshed; or as DSZOOM does, by a directory, where processes have copies "
-                    "on one host [states]")
-        ->check(CLI::IsMember({"states", "refresh", "directory"}).description(""))
+                    "are refreshed; as DSZOOM does, by a directory, where processes have copies on "
+                    "one host; or for data races, on one host [states]")
+        ->check(CLI::IsMember({"states", "refresh", "directory", "races"}).description(""))
         ->type_name("SCHEME");
     app->add_option("--clang", request->clang, "The program to wrap [one that has a plug-in]")
         ->type_name("PROGRAM");

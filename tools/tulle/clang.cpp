@@ -140,13 +140,14 @@ std::filesystem::path output_of(arguments const& words) {
     return "a.out";
 }
 
-arguments command_of(wrapped_clang const& clang, arguments const& words, bool shares_globals) {
+arguments command_of(wrapped_clang const& clang, arguments const& words, compiled_for purpose) {
     arguments all{clang.program.string(), "-fpass-plugin=" + clang.plugin.string(), "-isystem",
                   clang.headers.string()};
+    if (purpose.races) append(all, {"-g", "-gdwarf-4"});
     all.insert(all.end(), words.begin(), words.end());
-    if (shares_globals) append(all, k_of_coherent_globals);
+    if (purpose.shared_globals) append(all, k_of_coherent_globals);
     if (!links(words)) return all;
-    if (shares_globals) append(all, link_of_coherent_globals());
+    if (purpose.shared_globals) append(all, link_of_coherent_globals());
     std::string const libraries = clang.libraries.string();
     for (std::string const& word : {"-L" + libraries, "-Wl,-rpath," + libraries,
                                     std::string("-Wl,-z,now"), std::string("-ltulle")})

@@ -32,8 +32,11 @@ bool links(arguments const& words);
 // What it then makes: the word after -o, or a.out.
 std::filesystem::path output_of(arguments const& words);
 
-// The whole command line. `shares_globals`: the program lies where its variables are coherent
-// memory.
-arguments command_of(wrapped_clang const& clang, arguments const& words, bool shares_globals);
+struct compiled_for {
+    bool shared_globals = false; // the program lies where its variables are coherent memory
+    bool races = false; // are looked for, and told with lines unless the words say otherwise
+};
+// The whole command line.
+arguments command_of(wrapped_clang const& clang, arguments const& words, compiled_for purpose);
 
 } // namespace tulle::tool

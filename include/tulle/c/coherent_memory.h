@@ -26,10 +26,10 @@ extern "C" {
 
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
  * memory (the option global_memory). Again: nothing. -EBUSY: a place has several workers. -EINVAL:
- * coherent_unit is no power of two. -ENOEXEC: nothing of the program was compiled by `tulle cc`,
- * and the option `coherent` is not `pages`.
- * -EXDEV, -EUSERS: it was compiled with --scheme=directory, and places are on several hosts, or
- * more than 63. -ENOMEM, -EEXIST, others: it cannot be mapped. */
+ * coherent_unit is no power of two. -ENOEXEC: the program was compiled by `tulle cc` for races, or
+ * not at all, and the option `coherent` is not `pages`. -EXDEV, -EUSERS: it was compiled with
+ * --scheme=directory, and places are on several hosts, or more than 63. -ENOMEM, -EEXIST, others:
+ * it cannot be mapped. */
 TULLE_API int tulle_coherent_begin(void);
 
 /* `size` bytes, not initialised. -ENOMEM: no hole is large enough. -EINVAL: null, or no bytes. */

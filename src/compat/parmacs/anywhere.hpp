@@ -6,6 +6,7 @@
 #include "compat/parmacs/home_calls.hpp"
 #include "compat/parmacs/known_lines.hpp"
 #include "compat/parmacs/machines.hpp"
+#include "compat/parmacs/race_order.hpp"
 #include "compat/parmacs/spanning_lock.hpp"
 #include "compat/parmacs/waiting.hpp"
 #include "compat/parmacs/world.hpp"
@@ -35,10 +36,12 @@ public:
             lock_beyond();
         else
             near<spanning_lock>().share.local().lock();
+        acquire_from(m_object);
     }
     // False: nobody holds it.
     [[nodiscard]] bool unlock() const noexcept {
         if (spans_machines()) return give_spanning(m_object, m_home);
+        release_to(m_object);
         return near<spanning_lock>().share.local().unlock();
     }
     // --- conditions

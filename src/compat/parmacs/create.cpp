@@ -5,6 +5,7 @@
 #include "compat/parmacs/failure.hpp"
 #include "compat/parmacs/home_calls.hpp"
 #include "compat/parmacs/machines.hpp"
+#include "compat/parmacs/race_order.hpp"
 #include "compat/parmacs/world.hpp"
 #include "compat/program/program_data.hpp"
 #include "compat/program/shared_variables.hpp"
@@ -60,6 +61,8 @@ void end_process() noexcept {
 
 void* run(void* /*unused*/) {
     tulle_coherent_acquire();
+    watch_variables();
+    begin_process(&world_for("CREATE").slots()[tulle_here()]);
     s_created.body();
     end_process();
     return nullptr;
@@ -126,6 +129,7 @@ void create(function body) {
     std::fflush(stdout); // lines of before come before those of the new process
     tulle_coherent_share();
     tulle_coherent_release();
+    replace_in(&world_for("CREATE").slots()[place], tulle_here());
     program_data const& own = program_data::of_process();
     bool const are_shared = program::are_shared();
     int const error = at(
@@ -138,6 +142,7 @@ void create(function body) {
     if (error != 0)
         fail("CREATE: place %d cannot take the variables of place %d: %s", place, tulle_here(),
              std::strerror(-error));
+    watch_variables();
     ++own_children().created;
 }
 

@@ -5,6 +5,7 @@
 #include "compat/parmacs/machines.hpp"
 #include "compat/parmacs/meeting.hpp"
 #include "compat/parmacs/mirrors.hpp"
+#include "compat/parmacs/race_order.hpp"
 #include "compat/parmacs/world.hpp"
 #include "compat/program/program_data.hpp"
 #include "compat/program/shared_variables.hpp"
@@ -129,6 +130,7 @@ void begin() {
     world& shared = make_world();
     for (int place = 0; place < shared.begun; ++place) take_in(place, shared, "MAIN_INITENV");
     if (spans_machines()) find_machines(shared);
+    begin_looking_for_races(shared.begun, "MAIN_INITENV");
     begin_coherence();
     if (program::chosen_sharing() != program::sharing::on) return;
     if (spans_machines() && !program::can_be_coherent())
@@ -151,12 +153,14 @@ void share_variables(char const* macro) {
     check_shared(spans_machines() ? program::share_variables_coherently()
                                   : program::share_variables(world_for(macro).begun),
                  macro);
+    watch_variables();
 }
 
 void begin_place(int place, world& shared, char const* macro) {
     if (int const error = detail::start_place(place))
         fail("%s: no further process can be started: %s", macro, std::strerror(error));
     take_in(place, shared, macro);
+    let_look_for_races(place, macro);
     if (program::are_shared()) check_shared(program::share_variables_with(place), macro);
     shared.slots()[place].is_there = true;
 }

@@ -3,6 +3,7 @@
 #include "compat/parmacs/anywhere.hpp"
 #include "compat/parmacs/failure.hpp"
 #include "compat/parmacs/meeting.hpp"
+#include "compat/parmacs/race_order.hpp"
 #include "compat/parmacs/spanning_lock.hpp"
 #include "compat/parmacs/world.hpp"
 
@@ -80,11 +81,13 @@ void say_no_memory(std::uint64_t size) try {
 } // namespace tulle::parmacs
 
 using namespace tulle::parmacs;
+namespace races = tulle::races;
 
 void* tulle_parmacs_malloc(size_t size) {
     static_cast<void>(world_or_begin("G_MALLOC"));
     void* made = nullptr;
     int const error = tulle_coherent_malloc(&made, std::max<size_t>(size, 1));
+    if (error == 0 && s_looks_for_races) races::allocated(made, size, __builtin_return_address(0));
     if (error == 0) return made;
     say_no_memory(size);
     errno = -error;
@@ -93,6 +96,7 @@ void* tulle_parmacs_malloc(size_t size) {
 
 void tulle_parmacs_free(void* address) {
     static_cast<void>(world_or_begin("G_FREE"));
+    if (s_looks_for_races) races::freed(address);
     if (int const error = tulle_coherent_free(address)) fail("G_FREE: %s", std::strerror(-error));
 }
 
@@ -172,12 +176,17 @@ void tulle_parmacs_cond_broadcast(tulle_parmacs_cond_t condition) {
 void tulle_parmacs_acquire_fence(void) {
     std::atomic_thread_fence(std::memory_order_acquire);
     tulle_coherent_acquire();
+    if (s_looks_for_races) races::acquire_fence();
 }
 void tulle_parmacs_release_fence(void) {
     tulle_coherent_release();
+    if (s_looks_for_races) races::release_fence();
     std::atomic_thread_fence(std::memory_order_release);
 }
 void tulle_parmacs_full_fence(void) {
     meeting const with_others;
     std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (!s_looks_for_races) return;
+    races::acquire_fence();
+    races::release_fence();
 }

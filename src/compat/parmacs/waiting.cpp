@@ -4,6 +4,7 @@
 #include "compat/parmacs/failure.hpp"
 #include "compat/parmacs/home_calls.hpp"
 #include "compat/parmacs/machines.hpp"
+#include "compat/parmacs/race_order.hpp"
 
 #include <tulle/c/global_memory.h>
 #include <tulle/c/place.h>
@@ -87,6 +88,11 @@ void append(waiter*& first, waiter& w) noexcept {
     *end = &w;
 }
 
+// By the caller.
+void order_woken(waiter const* list) noexcept {
+    for (; list != nullptr; list = list->next) hand_to(list->place);
+}
+
 void wake(waiter* list) noexcept {
     while (list != nullptr) {
         waiter* const next = list->next;
@@ -142,6 +148,12 @@ bool shared_value::grant(wish what, std::int64_t amount) noexcept {
     return true;
 }
 
+void shared_value::order_granted(wish what, int process) const noexcept {
+    acquire_from(order_of(what != wish::to_set), process);
+    if (what == wish::to_clear) replace_in(order_of(false), process);
+    if (what == wish::to_set) replace_in(order_of(true), process);
+}
+
 // Off the list, in the order in which they came. Each may let one go on that came before it.
 waiter* shared_value::take_granted() noexcept {
     waiter* granted = nullptr;
@@ -152,6 +164,7 @@ waiter* shared_value::take_granted() noexcept {
             at = &each.next;
             continue;
         }
+        order_granted(each.what, each.place);
         *at = std::exchange(each.next, nullptr);
         *end = &each;
         end = &each.next;
@@ -169,6 +182,7 @@ bool shared_value::try_once(wish what, std::int64_t amount, waiter* own) noexcep
             if (own != nullptr) append(m_first, *own);
             return false;
         }
+        order_granted(what, tulle_here());
         others = take_granted();
     }
     wake(others);
@@ -191,7 +205,11 @@ bool shared_value::change(std::int64_t to) noexcept {
     waiter* granted = nullptr;
     {
         std::lock_guard const held(m_lock);
-        if (m_value == to) return false;
+        if (m_value == to) {
+            release_to(order_of(to != 0));
+            return false;
+        }
+        replace_in(order_of(to != 0), tulle_here());
         m_value = to;
         granted = take_granted();
     }
@@ -203,6 +221,7 @@ void shared_value::add(std::int64_t amount) noexcept {
     waiter* granted = nullptr;
     {
         std::lock_guard const held(m_lock);
+        release_to(order_of(true));
         m_value += amount;
         granted = take_granted();
     }
@@ -236,6 +255,7 @@ void shared_condition::wake_one() noexcept {
         first = m_first;
         if (first != nullptr) m_first = std::exchange(first->next, nullptr);
     }
+    order_woken(first);
     wake(first);
 }
 
@@ -245,6 +265,7 @@ void shared_condition::wake_all() noexcept {
         std::lock_guard const held(m_lock);
         all = std::exchange(m_first, nullptr);
     }
+    order_woken(all);
     wake(all);
 }
 
@@ -252,6 +273,7 @@ bool shared_barrier::enter(std::int64_t processes, waiter& own) noexcept {
     waiter* all = nullptr;
     {
         std::lock_guard const held(m_lock);
+        release_to(this);
         if (++m_arrived < processes) {
             own.next = std::exchange(m_first, &own);
             return false;
@@ -259,6 +281,10 @@ bool shared_barrier::enter(std::int64_t processes, waiter& own) noexcept {
         m_arrived = 0;
         m_next = 0;
         all = std::exchange(m_first, nullptr);
+        acquire_from(this);
+        for (waiter const* each = all; each != nullptr; each = each->next)
+            acquire_from(this, each->place);
+        forget(this);
     }
     wake(all);
     return true;

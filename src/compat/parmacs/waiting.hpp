@@ -81,6 +81,12 @@ public:
 private:
     [[nodiscard]] bool try_once(wish what, std::int64_t amount, waiter* own) noexcept;
     [[nodiscard]] bool grant(wish what, std::int64_t amount) noexcept;
+    // Of a process that goes on: what is ordered before that.
+    void order_granted(wish what, int process) const noexcept;
+    // Who waits for the value to be so is ordered after whoever has made it so.
+    [[nodiscard]] void const* order_of(bool is_set) const noexcept {
+        return reinterpret_cast<std::byte const*>(this) + (is_set ? 0 : 1);
+    }
     [[nodiscard]] waiter* take_granted() noexcept;
 
     base::spin_lock m_lock; // guards the rest
