@@ -5,6 +5,7 @@
 
 #include "compat/parmacs/home_calls.hpp"
 #include "compat/parmacs/known_lines.hpp"
+#include "compat/parmacs/known_objects.hpp"
 #include "compat/parmacs/machines.hpp"
 #include "compat/parmacs/spanning_lock.hpp"
 #include "compat/parmacs/waiting.hpp"
@@ -23,6 +24,7 @@ public:
     anywhere(void* object, kind of, char const* macro) noexcept
         : m_object(object), m_kind(of), m_macro(macro), m_home(far_home_of(object)) {
         if (find_world() == nullptr || !is_line(object) || (is_near() && mark() != of)) refuse();
+        if (!spans_machines()) remember_object(object, of);
     }
 
     // --- values

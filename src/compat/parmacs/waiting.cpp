@@ -209,19 +209,26 @@ void shared_value::add(std::int64_t amount) noexcept {
     wake(granted);
 }
 
-// Most locks are held for less time than a message takes.
+// Most locks are held for less time than a message takes. Each look takes the line from the one
+// that holds the lock, so they become rare.
 void shared_lock::lock_later() noexcept {
     std::uint64_t const end = now_ns() + k_spin_ns;
-    do {
-        for (int k = 0; k < k_pauses; ++k) detail::native_machine::pause();
-        if (m_core.try_lock()) return;
-    } while (now_ns() < end);
+    for (int pauses = k_pauses; now_ns() < end; pauses *= 2) {
+        for (int k = 0; k < pauses; ++k) detail::native_machine::pause();
+        if (!m_core.looks_held() && m_core.try_lock()) return;
+    }
     for (int tries = 0;; ++tries) {
         wait_entry own;
         if (m_core.enter(own.get(), tries != 0, tries >= k_patience)) return;
         own.wait();
         if (own.get().is_granted.load()) return;
     }
+}
+
+bool shared_lock::unlock_and_tell() noexcept {
+    auto const [was_held, to_tell] = m_core.unlock();
+    if (to_tell != nullptr) tell(*static_cast<waiter*>(to_tell));
+    return was_held;
 }
 
 void shared_condition::enter(waiter& own) noexcept {

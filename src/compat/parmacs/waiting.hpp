@@ -97,14 +97,11 @@ public:
     [[nodiscard]] bool try_lock() noexcept { return m_core.try_lock(); }
     [[nodiscard]] bool looks_held() const noexcept { return m_core.looks_held(); } // a hint
     // False: nobody holds it.
-    [[nodiscard]] bool unlock() noexcept {
-        auto const [was_held, to_tell] = m_core.unlock();
-        if (to_tell != nullptr) tell(*static_cast<waiter*>(to_tell));
-        return was_held;
-    }
+    [[nodiscard]] bool unlock() noexcept { return m_core.try_unlock() || unlock_and_tell(); }
 
 private:
     void lock_later() noexcept;
+    [[nodiscard]] bool unlock_and_tell() noexcept;
 
     lock_core<os::machine> m_core;
 };
