@@ -15,6 +15,8 @@
 #include <mutex>
 #include <utility>
 
+#include <unistd.h>
+
 namespace tulle::parmacs {
 
 namespace {
@@ -30,6 +32,11 @@ std::uint64_t now_ns() noexcept {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * k_second_ns +
            static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::int64_t processors() noexcept {
+    static std::int64_t const s_count = sysconf(_SC_NPROCESSORS_ONLN);
+    return s_count;
 }
 
 // Of this process: lines that nobody has had, and waiters that nobody uses.
@@ -92,6 +99,15 @@ void wake(waiter* list) noexcept {
         waiter* const next = list->next;
         tell(*list);
         list = next;
+    }
+}
+
+// Those that a barrier has let go.
+void wake_arrived(waiter* list) noexcept {
+    while (list != nullptr) {
+        auto* const after = static_cast<waiter*>(list->after.load());
+        tell(*list);
+        list = after;
     }
 }
 
@@ -255,32 +271,28 @@ void shared_condition::wake_all() noexcept {
     wake(all);
 }
 
-bool shared_barrier::enter(std::int64_t processes, waiter& own) noexcept {
-    waiter* all = nullptr;
-    {
-        std::lock_guard const held(m_lock);
-        if (++m_arrived < processes) {
-            own.next = std::exchange(m_first, &own);
-            return false;
-        }
-        m_arrived = 0;
-        m_next = 0;
-        all = std::exchange(m_first, nullptr);
-    }
-    wake(all);
-    return true;
+// Where each of them may have a processor of its own, most come at about the same time.
+bool shared_barrier::is_over_soon(std::uint32_t round) const noexcept {
+    std::uint64_t const end = now_ns() + k_spin_ns;
+    do {
+        for (int k = 0; k < k_pauses; ++k) detail::native_machine::pause();
+        if (m_core.is_over(round)) return true;
+    } while (now_ns() < end);
+    return false;
 }
 
 void shared_barrier::wait(std::int64_t processes) noexcept {
+    auto const [is_last, to_tell, round] = m_core.arrive(processes);
+    if (is_last) return wake_arrived(to_tell);
+    if (processes <= processors() && is_over_soon(round)) return;
     wait_entry own;
-    if (!enter(processes, own.get())) own.wait();
+    if (m_core.enter(round, own.get())) own.wait();
 }
 
-bool shared_barrier::take_subscript(std::int64_t most, std::int64_t& subscript) noexcept {
-    std::lock_guard const held(m_lock);
-    if (m_next > most) return false;
-    subscript = m_next++;
-    return true;
+bool shared_barrier::enter(std::int64_t processes, waiter& own) noexcept {
+    auto const [is_last, to_tell, round] = m_core.arrive(processes);
+    if (is_last) wake_arrived(to_tell);
+    return is_last || !m_core.enter(round, own);
 }
 
 } // namespace tulle::parmacs

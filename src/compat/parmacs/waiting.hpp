@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/spin_lock.hpp"
+#include "compat/parmacs/barrier_core.hpp"
 #include "compat/parmacs/lock_core.hpp"
 #include "os/machine.hpp"
 
@@ -121,21 +122,22 @@ private:
     waiter* m_first = nullptr;
 };
 
-// A barrier of as many as each call says, and the subscripts of a loop that ends with one. Zero
-// bytes are a valid one.
+// A barrier (barrier_core.hpp) of as many as each call says, and the subscripts of a loop that ends
+// with one. Zero bytes are a valid one.
 class shared_barrier {
 public:
     void wait(std::int64_t processes) noexcept;
     // True: all have come. Otherwise the entry is told when they have.
     [[nodiscard]] bool enter(std::int64_t processes, waiter& own) noexcept;
     // False: those up to `most` have all been taken; they begin again when all have come to wait.
-    [[nodiscard]] bool take_subscript(std::int64_t most, std::int64_t& subscript) noexcept;
+    [[nodiscard]] bool take_subscript(std::int64_t most, std::int64_t& subscript) noexcept {
+        return m_core.take_subscript(most, subscript);
+    }
 
 private:
-    base::spin_lock m_lock; // guards the rest
-    std::int64_t m_arrived = 0;
-    std::int64_t m_next = 0;
-    waiter* m_first = nullptr;
+    [[nodiscard]] bool is_over_soon(std::uint32_t round) const noexcept;
+
+    barrier_core<os::machine, waiter> m_core;
 };
 
 } // namespace tulle::parmacs
