@@ -2,7 +2,7 @@
 // process-lock with an MPI alone: the lock of a window, and the counter in it.
 #pragma once
 
-#include "process_lock.hpp"
+#include "../common/processes.hpp"
 
 #include <mpi.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // process-lock: processes of one host lock, increment one counter and unlock, n times in all; ns
 // for each, over the number of processes. Here: a mutex of POSIX that processes share.
-#include "forked.hpp"
+#include "counting.hpp"
 
 #include <pthread.h>
 

@@ -2,7 +2,7 @@
 // process-lock: processes of one host lock, increment one counter and unlock, n times in all; ns
 // for each, over the number of processes. Here: a plain spin lock, which yields the processor after
 // a while, as otherwise those that spin keep it from the holder.
-#include "forked.hpp"
+#include "counting.hpp"
 
 namespace tulle::bench {
 

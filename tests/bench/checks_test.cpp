@@ -7,6 +7,7 @@
 #include "at/at.hpp"
 #include "barrier/threads.hpp"
 #include "blocked/blocked.hpp"
+#include "common/forked.hpp"
 #include "common/kernels/hpccg_parts.hpp"
 #include "common/libraries/serial.hpp"
 #include "common/libraries/tulle_blocking.hpp"
@@ -18,6 +19,8 @@
 #include "noise/noise.hpp"
 #include "one-way/one_way.hpp"
 #include "onesided-sizes/onesided_sizes.hpp"
+#include "process-barrier/arrivals.hpp"
+#include "process-lock/counting.hpp"
 #include "region/region.hpp"
 #include "rwlock/rwlock.hpp"
 #include "spanning/spanning.hpp"
@@ -87,6 +90,58 @@ TEST_F(global_lock, a_mutex_is_right) {
 TEST_F(global_lock, a_lock_that_does_not_lock_is_wrong) {
     if (tulle::base::k_thread_sanitizer) GTEST_SKIP() << "the sanitizer finds it first";
     EXPECT_FALSE(lock_from_all(no_lock(), counter, 4, 400));
+}
+
+// --- processes -----------------------------------------------------------------------------------
+
+struct yielding_lock {
+    void lock() {
+        while (held.exchange(1) != 0) sched_yield();
+    }
+    void unlock() { held.store(0); }
+
+    std::atomic<int> held{0};
+};
+// As if a turn had been lost.
+struct leaving_lock : yielding_lock {
+    void unlock() {
+        yielding_lock::unlock();
+        if (++turns == 300) _exit(0);
+    }
+    int turns = 0;
+};
+
+// Each turn of a process that waits is over only when all have begun it.
+template <bool FirstWaits> class arriving {
+public:
+    explicit arriving(int processes) : m_processes(processes) { m_all.begin(processes); }
+
+    void turn(int number) {
+        m_all.turn(number, [&] {
+            long const round = ++m_rounds.at(static_cast<std::size_t>(number));
+            m_arrived.fetch_add(1);
+            while ((FirstWaits || number != 0) && m_arrived.load() < round * m_processes)
+                sched_yield();
+        });
+    }
+    [[nodiscard]] counted finish(long turns) const { return m_all.finish(turns); }
+
+private:
+    int m_processes;
+    std::array<long, 3> m_rounds{};
+    std::atomic<long> m_arrived{0};
+    arrivals m_all;
+};
+
+TEST(processes, a_lock_is_right) {
+    EXPECT_TRUE(work_in_forks<counting<yielding_lock>>(3, 200).right);
+}
+TEST(processes, a_turn_that_is_left_out_is_wrong) {
+    EXPECT_FALSE(work_in_forks<counting<leaving_lock>>(3, 200).right);
+}
+TEST(processes, a_barrier_is_right) { EXPECT_TRUE(work_in_forks<arriving<true>>(3, 200).right); }
+TEST(processes, a_barrier_that_keeps_one_of_them_too_short_is_wrong) {
+    EXPECT_FALSE(work_in_forks<arriving<false>>(3, 200).right);
 }
 
 // --- loops ---------------------------------------------------------------------------------------

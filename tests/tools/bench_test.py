@@ -20,7 +20,7 @@ PROGRAM = os.path.abspath(sys.argv.pop(1))
 BUILT = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "libexec", "tulle")
 NAMES = ["fib", "switch", "yield", "create-one", "create-many", "create-blocks", "blocked", "mutex", "mutex-contended", "quicksort",
          "matmul", "hpccg", "uts", "wake", "idle", "startup"]
-OVER_PLACES = {"at", "one-way", "barrier", "hpccg-places", "remote-create", "global-lock", "process-lock", "global-fib", "global-sort", "onesided-sizes", "spanning", "progress", "coherent", "splash"}
+OVER_PLACES = {"at", "one-way", "barrier", "hpccg-places", "remote-create", "global-lock", "process-lock", "process-barrier", "global-fib", "global-sort", "onesided-sizes", "spanning", "progress", "coherent", "splash"}
 NOBODY = 65534
 FIELDS = {"bench": str, "library": str, "workers": int, "places": int, "n": int, "value": (int, float),
           "min": (int, float), "max": (int, float), "unit": str, "runs": int, "ok": bool}

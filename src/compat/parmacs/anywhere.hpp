@@ -5,6 +5,7 @@
 
 #include "compat/parmacs/home_calls.hpp"
 #include "compat/parmacs/known_lines.hpp"
+#include "compat/parmacs/known_objects.hpp"
 #include "compat/parmacs/machines.hpp"
 #include "compat/parmacs/race_order.hpp"
 #include "compat/parmacs/spanning_lock.hpp"
@@ -24,6 +25,8 @@ public:
     anywhere(void* object, kind of, char const* macro) noexcept
         : m_object(object), m_kind(of), m_macro(macro), m_home(far_home_of(object)) {
         if (find_world() == nullptr || !is_line(object) || (is_near() && mark() != of)) refuse();
+        // What is known goes by without being ordered for the search for races.
+        if (!spans_machines() && !s_looks_for_races) remember_object(object, of);
     }
 
     // --- values

@@ -2,6 +2,7 @@
 // MAIN_INITENV, MAIN_END, and the clock.
 #include "compat/parmacs/anywhere.hpp"
 #include "compat/parmacs/failure.hpp"
+#include "compat/parmacs/known_objects.hpp"
 #include "compat/parmacs/machines.hpp"
 #include "compat/parmacs/meeting.hpp"
 #include "compat/parmacs/mirrors.hpp"
@@ -165,7 +166,10 @@ void begin_place(int place, world& shared, char const* macro) {
     shared.slots()[place].is_there = true;
 }
 
-void set_world(world* shared) noexcept { s_world = shared; }
+void set_world(world* shared) noexcept {
+    forget_objects();
+    s_world = shared;
+}
 
 world& world_for(char const* macro) noexcept {
     if (s_world == nullptr) fail("%s: before MAIN_INITENV, or after MAIN_END", macro);

@@ -36,12 +36,12 @@ public:
 
     // acquire, here and in enter, pairs with the releases in unlock. relaxed: exchanged.
     [[nodiscard]] bool try_lock() noexcept {
-        std::uint32_t now = m_state.load(std::memory_order_relaxed);
-        while ((now & k_held) == 0) {
+        std::uint32_t now = 0; // mostly; a load before would move the line twice
+        do {
             if (m_state.compare_exchange_weak(now, now | k_held, std::memory_order_acquire,
                                               std::memory_order_relaxed))
                 return true;
-        }
+        } while ((now & k_held) == 0);
         return false;
     }
     // A hint; relaxed: nothing is read on its strength.
@@ -66,14 +66,20 @@ public:
         insert(own, was_told);
         return false;
     }
-    [[nodiscard]] released unlock() noexcept {
-        std::uint32_t now = m_state.load(std::memory_order_relaxed);
-        while (may_just_leave(now)) {
+    // False: somebody is to be told, or nobody holds it, and the caller calls unlock().
+    [[nodiscard]] bool try_unlock() noexcept {
+        std::uint32_t now = k_held; // mostly
+        do {
             if (m_state.compare_exchange_weak(now, now & ~k_held, std::memory_order_release,
                                               std::memory_order_relaxed))
-                return {true, nullptr};
-        }
-        if ((now & k_held) == 0) return {false, nullptr};
+                return true;
+        } while (may_just_leave(now));
+        return false;
+    }
+    [[nodiscard]] released unlock() noexcept {
+        if (try_unlock()) return {true, nullptr};
+        // relaxed: while the lock is held, its bit stays, and so does the list.
+        if ((m_state.load(std::memory_order_relaxed) & k_held) == 0) return {false, nullptr};
         return leave_to_first();
     }
 

@@ -51,6 +51,14 @@ anywhere condition_of(tulle_parmacs_cond_t c, char const* macro) noexcept {
     return {c, kind::condition, macro};
 }
 
+// The first time, and where processes are on several machines.
+[[gnu::noinline]] void lock_unknown(tulle_parmacs_lock_t lock) noexcept {
+    lock_of(lock, "LOCK").lock();
+}
+[[gnu::noinline]] bool unlock_unknown(tulle_parmacs_lock_t lock) noexcept {
+    return lock_of(lock, "UNLOCK").unlock();
+}
+
 // Of all processes.
 std::uint64_t allocated_bytes() {
     std::vector<tulle_global_allocation_t> all;
@@ -104,12 +112,17 @@ void tulle_parmacs_lock_init(tulle_parmacs_lock_t* first, int count) {
     make<spanning_lock>(first, count, kind::lock, "LOCKINIT");
 }
 void tulle_parmacs_lock(tulle_parmacs_lock_t lock) {
-    lock_of(lock, "LOCK").lock();
+    if (auto* const known = known_object<spanning_lock>(lock.tulle_shared, kind::lock))
+        known->share.local().lock();
+    else
+        lock_unknown(lock);
     tulle_coherent_acquire();
 }
 void tulle_parmacs_unlock(tulle_parmacs_lock_t lock) {
     tulle_coherent_release();
-    if (!lock_of(lock, "UNLOCK").unlock()) fail("UNLOCK: nobody holds it");
+    auto* const known = known_object<spanning_lock>(lock.tulle_shared, kind::lock);
+    bool const was_held = known != nullptr ? known->share.local().unlock() : unlock_unknown(lock);
+    if (!was_held) fail("UNLOCK: nobody holds it");
 }
 
 void tulle_parmacs_barrier_init(tulle_parmacs_barrier_t* first, int count) {

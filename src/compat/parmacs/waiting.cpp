@@ -16,6 +16,8 @@
 #include <mutex>
 #include <utility>
 
+#include <unistd.h>
+
 namespace tulle::parmacs {
 
 namespace {
@@ -31,6 +33,11 @@ std::uint64_t now_ns() noexcept {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * k_second_ns +
            static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::int64_t processors() noexcept {
+    static std::int64_t const s_count = sysconf(_SC_NPROCESSORS_ONLN);
+    return s_count;
 }
 
 // Of this process: lines that nobody has had, and waiters that nobody uses.
@@ -98,6 +105,15 @@ void wake(waiter* list) noexcept {
         waiter* const next = list->next;
         tell(*list);
         list = next;
+    }
+}
+
+// Those that a barrier has let go.
+void wake_arrived(waiter* list) noexcept {
+    while (list != nullptr) {
+        auto* const after = static_cast<waiter*>(list->after.load());
+        tell(*list);
+        list = after;
     }
 }
 
@@ -228,19 +244,26 @@ void shared_value::add(std::int64_t amount) noexcept {
     wake(granted);
 }
 
-// Most locks are held for less time than a message takes.
+// Most locks are held for less time than a message takes. Each look takes the line from the one
+// that holds the lock, so they become rare.
 void shared_lock::lock_later() noexcept {
     std::uint64_t const end = now_ns() + k_spin_ns;
-    do {
-        for (int k = 0; k < k_pauses; ++k) detail::native_machine::pause();
-        if (m_core.try_lock()) return;
-    } while (now_ns() < end);
+    for (int pauses = k_pauses; now_ns() < end; pauses *= 2) {
+        for (int k = 0; k < pauses; ++k) detail::native_machine::pause();
+        if (!m_core.looks_held() && m_core.try_lock()) return;
+    }
     for (int tries = 0;; ++tries) {
         wait_entry own;
         if (m_core.enter(own.get(), tries != 0, tries >= k_patience)) return;
         own.wait();
         if (own.get().is_granted.load()) return;
     }
+}
+
+bool shared_lock::unlock_and_tell() noexcept {
+    auto const [was_held, to_tell] = m_core.unlock();
+    if (to_tell != nullptr) tell(*static_cast<waiter*>(to_tell));
+    return was_held;
 }
 
 void shared_condition::enter(waiter& own) noexcept {
@@ -269,37 +292,45 @@ void shared_condition::wake_all() noexcept {
     wake(all);
 }
 
-bool shared_barrier::enter(std::int64_t processes, waiter& own) noexcept {
-    waiter* all = nullptr;
-    {
-        std::lock_guard const held(m_lock);
-        release_to(this);
-        if (++m_arrived < processes) {
-            own.next = std::exchange(m_first, &own);
-            return false;
-        }
-        m_arrived = 0;
-        m_next = 0;
-        all = std::exchange(m_first, nullptr);
-        acquire_from(this);
-        for (waiter const* each = all; each != nullptr; each = each->next)
-            acquire_from(this, each->place);
-        forget(this);
-    }
-    wake(all);
-    return true;
+// Where each of them may have a processor of its own, most come at about the same time.
+bool shared_barrier::is_over_soon(std::uint32_t round) const noexcept {
+    std::uint64_t const end = now_ns() + k_spin_ns;
+    do {
+        for (int k = 0; k < k_pauses; ++k) detail::native_machine::pause();
+        if (m_core.is_over(round)) return true;
+    } while (now_ns() < end);
+    return false;
 }
 
 void shared_barrier::wait(std::int64_t processes) noexcept {
-    wait_entry own;
-    if (!enter(processes, own.get())) own.wait();
+    std::uint32_t const round = arrive_and_wait(processes);
+    acquire_from(order_of(round));
 }
 
-bool shared_barrier::take_subscript(std::int64_t most, std::int64_t& subscript) noexcept {
-    std::lock_guard const held(m_lock);
-    if (m_next > most) return false;
-    subscript = m_next++;
-    return true;
+// What others released in the round before is not asked for any more: all of them have come.
+void shared_barrier::order_arrival(std::uint32_t round, bool is_last) const noexcept {
+    release_to(order_of(round));
+    if (is_last) forget(order_of(round + 1));
+}
+
+// Returns the round, which is over.
+std::uint32_t shared_barrier::arrive_and_wait(std::int64_t processes) noexcept {
+    auto const [is_last, to_tell, round] = m_core.arrive(
+        processes, [this](std::uint32_t begun, bool last) { order_arrival(begun, last); });
+    if (is_last) {
+        wake_arrived(to_tell);
+        return round;
+    }
+    if (processes <= processors() && is_over_soon(round)) return round;
+    wait_entry own;
+    if (m_core.enter(round, own.get())) own.wait();
+    return round;
+}
+
+bool shared_barrier::enter(std::int64_t processes, waiter& own) noexcept {
+    auto const [is_last, to_tell, round] = m_core.arrive(processes);
+    if (is_last) wake_arrived(to_tell);
+    return is_last || !m_core.enter(round, own);
 }
 
 } // namespace tulle::parmacs

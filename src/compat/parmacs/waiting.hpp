@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/spin_lock.hpp"
+#include "compat/parmacs/barrier_core.hpp"
 #include "compat/parmacs/lock_core.hpp"
 #include "os/machine.hpp"
 
@@ -103,14 +104,11 @@ public:
     [[nodiscard]] bool try_lock() noexcept { return m_core.try_lock(); }
     [[nodiscard]] bool looks_held() const noexcept { return m_core.looks_held(); } // a hint
     // False: nobody holds it.
-    [[nodiscard]] bool unlock() noexcept {
-        auto const [was_held, to_tell] = m_core.unlock();
-        if (to_tell != nullptr) tell(*static_cast<waiter*>(to_tell));
-        return was_held;
-    }
+    [[nodiscard]] bool unlock() noexcept { return m_core.try_unlock() || unlock_and_tell(); }
 
 private:
     void lock_later() noexcept;
+    [[nodiscard]] bool unlock_and_tell() noexcept;
 
     lock_core<os::machine> m_core;
 };
@@ -130,21 +128,29 @@ private:
     waiter* m_first = nullptr;
 };
 
-// A barrier of as many as each call says, and the subscripts of a loop that ends with one. Zero
-// bytes are a valid one.
+// A barrier (barrier_core.hpp) of as many as each call says, and the subscripts of a loop that ends
+// with one. Zero bytes are a valid one.
 class shared_barrier {
 public:
     void wait(std::int64_t processes) noexcept;
     // True: all have come. Otherwise the entry is told when they have.
     [[nodiscard]] bool enter(std::int64_t processes, waiter& own) noexcept;
     // False: those up to `most` have all been taken; they begin again when all have come to wait.
-    [[nodiscard]] bool take_subscript(std::int64_t most, std::int64_t& subscript) noexcept;
+    [[nodiscard]] bool take_subscript(std::int64_t most, std::int64_t& subscript) noexcept {
+        return m_core.take_subscript(most, subscript);
+    }
 
 private:
-    base::spin_lock m_lock; // guards the rest
-    std::int64_t m_arrived = 0;
-    std::int64_t m_next = 0;
-    waiter* m_first = nullptr;
+    [[nodiscard]] std::uint32_t arrive_and_wait(std::int64_t processes) noexcept;
+    [[nodiscard]] bool is_over_soon(std::uint32_t round) const noexcept;
+    void order_arrival(std::uint32_t round, bool is_last) const noexcept;
+    // By which the search for races orders those of a round; of two rounds, as one may begin while
+    // some have not yet gone on from the other.
+    [[nodiscard]] void const* order_of(std::uint32_t round) const noexcept {
+        return reinterpret_cast<std::byte const*>(this) + round % 2;
+    }
+
+    barrier_core<os::machine, waiter> m_core;
 };
 
 } // namespace tulle::parmacs

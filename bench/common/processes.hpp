@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs of process-lock share: the numbers of processes, and what a run has found.
+// Processes that do something by turns, over their number: what a run has found, and its figures.
 #pragma once
 
-#include "../common/harness.hpp"
+#include "harness.hpp"
 
 #include <array>
 #include <thread>
@@ -14,8 +14,8 @@ inline constexpr std::array k_process_counts{1, 2, 4, 8, 12, 16, 20};
 
 struct counted {
     double took; // seconds, from when all are there until the last has finished
-    long turns;  // of all together
-    bool right;  // no increment is lost
+    long turns;  // that it is divided by
+    bool right;  // what they have done together is what it should be
 };
 
 // Of one process, by a clock that all have.
