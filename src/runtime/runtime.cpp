@@ -4,6 +4,7 @@
 
 #include "arch/fiber_annotations.hpp"
 #include "base/error.hpp"
+#include "base/misspelt_option.hpp"
 #include "diag/answer.hpp"
 #include "diag/explain_report.hpp"
 #include "diag/fault_handler.hpp"
@@ -58,6 +59,11 @@ void warn_of_refused(base::option_error const& variables) {
     if (!variables) return;
     std::istringstream lines(*variables);
     for (std::string line; std::getline(lines, line);) base::warn("%s", line.c_str());
+}
+
+void warn_of_misspelt() {
+    for (std::string const& sentence : base::misspelt_options(environ))
+        base::warn("%s", sentence.c_str());
 }
 
 // What `start` returns, or ENOMEM.
@@ -200,6 +206,7 @@ instance::instance() {
     if (int const error = pthread_atfork(&on_fork, &on_fork_in_parent, &on_fork_in_child))
         base::fatal("cannot register for fork: %s", std::strerror(error));
     warn_of_refused(m_options.read_environment());
+    warn_of_misspelt();
 }
 
 start_result instance::start(bool adopt_caller) {
