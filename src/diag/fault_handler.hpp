@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says which thread it was when a stack overflows, and lets another layer explain other faults. A
-// handler of SIGSEGV, on the stack that workers have for handlers, which any fault reaches:
+// Says which thread it was when a stack overflows, and lets other layers resolve faults, or explain
+// them. A handler of SIGSEGV, on the stack that workers have for handlers, which any fault reaches:
 // where it may be an overflow, a copy of the process writes about it; then the program ends by the
 // same signal as it would have without. Linux reports guard pages by SIGSEGV, never by SIGBUS.
 #pragma once
