@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <string>
 
@@ -65,9 +66,11 @@ TEST_P(line_blocks, are_so_many_lines) {
 }
 
 TEST_P(line_blocks, are_filled_with_a_word) {
-    GetParam().fill(m_to.at.data(), 0x0807'0605'0403'0201);
+    std::uint64_t const word = 0x0807'0605'0403'0201;
+    GetParam().fill(m_to.at.data(), word);
     bytes wanted{};
-    for (std::size_t k = 0; k < 64; ++k) wanted[k] = static_cast<unsigned char>(k % 8 + 1);
+    for (std::size_t k = 0; k < 64; k += sizeof word)
+        std::memcpy(wanted.data() + k, &word, sizeof word);
     EXPECT_EQ(m_to.at, wanted); // one line only
     EXPECT_TRUE(m_to.has_only_lines());
 }
