@@ -141,14 +141,7 @@ void tulle_directory_do_store(std::uint64_t address, tulle_directory_held* held)
 } // extern "C"
 
 void tulle_coherent_start(std::uint32_t abi) {
-    constexpr std::uint32_t k_version = (1U << TULLE_COHERENT_SCHEME_SHIFT) - 1;
-    TULLE_CHECK((abi & k_version) == TULLE_COHERENT_ABI,
-                "coherent memory: an object file was compiled for version %u of the interface, "
-                "and this library has %u; compile it again with the `tulle cc` of this library",
-                abi & k_version, TULLE_COHERENT_ABI);
-    TULLE_CHECK(dsm::compile_for(dsm::scheme_of(abi >> TULLE_COHERENT_SCHEME_SHIFT)),
-                "coherent memory: some object files of the program were compiled with another "
-                "--scheme than others; compile all of them with the same --scheme");
+    dsm::start_object(abi, dsm::scheme_of(abi >> TULLE_COHERENT_SCHEME_SHIFT));
     TULLE_CHECK(dsm::map_state_table(),
                 "coherent memory: no room for the table of states, %llu GiB of addresses at %#llx "
                 "(%s); programs with a sanitizer of addresses or threads, and limits on the "

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "races/detector.hpp"
 
-#include "base/assert.hpp"
 #include "dsm/atomic_access.hpp"
 #include "dsm/compiled_scheme.hpp"
 #include "gmem_access/memory.hpp"
@@ -266,15 +265,8 @@ namespace dsm = tulle::dsm;
 
 // NOLINTBEGIN(bugprone-reserved-identifier)
 void tulle_race_start(std::uint32_t abi) {
-    constexpr std::uint32_t k_version = (1U << TULLE_COHERENT_SCHEME_SHIFT) - 1;
-    TULLE_CHECK((abi & k_version) == TULLE_COHERENT_ABI,
-                "races: an object file was compiled for version %u of the interface, and this "
-                "library has %u; compile it again with the `tulle cc` of this library",
-                abi & k_version, TULLE_COHERENT_ABI);
-    bool const is_first = !dsm::s_compiled_scheme;
-    TULLE_CHECK(dsm::compile_for(dsm::scheme::races),
-                "races: some object files of the program were compiled with another --scheme "
-                "than others; compile all of them with the same --scheme");
+    bool const is_first = !dsm::has_checks();
+    dsm::start_object(abi, dsm::scheme::races);
     if (is_first) std::atexit(&races::end);
 }
 // NOLINTEND(bugprone-reserved-identifier)

@@ -3,14 +3,12 @@
 scripts/two-hosts: what one stores the others see as they see it in one memory. `python3 coherent_test.py TULLE SOURCES`"""
 import pathlib
 import signal
-import subprocess
 import sys
 import tempfile
 import unittest
 
 SOURCES = pathlib.Path(sys.argv.pop(2)).resolve()
 TULLE = pathlib.Path(sys.argv.pop(1)).resolve()
-INCLUDE = [f"-I{SOURCES / folder}" for folder in ("include", "include/compat/parmacs", "tests/support")]
 PROGRAMS = {
     "coherent": ["tests/compiler/coherent.c.in"],
     "objects": ["tests/compat/parmacs/objects.c.in", "tests/compat/parmacs/second_source.c.in"],
@@ -22,14 +20,14 @@ PROGRAMS = {
 
 sys.path.insert(0, str(SOURCES / "tests/support"))
 import mpi  # noqa: E402
+import parmacs_programs  # noqa: E402
 
 TWO_HOSTS = SOURCES / "scripts/two-hosts"
 CANNOT_BE_MADE = 125
 
 
 def run(command, **variables):
-    kept = {name: value for name, value in mpi.environment().items() if not name.startswith("TULLE_")}
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120, check=False, env={**kept, **variables})
+    return parmacs_programs.run(command, mpi.environment(), **variables)
 
 
 class Programs(unittest.TestCase):
@@ -39,19 +37,8 @@ class Programs(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.work = pathlib.Path(folder.name)
 
-    def source(self, path):
-        made = self.work / f"{path.name.split('.')[0]}.c"
-        macros = SOURCES / "include/compat/parmacs/parmacs.m4"
-        made.write_text(subprocess.run(["m4", "-Ulen", "-Uindex", macros, path], capture_output=True, text=True, check=True).stdout)
-        return made
-
     def build(self, name, *words, compiler=(TULLE, "cc"), more=()):
-        program = self.work / name
-        sources = [self.source(SOURCES / path) for path in PROGRAMS[name]] + list(more)
-        library = TULLE.parent.parent / "lib"
-        done = run([*compiler, "-w", *words, *INCLUDE, *sources, "-o", program, f"-L{library}", "-ltulle-parmacs", "-ltulle", f"-Wl,-rpath,{library}"])
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return program
+        return parmacs_programs.build(TULLE, [*compiler, *words], PROGRAMS[name], self.work / name, more)
 
 
 class Private(Programs):

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """PARMACS programs compiled by `tulle cc --scheme=races`: each planted race is told with the lines of both accesses, and programs without one are
 left alone. `python3 races_test.py TULLE SOURCES`"""
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
 
 SOURCES = pathlib.Path(sys.argv.pop(2)).resolve()
 TULLE = pathlib.Path(sys.argv.pop(1)).resolve()
-INCLUDE = [f"-I{SOURCES / folder}" for folder in ("include", "include/compat/parmacs", "tests/support")]
 HEAD = "tulle: data race: nothing orders these accesses of two processes:"
 END = re.compile(r"tulle: races: (\d+) pairs? of places in the program")
 ACCESS = re.compile(r"  process (\d+) (.+) (\d+) bytes? at (0x[0-9a-f]+): (\w+) \((.+?):(\d+)\)")
@@ -20,9 +17,9 @@ PLANTED = ("stores", "adds", "load", "missing_lock", "wrong_lock", "unrelated_lo
 HAS_RACES = 66
 
 
-def run(command, **variables):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TULLE_")}
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, check=False, env={**kept, **variables})
+sys.path.insert(0, str(SOURCES / "tests/support"))
+import parmacs_programs  # noqa: E402
+from parmacs_programs import run  # noqa: E402
 
 
 class Programs(unittest.TestCase):
@@ -36,18 +33,7 @@ class Programs(unittest.TestCase):
 
     @classmethod
     def build(cls, name, paths, *words, compiler=(TULLE, "cc", "--scheme=races"), more=()):
-        sources = list(more)
-        for path in paths:
-            made = cls.work / f"{pathlib.Path(path).name.split('.')[0]}.c"
-            macros = SOURCES / "include/compat/parmacs/parmacs.m4"
-            made.write_text(subprocess.run(["m4", "-Ulen", "-Uindex", macros, SOURCES / path], capture_output=True, text=True, check=True).stdout)
-            sources.append(made)
-        program = cls.work / name
-        library = TULLE.parent.parent / "lib"
-        done = run([*compiler, "-w", *words, *INCLUDE, *sources, "-o", program, f"-L{library}", "-ltulle-parmacs", "-ltulle", f"-Wl,-rpath,{library}"])
-        if done.returncode != 0:
-            raise AssertionError(done.stderr)
-        return program
+        return parmacs_programs.build(TULLE, [*compiler, *words], paths, cls.work / name, more)
 
     def start(self, program, processes, *words, **variables):
         return run([TULLE, "run", "--no-tags", "-n", processes, "--", program, *words], **variables)
