@@ -253,7 +253,6 @@ void release(void const* object, int process) noexcept {
 void replace(void const* object, int process) noexcept {
     s_detector->order().replace(key_of(object), number(process));
 }
-void forget(void const* object) noexcept { s_detector->order().forget(key_of(object)); }
 void hand(int from, int to) noexcept { s_detector->order().hand(number(from), number(to)); }
 void acquire_fence() noexcept { s_detector->order().acquire_fence(s_detector->own()); }
 void release_fence() noexcept { s_detector->order().release_fence(s_detector->own()); }

@@ -42,7 +42,6 @@ TULLE_API void begin_process(void const* creation) noexcept;
 TULLE_API void acquire(void const* object, int process) noexcept;
 TULLE_API void release(void const* object, int process) noexcept;
 TULLE_API void replace(void const* object, int process) noexcept;
-TULLE_API void forget(void const* object) noexcept;
 TULLE_API void hand(int from, int to) noexcept;
 TULLE_API void acquire_fence() noexcept; // of the caller
 TULLE_API void release_fence() noexcept;

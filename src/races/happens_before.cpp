@@ -112,11 +112,6 @@ void happens_before::replace(object_key object, process_number p) noexcept {
     put(found, clock(p, part::now), true);
     tick(p);
 }
-void happens_before::forget(object_key object) noexcept {
-    slot_of_key const found = find(object);
-    std::lock_guard const held(lock_of(found.slot));
-    if (found.is_own) std::fill(clock_of(found.slot).begin(), clock_of(found.slot).end(), 0);
-}
 void happens_before::hand(process_number from, process_number to) noexcept {
     join(clock(to, part::now), clock(from, part::now));
     tick(from);

@@ -42,7 +42,6 @@ public:
     void release(object_key object, process_number p) noexcept;
     // As release, and what others have released does not count any more.
     void replace(object_key object, process_number p) noexcept;
-    void forget(object_key object) noexcept;
     // From one that goes on to one that sleeps.
     void hand(process_number from, process_number to) noexcept;
     // Of C11.

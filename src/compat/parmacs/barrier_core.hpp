@@ -27,13 +27,13 @@ public:
     };
 
     [[nodiscard]] arrival arrive(std::int64_t processes) noexcept {
-        return arrive(processes, [](std::uint32_t /*round*/, bool /*is_last*/) {});
+        return arrive(processes, [](std::uint32_t /*round*/) {});
     }
-    // Calls first(round, is_last) before anybody may go on.
+    // Calls first(round) before anybody may go on.
     template <class F> [[nodiscard]] arrival arrive(std::int64_t processes, F first) noexcept {
         section const held(m_lock);
         std::uint32_t const round = m_round.load(std::memory_order_relaxed); // relaxed: locked
-        first(round, m_arrived.load() + 1 >= processes);
+        first(round);
         if (m_arrived.load() + 1 < processes) {
             m_arrived.store(m_arrived.load() + 1);
             return {false, nullptr, round};

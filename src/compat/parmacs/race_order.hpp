@@ -33,10 +33,6 @@ inline void hand_to(int process) noexcept {
     if (s_looks_for_races) [[unlikely]]
         races::hand(tulle_here(), process);
 }
-inline void forget(void const* object) noexcept {
-    if (s_looks_for_races) [[unlikely]]
-        races::forget(object);
-}
 
 // This process begins what another one has created, which has released that object.
 inline void begin_process(void const* creation) noexcept {

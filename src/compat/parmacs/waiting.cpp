@@ -307,16 +307,10 @@ void shared_barrier::wait(std::int64_t processes) noexcept {
     acquire_from(order_of(round));
 }
 
-// What others released in the round before is not asked for any more: all of them have come.
-void shared_barrier::order_arrival(std::uint32_t round, bool is_last) const noexcept {
-    release_to(order_of(round));
-    if (is_last) forget(order_of(round + 1));
-}
-
 // Returns the round, which is over.
 std::uint32_t shared_barrier::arrive_and_wait(std::int64_t processes) noexcept {
-    auto const [is_last, to_tell, round] = m_core.arrive(
-        processes, [this](std::uint32_t begun, bool last) { order_arrival(begun, last); });
+    auto const [is_last, to_tell, round] =
+        m_core.arrive(processes, [this](std::uint32_t begun) { release_to(order_of(begun)); });
     if (is_last) {
         wake_arrived(to_tell);
         return round;

@@ -143,7 +143,6 @@ public:
 private:
     [[nodiscard]] std::uint32_t arrive_and_wait(std::int64_t processes) noexcept;
     [[nodiscard]] bool is_over_soon(std::uint32_t round) const noexcept;
-    void order_arrival(std::uint32_t round, bool is_last) const noexcept;
     // By which the search for races orders those of a round; of two rounds, as one may begin while
     // some have not yet gone on from the other.
     [[nodiscard]] void const* order_of(std::uint32_t round) const noexcept {

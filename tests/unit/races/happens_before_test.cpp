@@ -68,10 +68,6 @@ TEST_F(happens_before_test, releases_add_up_unless_they_replace) {
     order.acquire(k_other, 2);
     EXPECT_TRUE(knows(2, 1, third));
     EXPECT_FALSE(knows(2, 0, first));
-    order.forget(k_other);
-    order.begin(2);
-    order.acquire(k_other, 2);
-    EXPECT_FALSE(knows(2, 1, third));
 }
 
 TEST_F(happens_before_test, one_that_wakes_another_hands_on_what_it_knows) {
