@@ -28,6 +28,7 @@ int active_workers::set_count(int wanted) noexcept try {
     std::lock_guard const held(m_changing);
     if (m_scheduler.is_stopping()) return EBUSY;
     if (int const error = make_ready(wanted)) return error;
+    m_most_wanted = std::max(m_most_wanted, wanted);
     apply_change(wanted);
     return 0;
 } catch (std::bad_alloc const&) {
@@ -37,7 +38,7 @@ int active_workers::set_count(int wanted) noexcept try {
 // Worker 0 may not: threads are bound to it.
 int active_workers::enable_worker(int index, bool on) noexcept {
     std::lock_guard const held(m_changing);
-    if (index < 0 || static_cast<std::size_t>(index) >= m_scheduler.workers().size()) return EINVAL;
+    if (index < 0 || index >= m_most_wanted) return EINVAL;
     if (index == 0) return on ? 0 : EPERM;
     if (m_scheduler.is_stopping()) return EBUSY;
     // relaxed: see is_surplus.
@@ -57,6 +58,11 @@ int active_workers::enable_shepherd(int index, bool on) noexcept {
     s.is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
     apply_change(m_limit.number());
     return 0;
+}
+
+void active_workers::begin(int wanted) noexcept {
+    m_most_wanted = wanted;
+    count_anew(wanted);
 }
 
 void active_workers::apply_change(int wanted) noexcept {

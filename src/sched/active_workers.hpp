@@ -77,6 +77,8 @@ public:
     [[nodiscard]] std::unique_lock<std::mutex> hold() noexcept {
         return std::unique_lock(m_changing);
     }
+    // A run begins with so many; no other thread knows of it yet.
+    void begin(int wanted) noexcept;
     // The caller has hold(), or no other thread knows of the run yet.
     void count_anew(int wanted) noexcept;
     // Wakes those that stand by, to see what has changed.
@@ -94,6 +96,7 @@ private:
     scheduler& m_scheduler;
     std::mutex m_changing;             // guards all below, and the list of workers
     worker_limit<os::machine> m_limit; // how many are wanted
+    int m_most_wanted = 0;             // in this run; the numbers of others are of substitutes
     std::atomic<int> m_active_count{0};
     std::atomic<int> m_running_count{0};
 };

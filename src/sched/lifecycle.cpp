@@ -103,7 +103,7 @@ int scheduler::start(settings const& chosen) try {
     m_registry.open(chosen.machine,
                     {m_settings.workers, most_workers(), chosen.deals_evenly, chosen.seed});
     for (int k = 0; k < m_settings.workers; ++k) static_cast<void>(make_worker(nullptr));
-    m_active.count_anew(m_settings.workers);
+    m_active.begin(m_settings.workers);
     for (auto const& w : m_registry.cores()) {
         if (m_shortage.prepare(*w)) continue;
         free_everything();

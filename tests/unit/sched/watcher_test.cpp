@@ -3,6 +3,7 @@
 // wait that ends by itself from one that lasts until the workers are done.
 #include "base/idle_poller.hpp"
 #include "diag/snapshot.hpp"
+#include "expect_error.hpp"
 #include "faked_cgroup.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
@@ -232,13 +234,31 @@ TEST_P(watcher_test, main_goes_on_while_its_worker_is_in_the_kernel_with_another
 struct substitutes : watcher_test {
     // All workers sit in the kernel until a thread has run on a substitute.
     void need_substitutes() {
+        auto const needed = [] {
+            return sched::scheduler::instance().watching().view().substituted;
+        };
+        auto const before = needed();
         full_stop stop;
-        occupy([&stop] { stop.block(); });
-        spawn(attributes{.stack_size = 64 * 1024}, [&stop] { stop.release(); }).join();
+        occupy([&] {
+            ++begun;
+            stop.block();
+        });
+        spawn(attributes{.stack_size = 64 * 1024}, [&] {
+            while (begun < GetParam()) this_thread::yield();
+            stop.release();
+        }).join();
         join_busy();
-        EXPECT_GT(sched::scheduler::instance().watching().view().substituted, 0U);
+        EXPECT_GT(needed(), before);
     }
 };
+
+TEST_P(substitutes, are_not_among_the_workers_that_may_be_disabled) {
+    need_substitutes();
+    auto const known = static_cast<int>(sched::scheduler::instance().workers().size());
+    ASSERT_GT(known, GetParam());
+    for (int index = GetParam(); index < known; ++index)
+        EXPECT_EQ(error_of([index] { disable_worker(index); }), EINVAL);
+}
 
 TEST_P(substitutes, go_when_nobody_needs_them) {
     need_substitutes();
