@@ -3,6 +3,17 @@
 # Faces that look into the variables of the program; each has that code to itself.
 set(faces_with_program parmacs tnt)
 
+# These libraries have the same options: what nearly all their files include is compiled once, for the first of them.
+function(tulle_share_common_headers target)
+    get_property(first GLOBAL PROPERTY tulle_first_compat_library)
+    if(first)
+        target_precompile_headers(${target} REUSE_FROM ${first})
+    else()
+        set_property(GLOBAL PROPERTY tulle_first_compat_library ${target})
+        target_precompile_headers(${target} PRIVATE ${tulle_common_headers})
+    endif()
+endfunction()
+
 # tulle::NAME (shared) and tulle::NAME_static, if it is one of the kinds: what programs for another library link, upon tulle::tulle. Their
 # include path is include/compat/NAME. Inside this tree src/ is an include root of the sources.
 function(tulle_add_compat_library name)
@@ -19,7 +30,7 @@ function(tulle_add_compat_library name)
     target_include_directories(tulle_${name}_objects PRIVATE ${PROJECT_SOURCE_DIR}/include/compat/${name} ${PROJECT_SOURCE_DIR}/include
         ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(tulle_${name}_objects PRIVATE tulle_flags Threads::Threads)
-    target_precompile_headers(tulle_${name}_objects PRIVATE ${tulle_common_headers})
+    tulle_share_common_headers(tulle_${name}_objects)
     if(tulle_unity_build) # gcc takes each file for one that others include, whose objects must not have members of local types
         target_compile_options(tulle_${name}_objects PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
     endif()

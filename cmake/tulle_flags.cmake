@@ -16,6 +16,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_G
     target_compile_options(tulle_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 
+# gcc looks for garbage whenever its heap has doubled, from 128 MB on, and finds little: large files compile in three quarters of the time without,
+# within a gigabyte.
+if(PROJECT_IS_TOP_LEVEL)
+    target_compile_options(tulle_flags INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=1048576>")
+endif()
+
 # Landing pads for indirect jumps; no shadow stack, which a switch of stacks would have to switch as well.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     target_compile_options(tulle_flags INTERFACE -fcf-protection=branch)
@@ -44,6 +50,11 @@ if(NOT TULLE_SANITIZE STREQUAL "none")
         set(CMAKE_${language}_FLAGS_RELEASE "-O1 -g1 -DNDEBUG")
     endforeach()
     target_compile_options(tulle_flags INTERFACE ${sanitize_flags} -fno-omit-frame-pointer)
+    # Accesses are checked by functions of the run time, not in place: the library compiles in three quarters of the time.
+    if(TULLE_SANITIZE STREQUAL "address")
+        target_compile_options(tulle_flags INTERFACE
+            "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param asan-instrumentation-with-call-threshold=0>")
+    endif()
     # gcc does not see through the checks which variables have a value (its manual says so of -fsanitize).
     target_compile_options(tulle_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
     target_link_options(tulle_flags INTERFACE ${sanitizers})

@@ -8,6 +8,9 @@ endif()
 set(BUILD_GMOCK OFF CACHE BOOL "" FORCE)
 set(INSTALL_GTEST OFF CACHE BOOL "" FORCE)
 add_subdirectory(${googletest_sources} ${PROJECT_BINARY_DIR}/googletest EXCLUDE_FROM_ALL SYSTEM)
+foreach(library gtest gtest_main) # compiled once for each architecture, for hardly more than a minute of tests
+    target_compile_options(${library} PRIVATE -O0)
+endforeach()
 
 # A death test starts its own program again: here by way of the emulator.
 add_library(tulle_test_emulated OBJECT ${CMAKE_CURRENT_LIST_DIR}/execv.cpp)
