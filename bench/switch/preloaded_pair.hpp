@@ -3,9 +3,10 @@
 // here it is opened beside the C library's functions.
 #pragma once
 
+#include "../common/preloaded.hpp"
+
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <vector>
 
 #include <dlfcn.h>
@@ -18,12 +19,8 @@ class preloaded_ucontext {
 public:
     explicit preloaded_ucontext(bool with_masks) {
         setenv("TULLE_UCONTEXT_MASKS", with_masks ? "1" : "0", 1); // read as it is opened
-        std::filesystem::path const folder =
-            std::filesystem::read_symlink("/proc/self/exe").parent_path();
-        for (char const* const way : {TULLE_UCONTEXT_FROM_BENCH, "../../lib"}) {
-            auto const path = folder / way / TULLE_UCONTEXT_NAME;
-            if (m_library == nullptr) m_library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        }
+        auto const path = library_beside_program(TULLE_UCONTEXT_FROM_BENCH, TULLE_UCONTEXT_NAME);
+        m_library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (m_library == nullptr) fail();
     }
 

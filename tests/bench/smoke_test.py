@@ -22,7 +22,7 @@ DEFAULT_SIZE = 1
 SHARED = ("tulle_trap", "checked")  # of several benchmarks
 PLACES = {"at": 2, "one-way": 2, "barrier": 2, "hpccg-places": 2, "remote-create": 2, "global-lock": 2, "process-lock": 2, "process-barrier": 2, "global-fib": 2, "global-sort": 2,
           "onesided-sizes": 2, "spanning": 2, "progress": 2, "coherent": 2}
-PROGRAMS_OF_THEIR_OWN = ("tulle_tnt", "tulle_qthread", "tulle_myth", "tulle_over_ucontext", "tulle_over_setjmp")
+PROGRAMS_OF_THEIR_OWN = ("tulle_tnt", "tulle_qthread", "tulle_myth", "tulle_pthread", "tulle_over_ucontext", "tulle_over_setjmp")
 PATIENCE = 60  # seconds
 # A server as bench/peers/echo_clients.cpp starts it.
 SERVER = f"""#!{sys.executable}

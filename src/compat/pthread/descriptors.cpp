@@ -171,7 +171,27 @@ ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* f
     };
     if (!is_plain(flags)) return call(0);
     return until_done(
-        socket, direction::in, [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
+        socket, direction::in, flags == 0 ? size : k_unknown_size,
+        [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
+}
+
+// Of a socket the system can try, so that nobody asks first whether it is ready. Not for nothing,
+// which is something else to datagrams. `otherwise`: it is none, or has not been known as one.
+template <class OnSocket, class Otherwise>
+ssize_t as_of_socket(int number, std::size_t size, OnSocket on_socket, Otherwise otherwise) {
+    if (size == 0 || self() == nullptr || !io::reactor::instance().was_socket(number))
+        return otherwise();
+    int const before = errno;
+    ssize_t const result = on_socket();
+    if (result >= 0 || errno != ENOTSOCK) return result;
+    errno = before;
+    return otherwise();
+}
+
+// Some may wait for a file of that number which the C library has closed by itself.
+int expect_new(int number) {
+    if (number >= 0 && self() != nullptr) io::reactor::instance().expect_new(number);
+    return number;
 }
 
 } // namespace
@@ -181,7 +201,12 @@ ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* f
 using namespace tulle::posix;
 
 TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
-    return when_ready(number, direction::in, [=] { return TULLE_LIBC(read)(number, data, size); });
+    return as_of_socket(
+        number, size, [=] { return receive(number, data, size, 0, nullptr, nullptr); },
+        [=] {
+            return when_ready(number, direction::in,
+                              [=] { return TULLE_LIBC(read)(number, data, size); });
+        });
 }
 
 TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {
@@ -191,8 +216,12 @@ TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {
 
 TULLE_INTERPOSE ssize_t write(int number, void const* data, size_t size) {
     if (self() == nullptr || size == 0) return TULLE_LIBC(write)(number, data, size);
-    iovec const part{const_cast<void*>(data), size};
-    return write_parts(number, &part, 1);
+    return as_of_socket(
+        number, size, [=] { return send_to(number, data, size, 0, nullptr, 0); },
+        [=] {
+            iovec const part{const_cast<void*>(data), size};
+            return write_parts(number, &part, 1);
+        });
 }
 
 TULLE_INTERPOSE ssize_t writev(int number, iovec const* parts, int count) {
@@ -237,13 +266,14 @@ TULLE_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
 }
 
 TULLE_INTERPOSE int accept(int socket, sockaddr* address, socklen_t* length) {
-    return when_ready(socket, direction::in,
-                      [=] { return TULLE_LIBC(accept)(socket, address, length); });
+    return expect_new(when_ready(socket, direction::in,
+                                 [=] { return TULLE_LIBC(accept)(socket, address, length); }));
 }
 
 TULLE_INTERPOSE int accept4(int socket, sockaddr* address, socklen_t* length, int flags) {
-    return when_ready(socket, direction::in,
-                      [=] { return TULLE_LIBC(accept4)(socket, address, length, flags); });
+    return expect_new(when_ready(socket, direction::in, [=] {
+        return TULLE_LIBC(accept4)(socket, address, length, flags);
+    }));
 }
 
 namespace {

@@ -16,16 +16,24 @@ namespace tulle::posix {
 
 using io::direction;
 
-// Closes a descriptor that nobody else knows; negative: there is none.
-class closed_at_end {
+// A descriptor that has been made for one wait, and is closed at the end; negative: there is none.
+// The reactor may know another file by its number, from before and afterwards.
+class own_descriptor {
 public:
-    explicit closed_at_end(int number) noexcept : m_number(number) {}
-    closed_at_end(closed_at_end const&) = delete;
-    closed_at_end& operator=(closed_at_end const&) = delete;
-    ~closed_at_end() {
-        kept_errno const kept;
-        if (m_number >= 0) TULLE_LIBC(close)(m_number);
+    explicit own_descriptor(int number) noexcept : m_number(number) {
+        if (m_number >= 0) io::reactor::instance().expect_new(m_number);
     }
+    own_descriptor(own_descriptor const&) = delete;
+    own_descriptor& operator=(own_descriptor const&) = delete;
+    ~own_descriptor() {
+        kept_errno const kept;
+        if (m_number < 0) return;
+        static_cast<void>(io::reactor::instance().replace(
+            m_number,
+            [](void* number) noexcept { return TULLE_LIBC(close)(*static_cast<int*>(number)); },
+            &m_number));
+    }
+    [[nodiscard]] int number() const noexcept { return m_number; }
 
 private:
     int m_number;
@@ -106,13 +114,24 @@ template <class Call> auto when_ready(int number, direction way, Call call) {
     });
 }
 
+// How much a read of one buffer asks for; nothing is known of other calls.
+inline constexpr std::size_t k_unknown_size = 0;
+
 template <class Attempt, class Call>
-ssize_t try_until_done(thread& t, int number, direction way, Attempt attempt, Call call) {
+ssize_t try_until_done(thread& t, int number, direction way, std::size_t size, Attempt attempt,
+                       Call call) {
+    auto& reactor = io::reactor::instance();
     test_cancel(&t);
     for (;;) {
         io::event_count const seen = look(number, way);
-        ssize_t const result = attempt();
-        if (result >= 0 || errno != EAGAIN || never_waits(number)) return result;
+        bool const is_vain =
+            size != k_unknown_size && reactor.is_drained(number, seen) && !never_waits(number);
+        if (!is_vain) {
+            ssize_t const result = attempt();
+            if (result > 0 && static_cast<std::size_t>(result) < size)
+                reactor.note_short_read(number, seen);
+            if (result >= 0 || errno != EAGAIN || never_waits(number)) return result;
+        }
         int const error = wait_for(t, number, way, seen);
         if (is_final(error)) return fail(error);
         if (error != 0) return call();
@@ -120,10 +139,14 @@ ssize_t try_until_done(thread& t, int number, direction way, Attempt attempt, Ca
 }
 // `attempt` fails with EAGAIN instead of waiting, `call` waits.
 template <class Attempt, class Call>
-ssize_t until_done(int number, direction way, Attempt attempt, Call call) {
+ssize_t until_done(int number, direction way, std::size_t size, Attempt attempt, Call call) {
     thread* const t = self();
     if (t == nullptr) return call();
-    return keeping_errno([&] { return try_until_done(*t, number, way, attempt, call); });
+    return keeping_errno([&] { return try_until_done(*t, number, way, size, attempt, call); });
+}
+template <class Attempt, class Call>
+ssize_t until_done(int number, direction way, Attempt attempt, Call call) {
+    return until_done(number, way, k_unknown_size, attempt, call);
 }
 
 // Parts of a message, or of what goes to a file, that have not been transferred.

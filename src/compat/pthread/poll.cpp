@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // poll, select and epoll_wait by threads of pthread_create, and those of their kin that take a mask
-// of signals: they ask without waiting, and wait in the reactor for an epoll of what they ask for.
+// of signals: they ask without waiting, and wait in the reactor for the descriptor that they ask
+// for, or for an epoll of several.
 #include "compat/pthread/descriptors.hpp"
 #include "compat/pthread/signals.hpp"
 #include "os/epoll.hpp"
@@ -8,6 +9,7 @@
 #include <climits>
 #include <memory>
 #include <new>
+#include <optional>
 
 namespace {
 
@@ -32,22 +34,53 @@ int epoll_of(pollfd const* asked, nfds_t count) noexcept {
     return all;
 }
 
+// What a call waits for: a descriptor of the program's.
+struct awaited {
+    int number; // negative: none can be waited for
+    direction way = direction::in;
+};
+
+bool is_one_way(pollfd const& p) noexcept {
+    return p.fd >= 0 && (p.events == POLLIN || p.events == POLLOUT);
+}
+
+// For those of a list: the only one, or an epoll of all.
+class awaited_list {
+public:
+    awaited_list(pollfd const* asked, nfds_t count) noexcept {
+        if (count == 1 && is_one_way(*asked)) {
+            m_awaited = {asked->fd, asked->events == POLLIN ? direction::in : direction::out};
+            return;
+        }
+        m_all.emplace(epoll_of(asked, count));
+        m_awaited.number = m_all->number();
+    }
+    [[nodiscard]] awaited const& get() const noexcept { return m_awaited; }
+
+private:
+    std::optional<own_descriptor> m_all;
+    awaited m_awaited{-1};
+};
+
 // `ask` tries: the number of what is ready. 0 is returned when the time is over; k_cannot_wait if
-// the reactor cannot wait for `number`.
-template <class Ask> int wait_for_some(thread& t, int number, std::uint64_t deadline, Ask ask) {
+// the reactor cannot wait for it.
+template <class Ask>
+int wait_for_some(thread& t, awaited const& some, std::uint64_t deadline, Ask ask) {
+    if (some.number < 0) return k_cannot_wait;
     auto& reactor = tulle::io::reactor::instance();
     for (int error = 0;;) {
-        tulle::io::event_count const seen = reactor.look(number, direction::in);
+        tulle::io::event_count const seen = reactor.look(some.number, some.way);
         int const found = ask();
         if (found != 0 || error == ETIMEDOUT) return found;
         {
             kept_errno const kept;
-            error = reactor.wait(number, direction::in, seen, interruptible(&t, deadline));
+            error = reactor.wait(some.number, some.way, seen, interruptible(&t, deadline));
         }
         if (error == ECANCELED) {
             if (attend(t) != interruption::none) return fail(EINTR);
             error = 0;
         }
+        if (error == EBADF) error = 0; // closed meanwhile, which counts as ready
         if (error != 0 && error != ETIMEDOUT) return k_cannot_wait;
     }
 }
@@ -72,10 +105,9 @@ bool is_none(timespec const* time) noexcept {
 int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool waits) {
     int const found = TULLE_LIBC(poll)(asked, count, 0);
     if (found != 0 || !waits) return found;
-    int const all = epoll_of(asked, count);
-    closed_at_end const closer(all);
-    if (all < 0) return k_cannot_wait;
-    return wait_for_some(t, all, deadline, [=] { return TULLE_LIBC(poll)(asked, count, 0); });
+    awaited_list const some(asked, count);
+    return wait_for_some(t, some.get(), deadline,
+                         [=] { return TULLE_LIBC(poll)(asked, count, 0); });
 }
 
 int poll_until(pollfd* asked, nfds_t count, int ms) {
@@ -151,11 +183,10 @@ private:
 int select_until(thread& t, descriptor_sets const& asked, question& again, std::uint64_t deadline) {
     if (int const found = again.ask(); found != 0) return found;
     std::unique_ptr<pollfd[]> const list(new (std::nothrow) pollfd[FD_SETSIZE]);
+    if (list == nullptr) return k_cannot_wait;
     again.restore();
-    int const all = list == nullptr ? -1 : epoll_of(list.get(), list_of(asked, list.get()));
-    closed_at_end const closer(all);
-    if (all < 0) return k_cannot_wait;
-    return wait_for_some(t, all, deadline, [&again] { return again.ask(); });
+    awaited_list const some(list.get(), list_of(asked, list.get()));
+    return wait_for_some(t, some.get(), deadline, [&again] { return again.ask(); });
 }
 
 // Linux leaves what is left of the time in it.
@@ -232,7 +263,7 @@ int epoll_by(thread& t, int all, epoll_event* events, int most, std::uint64_t de
              bool waits) {
     auto const ask = [=] { return wait_in_kernel(all, events, most, 0); };
     int const found = ask();
-    return found != 0 || !waits ? found : wait_for_some(t, all, deadline, ask);
+    return found != 0 || !waits ? found : wait_for_some(t, {all}, deadline, ask);
 }
 
 } // namespace

@@ -34,8 +34,8 @@ template <class Ask> int until_child(thread& t, pid_t process, Ask ask) {
     int found = ask();
     if (found != 0) return found;
     auto& reactor = tulle::io::reactor::instance();
-    int number = descriptor_of(process);
-    closed_at_end const closer(number);
+    own_descriptor const end_of_process(descriptor_of(process));
+    int const number = end_of_process.number();
     for (growing_pause between;;) {
         int error = EPERM;
         if (number >= 0) {

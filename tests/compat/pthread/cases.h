@@ -49,6 +49,11 @@ void stacks_of_handlers(void);
 void kept_out_of_waits(void);
 void kept_out_of_computing(void);
 
+// --- poll_cases.c
+void asked_in_turn(void);
+void polls_of_one(void);
+void numbers_of_sockets(void);
+
 // --- wait_cases.c
 void handlers_at_locks(void);
 void handlers_at_once(void);

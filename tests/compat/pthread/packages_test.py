@@ -2,7 +2,9 @@
 """Packaged programs with threads do the same upon libtulle-preload. Those that are not installed are skipped. Argument: the program `tulle`."""
 import os
 import random
+import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -111,6 +113,62 @@ public class Sums {
     }
 }
 """
+
+# Writers that wait for each other by locks of files, and pauses.
+SQLITE_PROGRAM = """
+import os, sqlite3, sys, threading
+name = os.path.join(sys.argv[1], 'database')
+def write(k):
+    database = sqlite3.connect(name, timeout=100)
+    for n in range(20):
+        with database: database.execute('INSERT INTO t VALUES (?, ?)', (k, n))
+    database.close()
+for mode in 'WAL', 'DELETE':
+    database = sqlite3.connect(name)
+    database.execute(f'PRAGMA journal_mode={mode}')
+    database.executescript('PRAGMA synchronous=OFF; DROP TABLE IF EXISTS t; CREATE TABLE t (k INT, n INT)')
+    threads = [threading.Thread(target=write, args=(k,)) for k in range(8)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    print(database.execute('SELECT COUNT(*), SUM(n), SUM(k) FROM t').fetchone(), database.execute('PRAGMA integrity_check').fetchone())
+    database.close()
+os.unlink(name)
+"""
+
+OPENMP_PROGRAM = """
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    long sum = 0, nested = 0;
+    int threads = 0;
+    for (int round = 0; round < 50; ++round) {
+#pragma omp parallel for reduction(+ : sum) schedule(dynamic, 100) num_threads(4)
+        for (long k = 0; k < 100000; ++k) sum += k % 7;
+    }
+#pragma omp parallel num_threads(4)
+    {
+#pragma omp barrier
+#pragma omp critical
+        ++threads;
+#pragma omp single
+        for (int k = 0; k < 100; ++k) {
+#pragma omp task
+            {
+#pragma omp atomic
+                nested += k;
+            }
+        }
+    }
+    printf("%ld %d %ld\\n", sum, threads, nested);
+    return 0;
+}
+"""
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 def needs(program):
@@ -236,6 +294,56 @@ class Packages(unittest.TestCase):
     @needs(PYTHON)
     def test_python_compresses_by_pools_of_threads_and_of_processes(self):
         self.run_both(PYTHON, "-c", GZIP_BY_THREADS, self.data)
+
+    @needs(PYTHON)
+    def test_sqlite_with_writers_that_wait_for_each_other(self):
+        self.assertEqual(self.run_both(PYTHON, "-c", SQLITE_PROGRAM, self.folder.name).splitlines(), [b"(160, 1520, 560) ('ok',)"] * 2)
+
+    @needs("gcc")
+    def test_openmp(self):
+        program, source = os.path.join(self.folder.name, "openmp"), os.path.join(self.folder.name, "openmp.c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(OPENMP_PROGRAM)
+        if subprocess.run(["gcc", "-O2", "-fopenmp", source, "-o", program], capture_output=True, check=False).returncode != 0:
+            self.skipTest("gcc has no OpenMP")
+        self.assertEqual(self.run_both(program), b"14999750 4 4950\n")
+
+    @needs("stress-ng")
+    def test_stress_ng_makes_threads(self):
+        done = subprocess.run([*WAY, "stress-ng", "--pthread", "2", "--pthread-ops", "1000", "--pthread-max", "64", "--metrics-brief"],
+                              capture_output=True, text=True, timeout=240)
+        self.assertEqual(done.returncode, 0, done)
+        made = re.search(r"\] pthread +(\d+) ", done.stdout + done.stderr)
+        self.assertIsNotNone(made, done)
+        self.assertGreaterEqual(int(made[1]), 1000, done)
+
+    @needs("iperf3")
+    def test_iperf3_at_either_end(self):
+        for server_way, client_way in ((WAY, ()), ((), WAY)):
+            port = str(free_port())
+            with subprocess.Popen([*server_way, "iperf3", "-s", "-1", "-p", port, "--forceflush"], stdout=subprocess.PIPE, text=True) as server:
+                self.addCleanup(server.kill)
+                while "listening" not in server.stdout.readline():
+                    self.assertIsNone(server.poll())
+                done = subprocess.run([*client_way, "iperf3", "-c", "127.0.0.1", "-p", port, "-P", "2", "-n", "20M"], capture_output=True, text=True, timeout=240)
+                self.assertEqual(done.returncode, 0, done)
+                self.assertRegex(done.stdout, r"\[SUM\].*receiver")
+                server.communicate(timeout=240)
+                self.assertEqual(server.returncode, 0)
+
+    @needs("curl")
+    def test_curl_asks_by_a_thread_for_the_address(self):
+        """Its resolver is a thread."""
+        port = free_port()
+        server = subprocess.Popen([sys.executable, "-m", "http.server", "-d", self.folder.name, "-b", "127.0.0.1", str(port)], stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        subprocess.run(["curl", "-s", "--retry", "100", "--retry-delay", "1", "--retry-connrefused", f"http://127.0.0.1:{port}"],
+                       stdout=subprocess.DEVNULL, check=True)
+        with open(self.data, "rb") as file:
+            data = file.read()
+        said = self.run_both("curl", "-s", "-S", *[f"http://localhost:{port}/data"] * 2)
+        self.assertEqual(said, data * 2)
 
     @needs(PYTHON)
     def test_python(self):

@@ -5,6 +5,7 @@ import concurrent.futures
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -16,8 +17,18 @@ import unittest
 import urllib.request
 
 TULLE = os.path.abspath(sys.argv.pop(1))
+WAY = (TULLE, "run", "--pthreads")
 SOON = 60  # s: a busy machine is given time
 CLIENTS = 16
+PYTHON = "/usr/bin/python3"
+PYTHON_SERVER = """
+import http.server, sys
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *words): pass
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 200
+Server(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
+"""
 
 
 def needs(program):
@@ -36,9 +47,9 @@ class Servers(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.port = free_port()
 
-    def start(self, *words):
+    def start(self, *words, way=WAY):
         with open(self.folder / "said", "wb") as said:
-            server = subprocess.Popen([TULLE, "run", "--pthreads", *map(str, words)], stdout=said, stderr=said, cwd=self.folder, start_new_session=True)
+            server = subprocess.Popen([*way, *map(str, words)], stdout=said, stderr=said, cwd=self.folder, start_new_session=True)
         self.addCleanup(self.kill, server)
         end = time.monotonic() + SOON
         while True:
@@ -82,9 +93,8 @@ class Servers(unittest.TestCase):
         server.send_signal(signal.SIGTERM)
         self.assertEqual(server.wait(timeout=SOON), status, self.said())
 
-    @needs("redis-server")
-    def test_redis_with_threads_for_input_and_output(self):
-        server = self.start("redis-server", "--port", self.port, "--io-threads", 4, "--io-threads-do-reads", "yes", "--save", "", "--dir", self.folder)
+    def serves_redis(self, *options):
+        server = self.start("redis-server", "--port", self.port, "--save", "", "--dir", self.folder, *options)
 
         def serve(k):
             value = b"%d" % k * 1000
@@ -93,6 +103,59 @@ class Servers(unittest.TestCase):
 
         self.assertTrue(all(self.all_at_once(serve)))
         self.ends(server)
+
+    @needs("redis-server")
+    def test_redis_with_threads_for_input_and_output(self):
+        self.serves_redis("--io-threads", 4, "--io-threads-do-reads", "yes")
+
+    @needs("redis-server")
+    def test_redis_with_one_thread_for_input_and_output(self):
+        self.serves_redis("--io-threads", 1)
+
+    @needs(PYTHON)
+    def test_python_with_a_thread_for_each_request(self):
+        data = random.Random(1).randbytes(1 << 16)
+        (self.folder / "data").write_bytes(data)
+        server = self.start(PYTHON, "-c", PYTHON_SERVER, self.port)
+        self.assertTrue(all(self.all_at_once(lambda _: self.page("data") == data)))
+        self.ends(server, -signal.SIGTERM)
+
+    @needs(PYTHON)
+    @needs("wrk")
+    def test_wrk_asks_by_threads(self):
+        (self.folder / "data").write_bytes(b"data")
+        self.start(PYTHON, "-c", PYTHON_SERVER, self.port, way=())
+        done = subprocess.run([*WAY, "wrk", "-t", "2", "-c", "8", "-d", "1s", f"http://127.0.0.1:{self.port}/data"], capture_output=True, text=True, timeout=SOON)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        answers = re.search(r"(\d+) requests in", done.stdout)
+        self.assertGreater(int(answers[1]), 0, done)
+        self.assertNotRegex(done.stdout, "errors|Non-2xx")
+
+    @needs("pgbench")
+    def test_pgbench_with_threads(self):
+        """Its clients add to rows, and the sums are the same. PostgreSQL does not run as root."""
+        found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+        if not found or os.getuid() != 0 or not shutil.which("runuser"):
+            self.skipTest("there is no PostgreSQL that this test could start")
+        self.folder.chmod(0o755)
+        made = self.folder / "database"
+        made.mkdir()
+        shutil.chown(made, "postgres")
+        as_user = ("runuser", "-u", "postgres", "--")
+        subprocess.run([*as_user, found[-1].parent / "initdb", "-D", made, "-A", "trust", "-N"], check=True, stdout=subprocess.DEVNULL, cwd=made)
+        self.start(*as_user, found[-1], "-D", made, "-p", self.port, "-k", made, "-F", way=())
+        whom = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", "postgres")
+        end = time.monotonic() + SOON
+        while subprocess.run(["pgbench", "-i", "-q", *whom], capture_output=True).returncode != 0:
+            self.assertLess(time.monotonic(), end, self.said())
+            time.sleep(0.1)
+        for protocol in ("simple", "prepared"):
+            done = subprocess.run([*WAY, "pgbench", "-n", "-j", "4", "-c", "8", "-t", "50", "-M", protocol, *whom], capture_output=True, text=True, timeout=SOON)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+            self.assertIn("actually processed: 400/400\n", done.stdout)
+        sums = "SELECT (SELECT SUM(abalance) FROM pgbench_accounts) = (SELECT SUM(delta) FROM pgbench_history), COUNT(*) FROM pgbench_history"
+        said = subprocess.run(["psql", "-A", "-t", "-c", sums, *whom], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(said, "t|800\n")
 
     @needs("memcached")
     def test_memcached(self):
