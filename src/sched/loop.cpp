@@ -34,6 +34,7 @@ TULLE_INLINE void switch_to_ready(fiber& f) noexcept {
 // the spawner of a thread that was started at once (start_at_once).
 TULLE_INLINE void go_on_with_next() noexcept {
     worker& w = *this_worker();
+    if (w.begins != nullptr) return; // this loop was a spare meanwhile
     if (!w.mailbox.looks_empty() || !w.spares.has_room() || !loop_may_be_passed(w)) return;
     runnable* const next = w.ready.begin_pop(runnable_kind::fiber);
     if (next == nullptr) return;
