@@ -77,4 +77,13 @@ TULLE_INLINE void notify_light(idle_set<Machine>& idle, bool asymmetric) noexcep
     if (TULLE_UNLIKELY(idle.wake_is_due())) idle.wake_one();
 }
 
+// Called in its place by a maker that can wake somebody only later. False: notify_light() would do
+// nothing, and need not be called.
+template <class Machine>
+[[nodiscard]] TULLE_INLINE bool notice_is_due(idle_set<Machine> const& idle,
+                                              bool asymmetric) noexcept {
+    Machine::compiler_barrier(); // as in notify_light
+    return !asymmetric || idle.wake_is_due();
+}
+
 } // namespace tulle::park

@@ -11,6 +11,7 @@
 #include "sched/join.hpp"
 #include "sched/modes/guest.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/switch_steps.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -81,7 +82,7 @@ void* worker_main(void* self) {
     set_this_worker(&w);
     w.handlers.install();
     if (w.owner->m_begin_worker != nullptr) w.owner->m_begin_worker();
-    switch_to(w, take_spare(w), &post_nothing, nullptr, nullptr);
+    switch_inline(w, take_spare(w), {&post_nothing, nullptr, nullptr});
     set_this_worker(nullptr);
     w.handlers.remove();
     w.native = nullptr;

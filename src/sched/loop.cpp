@@ -6,6 +6,7 @@
 #include "sched/join.hpp"
 #include "sched/join_word.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/switch_steps.hpp"
 
 #include "base/error.hpp"
 
@@ -26,7 +27,19 @@ void post_release_fiber(void* f, void*) noexcept {
 // Goes on with a thread; the loop's stack becomes a spare.
 TULLE_INLINE void switch_to_ready(fiber& f) noexcept {
     worker& w = *this_worker();
-    switch_to(w, f, &post_keep_as_spare, w.current, nullptr);
+    switch_inline(w, f, {&post_keep_as_spare, w.current, nullptr});
+}
+
+// After the end of a thread: if what is next here has a stack it goes on at once. That is mostly
+// the spawner of a thread that was started at once (start_at_once).
+TULLE_INLINE void go_on_with_next() noexcept {
+    worker& w = *this_worker();
+    if (w.begins != nullptr) return; // this loop was a spare meanwhile
+    if (!w.mailbox.looks_empty() || !w.spares.has_room() || !loop_may_be_passed(w)) return;
+    runnable* const next = w.ready.begin_pop(runnable_kind::fiber);
+    if (next == nullptr) return;
+    w.spares.put(*w.current); // nobody takes it before its registers are saved
+    switch_with_queue(w, static_cast<fiber&>(*next), false);
 }
 
 // The thread that waited for what has just ended. If this worker may run it, at once; it has waited
@@ -112,17 +125,14 @@ template <bool measures> TULLE_INLINE void run_started(thread_record& t) noexcep
 }
 
 template <bool measures> TULLE_INLINE void start_thread_record(thread_record& t) noexcept {
-    if (TULLE_UNLIKELY(this_worker()->next_is_claimed))
-        this_worker()->next_is_claimed = false;
-    else if (!claim(t))
-        return drop_reference(t);
+    if (!claim(t)) return drop_reference(t);
     worker& w = *this_worker();
     w.owner->shortage().begin_thread(w);
     if (!t.own_stack) return run_started<measures>(t);
     fiber* const f = w.owner->make_thread_fiber(w, t);
     // No memory for its stack: this one will have to do.
     if (f == nullptr) return run_started<measures>(t);
-    switch_to(w, *f, &post_keep_as_spare, w.current, nullptr);
+    switch_inline(w, *f, {&post_keep_as_spare, w.current, nullptr});
 }
 
 template <bool measures> TULLE_INLINE void run(work const& next) noexcept {
@@ -136,11 +146,16 @@ template <bool measures> TULLE_INLINE void loop() noexcept {
     first_switch();
     for (;;) {
         worker& w = *this_worker();
+        if (thread_record* const begun = std::exchange(w.begins, nullptr)) {
+            run_started<measures>(*begun);
+            go_on_with_next();
+            continue;
+        }
         work const next = find_work(w);
         if (!next.is_stop())
             run<measures>(next);
         else
-            switch_to(w, *w.native, &post_keep_as_spare, w.current, nullptr);
+            switch_inline(w, *w.native, {&post_keep_as_spare, w.current, nullptr});
     }
 }
 

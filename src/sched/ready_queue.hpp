@@ -85,7 +85,27 @@ public:
         m_pops.store(m_pops.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         return next;
     }
-    void end_rotation() noexcept { m_lock.owner_unlock(); }
+    // Likewise: puts `self` before all others,
+    void begin_push_front(runnable& self) noexcept {
+        m_lock.owner_lock();
+        m_list.push_front(self);
+        count(self, 1);
+    }
+    // and takes the next one. Null: none of this kind, and the queue is not locked.
+    [[nodiscard]] runnable* begin_pop(runnable_kind kind) noexcept {
+        if (looks_empty()) return nullptr;
+        m_lock.owner_lock();
+        runnable* const next = m_list.first();
+        if (next == nullptr || next->kind != kind) {
+            m_lock.owner_unlock();
+            return nullptr;
+        }
+        m_list.pop_front();
+        count_pop(*next);
+        return next;
+    }
+    // What the next context does after any of the three.
+    void end_switch() noexcept { m_lock.owner_unlock(); }
 
     // --- thieves ---------------------------------------------------------------------------------
     // Takes up to half, the oldest first, at most k_most_stolen; bound ones stay with the owner.

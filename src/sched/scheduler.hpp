@@ -141,6 +141,8 @@ public:
     void post_to_mailbox(worker_remote& w, fiber& f) noexcept;
     // Wakes a worker if need be, after plain stores that made work (park/sleep_steps.hpp).
     void notify_light() noexcept;
+    // Called in its place before a switch. False: it need not be called behind it.
+    [[nodiscard]] bool notice_is_due() const noexcept;
     // Wakes a worker that sleeps or naps, after work was made outside the workers.
     void notify_all_idle() noexcept;
     // Shows the records of a fiber that is about to be suspended to thieves.
@@ -337,5 +339,8 @@ void own_stack_main(void* record);
 void measuring_own_stack_main(void* record);
 
 inline void scheduler::notify_light() noexcept { park::notify_light(m_idle, m_asymmetric); }
+inline bool scheduler::notice_is_due() const noexcept {
+    return park::notice_is_due(m_idle, m_asymmetric);
+}
 
 } // namespace tulle::sched

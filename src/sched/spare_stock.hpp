@@ -29,6 +29,8 @@ public:
     }
     // Whether there are so many that some should go to the other workers.
     [[nodiscard]] bool is_full() const noexcept { return m_size > m_most; }
+    // Whether one more may be put without that.
+    [[nodiscard]] bool has_room() const noexcept { return m_size < m_most; }
     // Half of what it may keep stays, so that the next few switches need no lock.
     void share(shared_spares& shared) noexcept {
         shared.take_from(m_list, m_size, (m_most + 1) / 2);

@@ -7,6 +7,7 @@
 #include "sched/find_work.hpp"
 #include "sched/modes/guest_wait.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/switch_steps.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,54 +18,10 @@ namespace tulle::sched {
 
 namespace {
 
-// The first thing that a resumed context does.
-TULLE_INLINE void after_switch() noexcept {
-    worker& w = *this_worker();
-    arch::after_switch(w.current->sanitizer);
-    post_action const post = w.post;
-    if (post.run == nullptr)
-        w.ready.end_rotation(); // from yield
-    else
-        post.run(post.a, post.b);
-}
-
-// No parameter is an object in memory: the address sanitizer would fence it off on a stack that is
-// left for good.
-TULLE_INLINE void leave(worker& w, fiber& from, fiber& to, bool is_ending) noexcept {
-    w.current = &to;
-    if (from.records != to.records) w.owner->show_deque(w, to.records);
-    arch::swap(from.exceptions, to.exceptions, w.exception_globals);
-    arch::before_switch(from.sanitizer, to.sanitizer, is_ending);
-}
-
 // The calling OS thread has these thread-local variables from now on.
 TULLE_INLINE void change_variables(worker& w, void* thread_pointer, record_deque* deque) noexcept {
     write_current_beside(thread_pointer, w, deque);
     arch::set_thread_pointer(thread_pointer);
-}
-
-// The way of a fiber with thread-local variables of its own, out of line. It leaves those of the
-// next fiber behind. One that has none switches to it by the short way, which knows nothing of
-// this, so it may have to change them itself when it goes on.
-TULLE_NOINLINE void switch_with_variables(worker& w, fiber& to) noexcept {
-    fiber& self = *w.current;
-    leave(w, self, to, false);
-    change_variables(w, to.thread_pointer != nullptr ? to.thread_pointer : w.thread_pointer,
-                     to.records);
-    arch::backend::switch_to(self.context, to.context);
-    if (arch::thread_pointer() != self.thread_pointer)
-        change_variables(*this_worker(), self.thread_pointer, self.records);
-    after_switch();
-}
-
-TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post,
-                                bool is_ending = false) noexcept {
-    fiber& from = *w.current;
-    w.post = post;
-    if (TULLE_UNLIKELY(from.thread_pointer != nullptr)) return switch_with_variables(w, to);
-    leave(w, from, to, is_ending);
-    arch::backend::switch_to(from.context, to.context);
-    after_switch();
 }
 
 // The post action of a yield to something that only this worker may run, or that is not known yet:
@@ -75,12 +32,6 @@ void post_push_back(void* pending, void*) noexcept {
     auto& f = *static_cast<fiber*>(pending);
     if (f.shepherd >= 0) return w.owner->inject(f, f.shepherd);
     w.ready.push_back(f);
-    w.owner->notify_light();
-}
-
-void post_end_rotation_and_tell(void*, void*) noexcept {
-    worker& w = *this_worker();
-    w.ready.end_rotation();
     w.owner->notify_light();
 }
 
@@ -108,10 +59,8 @@ TULLE_COLD void resume_with_care(fiber& f, bool is_at_home) noexcept {
 
 // A thread of the ready queue that can be switched to at once.
 fiber* next_fiber(worker& w) noexcept {
-    // The loop probes for other work first.
-    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe.set();
-    if (TULLE_UNLIKELY(w.probe.is_set())) return nullptr;
-    return static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
+    return loop_may_be_passed(w) ? static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber))
+                                 : nullptr;
 }
 
 TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
@@ -123,16 +72,32 @@ TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
 
 void first_switch() noexcept { after_switch(); }
 
+void post_end_switch_and_tell(void*, void*) noexcept {
+    worker& w = *this_worker();
+    w.ready.end_switch();
+    w.owner->notify_light();
+}
+
+// The way of a fiber with thread-local variables of its own, out of line. It leaves those of the
+// next fiber behind. One that has none switches to it by the short way, which knows nothing of
+// this, so it may have to change them itself when it goes on.
+void switch_with_variables(worker& w, fiber& to) noexcept {
+    fiber& self = *w.current;
+    leave(w, self, to, false);
+    change_variables(w, to.thread_pointer != nullptr ? to.thread_pointer : w.thread_pointer,
+                     to.records);
+    arch::backend::switch_to(self.context, to.context);
+    if (arch::thread_pointer() != self.thread_pointer)
+        change_variables(*this_worker(), self.thread_pointer, self.records);
+    after_switch();
+}
+
 TULLE_NOINLINE void take_variables(void* thread_pointer) noexcept {
     worker& w = *this_worker();
     fiber& self = *w.current;
     self.thread_pointer = thread_pointer;
     change_variables(w, thread_pointer != nullptr ? thread_pointer : w.thread_pointer,
                      self.records);
-}
-
-void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
-    switch_inline(w, to, {post, a, b});
 }
 
 void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept {
@@ -180,8 +145,7 @@ void yield() noexcept {
         if (runnable* const next = w->ready.begin_rotation(self, runnable_kind::fiber)) {
             // If only this worker may run the next one, another could run this one now.
             bool const tell = next->bound && w->owner->idle().somebody_sleeps();
-            return switch_inline(*w, static_cast<fiber&>(*next),
-                                 {tell ? &post_end_rotation_and_tell : nullptr, nullptr, nullptr});
+            return switch_with_queue(*w, static_cast<fiber&>(*next), tell);
         }
     }
     yield_cold(*w, self);

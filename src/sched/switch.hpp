@@ -37,9 +37,7 @@ void first_switch() noexcept;
 // it; a thread must have taken these when it ends.
 void take_variables(void* thread_pointer) noexcept;
 
-// The loops call this: it runs `to` in place of the current fiber, and `post` as suspend() does.
-void switch_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept;
-// switch_to() for good: nobody resumes the current fiber.
+// Runs `to` in place of the current fiber for good, and `post` as suspend() does.
 void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept;
 // A fiber whose bottom frame is an idle loop, never null: a worker that runs records keeps one in
 // reserve (reserve_spare).

@@ -10,6 +10,7 @@
 #include "sched/names.hpp"
 #include "sched/parking.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/switch_steps.hpp"
 #include "sched/timed.hpp"
 #include "wait/sole_waiter.hpp"
 
@@ -80,9 +81,33 @@ void post_push_front(void* pending, void*) noexcept {
     w.owner->notify_light();
 }
 
-void start_first(worker& w, thread_record& t) noexcept {
+TULLE_COLD void start_by_loop(worker& w, thread_record& t) noexcept {
     w.start_next = &t;
     suspend_to_loop(&post_push_front, w.current, nullptr);
+}
+
+// Whether the next decision of the worker need not be the loop's, and it could suspend what it
+// starts.
+TULLE_INLINE bool may_start_at_once(worker& w) noexcept {
+    return loop_may_be_passed(w) && w.spares.size() >= 2 && w.current->shepherd < 0 &&
+           !w.owner->shortage().is_on();
+}
+
+// The caller has claimed `t`, and stays ready: it comes first when `t` ends or waits. Others are
+// told: it may go on elsewhere while `t` computes.
+TULLE_INLINE void start_at_once(worker& w, thread_record& t) noexcept {
+    fiber& self = *w.current;
+    if (TULLE_UNLIKELY(self.records != nullptr)) w.owner->park_records(self);
+    w.begins = &t;
+    w.ready.begin_push_front(self);
+    bool const tell = w.owner->notice_is_due();
+    switch_with_queue(w, static_cast<fiber&>(w.spares.take()), tell);
+}
+
+TULLE_NOINLINE void start_first(worker& w, thread_record& t) noexcept {
+    if (TULLE_UNLIKELY(t.own_stack || !may_start_at_once(w))) return start_by_loop(w, t);
+    t.claimed.store(true, std::memory_order_relaxed); // relaxed: nobody else knows it
+    start_at_once(w, t);
 }
 
 // Not a loop, which spawns when it has polled for messages of other places, and must not be
@@ -202,14 +227,13 @@ bool may_yield_to_one(worker& w) noexcept {
     if (w.is_guest() || w.current->shepherd >= 0 || w.run != nullptr || !stands_on_thread(w) ||
         w.owner->shortage().is_on())
         return false;
-    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe.set();
-    if (w.probe.is_set() || !reserve_spare(w)) return false;
+    if (!reserve_spare(w)) return false;
     if (w.spares.size() < 2) {
         fiber* const second = w.owner->make_loop_fiber(w);
         if (second == nullptr) return false;
         w.spares.put(*second);
     }
-    return true;
+    return may_start_at_once(w);
 }
 
 // A thread that wants a stack of its own, when this worker could not start another one while the
@@ -319,8 +343,7 @@ yielded yield_to_thread(thread_core* core) noexcept {
     if (!sched::may_yield_to_one(w)) return yielded::not_now;
     if (!sched::may_run_in_place(t) || !claim(t)) return yielded::gone;
     sched::take_claimed(w, t);
-    w.next_is_claimed = true;
-    sched::start_first(w, t);
+    start_at_once(w, t);
     return yielded::to_it;
 }
 

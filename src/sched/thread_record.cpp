@@ -102,8 +102,7 @@ namespace {
 
 } // namespace
 
-void drop_reference(thread_record& t) noexcept {
-    if (!detail::drop_reference(t.references)) return;
+void end_record(thread_record& t) noexcept {
     if (t.close != nullptr) {
         if (t.exception != nullptr) end_of_dropped(t.exception);
         t.close(&t);

@@ -56,7 +56,10 @@ struct thread_record : runnable, detail::thread_core {
 // True for exactly one caller, which runs it. What the spawner wrote is visible to it through the
 // queue or the handle.
 [[nodiscard]] inline bool claim(thread_record& t) noexcept { return detail::claim(t.claimed); }
-void drop_reference(thread_record& t) noexcept;
+void end_record(thread_record& t) noexcept; // by the last reference
+inline void drop_reference(thread_record& t) noexcept {
+    if (detail::drop_reference(t.references)) end_record(t);
+}
 
 // A joiner calls this that has claimed a thread whose record may be in a queue still. True: it has
 // left the queue, and the queue's reference is the caller's. False: whoever takes it from its queue

@@ -224,7 +224,8 @@ struct alignas(128) worker_core {
 
     // --- finding work ----------------------------------------------------------------------------
     thread_record* start_next = nullptr; // to be run by the loop before anything else (child first)
-    bool next_is_claimed = false;        // start_next, by a yield to it
+    // Claimed already: the next context, a loop, runs it at once.
+    thread_record* begins = nullptr;
     record_deque* stolen_from = nullptr; // the deque of the record that it stole last
     base::rng random;
     steal_pace pace;                 // of its steals from other workers' ready queues

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a switch, for those who make one in their own frame. Besides switch.cpp these are
+// the loops: they are left and come back all the time, and with no call around the switch there is
+// no return behind it, which the processor would predict by the calls of whatever ran in between.
+#pragma once
+
+#include "sched/find_work.hpp"
+#include "sched/scheduler.hpp"
+#include "sched/worker.hpp"
+
+namespace tulle::sched {
+
+// The first thing that a resumed context does.
+TULLE_INLINE void after_switch() noexcept {
+    worker& w = *this_worker();
+    arch::after_switch(w.current->sanitizer);
+    post_action const post = w.post;
+    if (post.run == nullptr)
+        w.ready.end_switch(); // it was locked by whoever switched
+    else
+        post.run(post.a, post.b);
+}
+
+// No parameter is an object in memory: the address sanitizer would fence it off on a stack that is
+// left for good.
+TULLE_INLINE void leave(worker& w, fiber& from, fiber& to, bool is_ending) noexcept {
+    w.current = &to;
+    if (from.records != to.records) w.owner->show_deque(w, to.records);
+    arch::swap(from.exceptions, to.exceptions, w.exception_globals);
+    arch::before_switch(from.sanitizer, to.sanitizer, is_ending);
+}
+
+// The way of a fiber with thread-local variables of its own.
+TULLE_NOINLINE void switch_with_variables(worker& w, fiber& to) noexcept;
+
+TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post,
+                                bool is_ending = false) noexcept {
+    fiber& from = *w.current;
+    w.post = post;
+    if (TULLE_UNLIKELY(from.thread_pointer != nullptr)) return switch_with_variables(w, to);
+    leave(w, from, to, is_ending);
+    arch::backend::switch_to(from.context, to.context);
+    after_switch();
+}
+
+// The caller has begun a switch of the ready queue, which is locked (ready_queue.hpp). `tell`:
+// others are to be told of what it has put there.
+void post_end_switch_and_tell(void*, void*) noexcept;
+TULLE_INLINE void switch_with_queue(worker& w, fiber& to, bool tell) noexcept {
+    switch_inline(w, to, {tell ? &post_end_switch_and_tell : nullptr, nullptr, nullptr});
+}
+
+// Counts a decision of the worker. False: it is the loop's, which probes for other work first.
+[[nodiscard]] TULLE_INLINE bool loop_may_be_passed(worker& w) noexcept {
+    if (w.decisions.advance() % k_decisions_per_probe == 0) w.probe.set();
+    return TULLE_LIKELY(!w.probe.is_set());
+}
+
+} // namespace tulle::sched
