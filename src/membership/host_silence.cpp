@@ -32,7 +32,6 @@ constexpr std::uint32_t k_launcher_id = UINT32_MAX;
 constexpr std::uint32_t k_early_ids = 0x80000000U; // of places that do not know their number yet
 constexpr std::uint64_t k_second_ns = 1'000'000'000;
 
-constexpr std::uint64_t k_never_ns = UINT64_MAX;
 constexpr std::chrono::milliseconds k_pause_after_words{200};
 
 std::uint64_t s_limit_ns = 0;
@@ -72,8 +71,6 @@ public:
         rank const own = m_cards[m_here].first;
         for (rank r = 0; r < m_cards.size(); ++r)
             if (m_cards[r].first == r && r != own) found.push_back({r, m_cards[r].contact});
-        if (m_launcher && !are_one_host(*m_launcher, m_cards[m_here].contact))
-            found.push_back({k_launcher_id, *m_launcher});
         return found;
     }
     // No place goes on without a host.
@@ -84,9 +81,7 @@ public:
                        ? "has not been heard for"
                        : "is there, but what should be heard there has ended, for",
                    seconds(), places_of(host).c_str(), m_cards[m_here].contact.name.data());
-        bool const is_launchers =
-            m_launcher && (host.id == k_launcher_id || are_one_host(*m_launcher, host.contact));
-        if (is_launchers) report(place_news::host_is_lost);
+        if (m_launcher && are_one_host(*m_launcher, host.contact)) report(place_news::host_is_lost);
         // A launcher that hears of a death first may drop what was said before it, and none tells
         // when it has passed the words on.
         std::this_thread::sleep_for(k_pause_after_words);
@@ -96,11 +91,9 @@ public:
         _exit(EXIT_FAILURE);
     }
     void tell_stopped(host_watch::member const& host) const {
-        base::warn("%s is there, but %s has not run for %llu s: is it stopped? Others wait for it",
-                   name_of(host).c_str(),
-                   host.id == k_launcher_id ? "`tulle run`"
-                                            : ("place " + std::to_string(host.id)).c_str(),
-                   seconds());
+        base::warn("%s is there, but place %u has not run for %llu s: is it stopped? Others wait "
+                   "for it",
+                   name_of(host).c_str(), host.id, seconds());
     }
     void tell_unheard(host_watch::member const& host) const {
         if (m_here == 0)
@@ -115,12 +108,10 @@ private:
         return m_cards[0].limit_ns / k_second_ns;
     }
     [[nodiscard]] static std::string name_of(host_watch::member const& host) {
-        return std::string(host.id == k_launcher_id ? "the launcher's host " : "host ") +
-               host.contact.name.data();
+        return std::string("host ") + host.contact.name.data();
     }
     // The places of a host that is lost count as dead.
     [[nodiscard]] std::string places_of(host_watch::member const& host) const {
-        if (host.id == k_launcher_id) return "nobody takes what this job prints";
         std::string text;
         int count = 0;
         for (rank r = 0; r < m_cards.size(); ++r)
@@ -171,38 +162,32 @@ void begin_host_watch(rank here, std::vector<host_card> const& cards) {
     if (!is_wanted || !own_watch()->start(std::move(chosen))) own_watch() = nullptr;
 }
 
-launcher_lease::launcher_lease() {
+start_lease::start_lease() {
     auto const where = launcher();
-    if (!where || s_limit_ns == 0) return;
+    if (!where || s_limit_ns == 0 || s_start_limit_ns == 0) return;
     auto watch = std::make_unique<host_watch>(where->job);
     if (are_one_host(*where, watch->contact())) return;
     host_watch::settings chosen;
     chosen.own_id = static_cast<std::uint32_t>(random_number()) | k_early_ids;
     chosen.limit_ns = s_limit_ns;
+    chosen.first_limit_ns = s_start_limit_ns;
     chosen.others = {{k_launcher_id, *where}};
-    std::string const own = watch->contact().name.data();
-    auto const end = [own](host_watch::member const& host, std::uint64_t silence_ns,
-                           char const* variable) {
-        base::warn("the launcher's host %s has not been heard for %llu s (%s), before all places "
-                   "were there; a place of host %s ends",
+    // `tulle run` sees to what is silent later.
+    chosen.tell_lost = [](host_watch::member const&, host_watch::loss) {};
+    chosen.tell_stopped = [](host_watch::member const&) {};
+    chosen.tell_unheard = [own = std::string(watch->contact().name.data())](
+                              host_watch::member const& host) {
+        base::warn("the launcher's host %s has not been heard for %llu s (TULLE_START_TIMEOUT), "
+                   "before all places were there; a place of host %s ends",
                    host.contact.name.data(),
-                   static_cast<unsigned long long>(silence_ns / k_second_ns), variable,
-                   own.c_str());
+                   static_cast<unsigned long long>(s_start_limit_ns / k_second_ns), own.c_str());
         report(place_news::host_is_lost);
         _exit(EXIT_FAILURE);
     };
-    chosen.first_limit_ns = s_start_limit_ns != 0 ? s_start_limit_ns : k_never_ns;
-    chosen.tell_lost = [end](host_watch::member const& host, host_watch::loss) {
-        end(host, s_limit_ns, "TULLE_HOST_TIMEOUT");
-    };
-    chosen.tell_unheard = [end](host_watch::member const& host) {
-        end(host, s_start_limit_ns, "TULLE_START_TIMEOUT");
-    };
-    chosen.tell_stopped = [](host_watch::member const&) {};
     if (watch->start(std::move(chosen))) m_watch = std::move(watch);
 }
 
-launcher_lease::~launcher_lease() = default;
+start_lease::~start_lease() = default;
 
 void end_host_watch() noexcept { own_watch() = nullptr; }
 

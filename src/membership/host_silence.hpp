@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Over an MPI, which tells nobody that a host or the network has died: the lowest place of each
-// host watches the other hosts, and the launcher's (net/host_watch.hpp).
+// host watches the other hosts (net/host_watch.hpp). The launcher's host without places is watched
+// by what has started this one (tools/tulle/launcher_lease.hpp).
 // When one is lost, all places of this host end, and say why; src/messenger/place_death.md.
 //   TULLE_HOST_TIMEOUT (host_timeout)   after so many seconds of silence; place 0's holds for all.
 //                                       0: nobody watches.
@@ -21,14 +22,14 @@
 
 namespace tulle::membership {
 
-// While the places find each other, each that the launcher has started on another host watches the
-// launcher's.
-class launcher_lease {
+// While the places find each other, each that the launcher has started on another host ends if the
+// launcher's is never heard.
+class start_lease {
 public:
-    launcher_lease(); // throws std::bad_alloc
-    launcher_lease(launcher_lease const&) = delete;
-    launcher_lease& operator=(launcher_lease const&) = delete;
-    ~launcher_lease();
+    start_lease(); // throws std::bad_alloc
+    start_lease(start_lease const&) = delete;
+    start_lease& operator=(start_lease const&) = delete;
+    ~start_lease();
 
 private:
     std::unique_ptr<net::host_watch> m_watch;

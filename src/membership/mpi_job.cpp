@@ -264,7 +264,7 @@ mpi_job join_mpi_job() {
     std::string const flavour = wanted_flavour();
     net::mpi_functions const& mpi = load(flavour);
     net::mpi_world world;
-    launcher_lease const until_others_are_watched;
+    start_lease const until_all_are_there;
     check(mpi, mpi.start(world), "start");
     check_world(world);
     setenv(k_transport_variable, "none",

@@ -280,7 +280,7 @@ void host_watch::receive(datagram const& got, sockaddr_in6 const& address) {
         found = m_peers.end() - 1;
     }
     peer& p = *found;
-    p.was_heard = true;
+    bool const is_first = !std::exchange(p.was_heard, true);
     p.was_told = false;
     p.is_gone = false;
     p.heard_at = os::monotonic_ns();
@@ -291,6 +291,9 @@ void host_watch::receive(datagram const& got, sockaddr_in6 const& address) {
         send_to(address, kind::leaving_is_known);
     }
     if (got.what == kind::leaving_is_known) p.knows_that_we_leave = true;
+    if (!is_first || p.is_over) return;
+    send_to(address, kind::beat); // so that either side knows of the other one from now on
+    if (m_chosen.tell_heard) m_chosen.tell_heard(p.host);
 }
 
 // --- those that are silent -----------------------------------------------------------------------

@@ -46,7 +46,9 @@ public:
         // Members of the job that are not among `others` are watched from their first datagram on.
         bool takes_strangers = false;
         // The thread of the watch calls these. A lost member is told once; a stopped one once until
-        // it is heard again; one that has never been heard, after the first limit.
+        // it is heard again; one that has never been heard, after the first limit. One that is
+        // heard first, at once, if somebody asks; it has been answered then.
+        std::function<void(member const&)> tell_heard{};
         std::function<void(member const&, loss)> tell_lost{};
         std::function<void(member const&)> tell_stopped{};
         std::function<void(member const&)> tell_unheard{};

@@ -469,18 +469,19 @@ class TwoHosts(MpiTest):
         head = f"""
 import os, signal, subprocess, sys, time
 LIMIT = 3
-def on_two(*words):
-    job = subprocess.Popen(["{TULLE}", "run", "--hosts", "a,b", "-n", "4", "--mpi", "{FLAVOUR}", "--set", f"host_timeout={{LIMIT}}", "--", "{CONDUCT}",
+def on_two(*words, program="{CONDUCT}"):
+    job = subprocess.Popen(["{TULLE}", "run", "--hosts", "a,b", "-n", "4", "--mpi", "{FLAVOUR}", "--set", f"host_timeout={{LIMIT}}", "--", program,
                             *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     return job
-def is_place(process):
+def count(host, program="conduct"):
+    found = subprocess.run(["ip", "netns", "pids", host], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    return [name_of(process) for process in found].count(program)
+def name_of(process):
     try:
         with open("/proc/" + process + "/comm") as file:
-            return file.read() == "conduct\\n"
+            return file.read().rstrip("\\n")
     except OSError:  # has ended
-        return False
-def has_place(host):
-    return any(map(is_place, subprocess.run(["ip", "netns", "pids", host], stdout=subprocess.PIPE, text=True, check=True).stdout.split()))
+        return ""
 def cable(state):
     subprocess.run(["ip", "-n", "b", "link", "set", "eth9", state], check=True)
 """
@@ -503,7 +504,7 @@ def cable(state):
             self.in_a(f"""
 os.environ["TULLE_START_TIMEOUT"] = "8"
 job = on_two("waits")
-while not has_place("b"):
+while count("b") == 0:
     assert job.poll() is None
     time.sleep(0.01)
 time.sleep({moment})
@@ -511,6 +512,20 @@ cable("down")
 assert job.wait(40) != 0
 """)
             self.expect_nobody_left(30)
+
+    def test_a_host_that_is_cut_off_before_its_places_use_tulle_ends_the_job(self):
+        """All places have been started, so nobody waits for that any more."""
+        _, err = self.in_a("""
+job = on_two("1000", program="sleep")
+while count("a", "sleep") + count("b", "sleep") < 4:
+    assert job.poll() is None
+    time.sleep(0.01)
+time.sleep(1)
+cable("down")
+assert job.wait(40) != 0
+""")
+        self.expect_nobody_left(30)
+        self.assertIn("tulle: run: host b has not been heard for 3 s (TULLE_HOST_TIMEOUT); the job is stopped\n", err)
 
     def test_a_host_that_is_cut_off_for_good_counts_as_dead(self):
         _, err = self.in_a("""

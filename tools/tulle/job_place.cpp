@@ -3,11 +3,13 @@
 
 #include "command.hpp"
 #include "job_words.hpp"
+#include "launcher_lease.hpp"
 #include "membership/place_report.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +41,7 @@ constexpr int k_not_found = 127;
 constexpr std::array<std::string_view, 3> k_daemons{"hydra_pmi_proxy", "orted", "prted"};
 constexpr useconds_t k_before_daemon_ends_us = 500'000;
 constexpr int k_last_words_ms = 1000; // for another process that holds the program's output
+constexpr std::chrono::seconds k_patience_with_launcher{1}; // until it answers
 
 unsigned own_place() {
     for (char const* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
@@ -58,12 +61,14 @@ void let_tell(int pipe) {
 
 class job_place {
 public:
-    job_place(arguments const& words, tagging tags, bool has_input, bool whole_lines)
+    job_place(arguments const& words, tagging tags, bool has_input, bool whole_lines,
+              std::chrono::seconds host_limit)
         : m_words(words),
           m_tags(tags),
           m_place(own_place()),
           m_has_input(has_input && m_place == 0),
-          m_whole_lines(whole_lines && tags != tagging::none && keep_writes_apart(STDERR_FILENO)) {
+          m_whole_lines(whole_lines && tags != tagging::none && keep_writes_apart(STDERR_FILENO)),
+          m_lease(host_limit) {
         sigset_t watched;
         sigemptyset(&watched);
         for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
@@ -77,9 +82,11 @@ public:
     }
 
     int run() {
-        tell(job_news::started, m_place);
         start();
-        while (!m_status) step(-1);
+        m_lease.begin(); // after the fork, as it has a thread
+        tell_started();
+        while (!m_status && !m_lease.is_lost()) step(-1);
+        if (!m_status) return end_without_launcher();
         read_rest_of_report();
         while (has_output() && step(k_last_words_ms)) {}
         for (tagged_output& o : m_outputs)
@@ -90,6 +97,18 @@ public:
     }
 
 private:
+    // Who knows that all places have been started does not wait for that any more, so until then
+    // the launcher's host must have heard of this one. It is told anyway where no datagram passes.
+    void tell_started() {
+        using clock = std::chrono::steady_clock;
+        auto const end = clock::now() + k_patience_with_launcher;
+        for (auto now = clock::now(); !m_status && m_lease.is_expected() && now < end;
+             now = clock::now())
+            step(static_cast<int>(
+                     std::chrono::duration_cast<std::chrono::milliseconds>(end - now).count()) +
+                 1);
+        tell(job_news::started, m_place);
+    }
     void start() {
         pipe_ends out =
             m_whole_lines || is_piped(m_tags, m_place, STDOUT_FILENO) ? make_pipe() : pipe_ends();
@@ -114,10 +133,11 @@ private:
         if (err.read.is_open())
             m_outputs.emplace_back(m_tags, m_place, std::move(err.read), STDERR_FILENO);
         int why = 0;
-        if (read(error.read.get(), &why, sizeof why) == sizeof why)
-            throw failure(why == ENOENT ? k_not_found : k_cannot_run,
-                          "run: place " + std::to_string(m_place) + " cannot run '" +
-                              m_words.front() + "': " + std::strerror(why));
+        if (read(error.read.get(), &why, sizeof why) != sizeof why) return;
+        tell(job_news::started, m_place); // itself
+        throw failure(why == ENOENT ? k_not_found : k_cannot_run,
+                      "run: place " + std::to_string(m_place) + " cannot run '" + m_words.front() +
+                          "': " + std::strerror(why));
     }
     [[noreturn]] void become_program(int out, int err, int error, int report, pid_t parent) const {
         prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
@@ -136,7 +156,9 @@ private:
     // False: nothing has happened in this time.
     bool step(int time_ms) {
         std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0},
-                                   {m_report.is_open() ? m_report.get() : -1, POLLIN, 0}};
+                                   {m_report.is_open() ? m_report.get() : -1, POLLIN, 0},
+                                   {m_lease.news(), POLLIN, 0}};
+        std::size_t const first_output = wanted.size();
         for (tagged_output const& o : m_outputs)
             wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
         bool const has_beginning =
@@ -150,9 +172,10 @@ private:
             return true;
         }
         for (std::size_t k = 0; k < m_outputs.size(); ++k)
-            if ((wanted[k + 2].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
+            if ((wanted[k + first_output].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
                 m_outputs[k].read_some();
         if (wanted[1].revents != 0) read_report();
+        if (wanted[2].revents != 0) m_lease.take_news();
         if ((wanted[0].revents & POLLIN) != 0) take_signal();
         return ready != 0;
     }
@@ -214,6 +237,17 @@ private:
         if (code != 0 || is_missed) tell(job_news::exited, static_cast<unsigned>(code));
         return is_told ? 0 : code; // which a launcher takes for a failure of the job
     }
+    // The launcher's host is lost.
+    int end_without_launcher() {
+        std::fprintf(stderr,
+                     "tulle: run: the launcher's host %s has not been heard for %lld s "
+                     "(TULLE_HOST_TIMEOUT), and nobody takes what place %u prints; it ends\n",
+                     m_lease.launchers_host().c_str(),
+                     static_cast<long long>(m_lease.limit().count()), m_place);
+        kill(m_process, SIGKILL);
+        end_daemon();
+        return k_exit_failed;
+    }
     // What the launcher has started on this host waits for it, which is not there any more.
     static void end_daemon() {
         pid_t const daemon = getppid();
@@ -244,12 +278,14 @@ private:
     std::vector<tagged_output> m_outputs;
     std::optional<int> m_status; // as from waitpid
     bool m_is_stopped = false;   // so how it ends is the launcher's doing
+    launcher_lease m_lease;
 };
 
 } // namespace
 
-int run_job_place(arguments const& words, tagging tags, bool has_input, bool whole_lines) {
-    return job_place(words, tags, has_input, whole_lines).run();
+int run_job_place(arguments const& words, tagging tags, bool has_input, bool whole_lines,
+                  std::chrono::seconds host_limit) {
+    return job_place(words, tags, has_input, whole_lines, host_limit).run();
 }
 
 } // namespace tulle::tool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between `tulle run --hosts` and the hosts of its places: either side notices when the other one
-// is not there any more (membership/host_silence.hpp). Places find it by a variable of their
-// environment.
+// is not there any more (launcher_lease.hpp). What is started there finds this one by a variable of
+// its environment.
 #pragma once
 
 #include "net/host_watch.hpp"

@@ -163,7 +163,8 @@ int run(run_request const& request) {
     if (request.explore != 0) return explore_seeds(request, table);
     if (!request.place_of_job.empty())
         return run_job_place(request.words, tagging_of(request.place_of_job), request.has_input,
-                             request.whole_lines);
+                             request.whole_lines,
+                             std::chrono::seconds(table.number(base::option_id::host_timeout)));
     bool const has_io_of_place_0 = table.number(base::option_id::io) == base::k_io_of_place_0;
     tagging const tags = chosen_tags(request, has_io_of_place_0);
     if (!request.hosts.empty() || (request.places != 0 && has_allocation()))

@@ -48,12 +48,14 @@ host_contact at_loopback(host_contact contact) {
 
 // What a watch has told.
 struct news {
+    std::atomic<int> heard{0};
     std::atomic<int> lost{0};
     std::atomic<int> gone{0}; // of these, processes
     std::atomic<int> stopped{0};
     std::atomic<int> unheard{0};
 
     void put_into(host_watch::settings& to) {
+        to.tell_heard = [this](host_watch::member const&) { ++heard; };
         to.tell_lost = [this](host_watch::member const&, host_watch::loss how) {
             if (how == host_watch::loss::process_gone) ++gone;
             ++lost;
@@ -285,9 +287,11 @@ TEST(host_watch, strangers_are_taken_where_they_are_welcome) {
         b->start(settings_of(5, other, {{0, at_loopback(a.contact())}}, limit));
         std::this_thread::sleep_for(2 * limit);
         bool const is_answered = other.unheard == 0;
-        b = nullptr; // it leaves
+        EXPECT_EQ(other.heard, is_answered ? 1 : 0);
+        EXPECT_LE(told.heard, 1); // however often
+        b = nullptr;              // it leaves
         std::this_thread::sleep_for(2 * limit);
-        return is_answered && told.lost == 0;
+        return is_answered && told.heard == 1 && told.lost == 0;
     });
 }
 
