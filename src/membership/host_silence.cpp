@@ -27,7 +27,6 @@ namespace {
 using net::host_watch;
 using net::rank;
 
-constexpr char const* k_launcher_variable = "TULLE_LAUNCHER";
 constexpr std::uint32_t k_launcher_id = UINT32_MAX;
 constexpr std::uint32_t k_early_ids = 0x80000000U; // of places that do not know their number yet
 constexpr std::uint64_t k_second_ns = 1'000'000'000;
@@ -52,7 +51,7 @@ std::uint64_t random_number() noexcept {
 }
 
 std::optional<net::host_contact> launcher() {
-    char const* const text = std::getenv(k_launcher_variable); // NOLINT(concurrency-mt-unsafe)
+    char const* const text = std::getenv(net::k_launcher_variable); // NOLINT(concurrency-mt-unsafe)
     return text != nullptr ? net::parse_contact(text) : std::nullopt;
 }
 

@@ -34,6 +34,7 @@ struct host_contact {
 
 // They turn a contact into words for a variable of the environment, and back. Nothing: the text is
 // no contact.
+constexpr char const* k_launcher_variable = "TULLE_LAUNCHER"; // the contact of `tulle run`
 [[nodiscard]] std::string text_of(host_contact const& contact);
 [[nodiscard]] std::optional<host_contact> parse_contact(std::string const& text);
 

@@ -100,10 +100,10 @@ private:
     // Who knows that all places have been started does not wait for that any more, so until then
     // the launcher's host must have heard of this one. It is told anyway where no datagram passes.
     void tell_started() {
-        using clock = std::chrono::steady_clock;
-        auto const end = clock::now() + k_patience_with_launcher;
-        for (auto now = clock::now(); !m_status && m_lease.is_expected() && now < end;
-             now = clock::now())
+        using std::chrono::steady_clock;
+        auto const end = steady_clock::now() + k_patience_with_launcher;
+        for (auto now = steady_clock::now(); !m_status && m_lease.is_expected() && now < end;
+             now = steady_clock::now())
             step(static_cast<int>(
                      std::chrono::duration_cast<std::chrono::milliseconds>(end - now).count()) +
                  1);

@@ -13,14 +13,13 @@ namespace tulle::tool {
 
 namespace {
 
-constexpr char const* k_variable = "TULLE_LAUNCHER";
 constexpr std::uint32_t k_launcher_id = UINT32_MAX;
 constexpr std::uint32_t k_ids = 0x80000000U; // places have ranks
 
 } // namespace
 
 launcher_lease::launcher_lease(std::chrono::seconds limit) : m_limit(limit) {
-    char const* const text = std::getenv(k_variable); // NOLINT(concurrency-mt-unsafe)
+    char const* const text = std::getenv(net::k_launcher_variable); // NOLINT(concurrency-mt-unsafe)
     auto const launcher = text != nullptr ? net::parse_contact(text) : std::nullopt;
     if (!launcher || limit.count() == 0) return;
     auto watch = std::make_unique<net::host_watch>(launcher->job);

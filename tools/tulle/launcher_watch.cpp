@@ -12,7 +12,6 @@ namespace tulle::tool {
 
 namespace {
 
-constexpr char const* k_variable = "TULLE_LAUNCHER";
 constexpr std::uint32_t k_own_id = UINT32_MAX; // places have ranks
 
 std::uint64_t random_number() {
@@ -23,14 +22,15 @@ std::uint64_t random_number() {
 } // namespace
 
 launcher_watch::launcher_watch(std::chrono::seconds limit) : m_limit(limit) {
-    unsetenv(k_variable); // NOLINT(concurrency-mt-unsafe): of a job that this one belongs to
+    // Of a job that this one belongs to.
+    unsetenv(net::k_launcher_variable); // NOLINT(concurrency-mt-unsafe)
     if (limit.count() == 0) return;
     auto watch = std::make_unique<net::host_watch>(random_number());
     if (!watch->contact().is_reachable()) return;
     m_news = eventfd(0, EFD_CLOEXEC);
     m_watch = std::move(watch);
-    setenv(k_variable, net::text_of(m_watch->contact()).c_str(),
-           1); // NOLINT(concurrency-mt-unsafe)
+    std::string const own = net::text_of(m_watch->contact());
+    setenv(net::k_launcher_variable, own.c_str(), 1); // NOLINT(concurrency-mt-unsafe)
 }
 
 launcher_watch::~launcher_watch() {
