@@ -30,29 +30,34 @@ TULLE_INLINE void switch_to_ready(fiber& f) noexcept {
     switch_inline(w, f, {&post_keep_as_spare, w.current, nullptr});
 }
 
-// After the end of a thread: if what is next here has a stack it goes on at once. That is mostly
-// the spawner of a thread that was started at once (start_at_once).
-TULLE_INLINE void go_on_with_next() noexcept {
-    worker& w = *this_worker();
-    if (w.begins != nullptr) return; // this loop was a spare meanwhile
-    if (!w.mailbox.looks_empty() || !w.spares.has_room() || !loop_may_be_passed(w)) return;
-    runnable* const next = w.ready.begin_pop(runnable_kind::fiber);
-    if (next == nullptr) return;
-    w.spares.put(*w.current); // nobody takes it before its registers are saved
-    switch_with_queue(w, static_cast<fiber&>(*next), false);
-}
-
 // The thread that waited for what has just ended. If this worker may run it, at once; it has waited
-// longest.
-TULLE_INLINE void go_on_with(fiber* waiter) noexcept {
-    if (waiter == nullptr) return;
+// longest. True: this loop was a spare meanwhile, and what it is to do may have been left to it.
+TULLE_INLINE bool go_on_with(fiber* waiter) noexcept {
+    if (waiter == nullptr) return false;
     worker& w = *this_worker();
     bool const may_run_here = waiter->kind_of_stack != fiber_kind::guest &&
                               (waiter->home == nullptr || waiter->home == &w) &&
                               w.may_run(waiter->shepherd);
-    if (!may_run_here) return resume(*waiter);
+    if (!may_run_here) {
+        resume(*waiter);
+        return false;
+    }
     waiter->clear_wait();
     switch_to_ready(*waiter);
+    return true;
+}
+
+// After the end of a thread that was started at once (start_at_once): if what is next here has a
+// stack it goes on at once. That is mostly the spawner. Its start was a decision; this is none, or
+// who starts threads again and again would make each second one, and never the one that is to be
+// the loop's.
+TULLE_INLINE void go_on_with_next() noexcept {
+    worker& w = *this_worker();
+    if (!w.mailbox.looks_empty() || !w.spares.has_room() || w.probe.is_set()) return;
+    runnable* const next = w.ready.begin_pop(runnable_kind::fiber);
+    if (next == nullptr) return;
+    w.spares.put(*w.current); // nobody takes it before its registers are saved
+    switch_with_queue(w, static_cast<fiber&>(*next), false);
 }
 
 // Children that were joined out of order leave records in the middle of the deque; and a large
@@ -97,7 +102,7 @@ template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr))
         clean_deques(f);
     this_worker()->owner->shortage().end_stolen(f);
-    go_on_with(reinterpret_cast<fiber*>(join_word(slot.state).finish()));
+    static_cast<void>(go_on_with(reinterpret_cast<fiber*>(join_word(slot.state).finish())));
 }
 
 // run_thread at the bottom of a stack; `t` is gone then.
@@ -114,24 +119,24 @@ template <bool measures> TULLE_INLINE fiber* run_at_bottom(thread_record& t) noe
     }
 }
 
-template <bool measures> TULLE_INLINE void run_started(thread_record& t) noexcept {
+// True as from go_on_with.
+template <bool measures> TULLE_INLINE bool run_started(thread_record& t) noexcept {
     fiber& f = *this_worker()->current;
     f.shepherd = t.shepherd; // also after its waits
     fiber* const waiter = run_at_bottom<measures>(t);
     f.shepherd = -1;
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr))
         clean_deques(f);
-    go_on_with(waiter);
+    return go_on_with(waiter);
 }
 
 template <bool measures> TULLE_INLINE void start_thread_record(thread_record& t) noexcept {
     if (!claim(t)) return drop_reference(t);
     worker& w = *this_worker();
     w.owner->shortage().begin_thread(w);
-    if (!t.own_stack) return run_started<measures>(t);
-    fiber* const f = w.owner->make_thread_fiber(w, t);
-    // No memory for its stack: this one will have to do.
-    if (f == nullptr) return run_started<measures>(t);
+    fiber* const f = t.own_stack ? w.owner->make_thread_fiber(w, t) : nullptr;
+    // Where there is no memory for its stack this one will have to do.
+    if (f == nullptr) return static_cast<void>(run_started<measures>(t));
     switch_inline(w, *f, {&post_keep_as_spare, w.current, nullptr});
 }
 
@@ -147,8 +152,7 @@ template <bool measures> TULLE_INLINE void loop() noexcept {
     for (;;) {
         worker& w = *this_worker();
         if (thread_record* const begun = std::exchange(w.begins, nullptr)) {
-            run_started<measures>(*begun);
-            go_on_with_next();
+            if (!run_started<measures>(*begun)) go_on_with_next();
             continue;
         }
         work const next = find_work(w);

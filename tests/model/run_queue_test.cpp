@@ -257,6 +257,47 @@ TEST(ready_queue, each_thread_runs_once) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
+// Who starts a thread at once stands in the queue before its registers are saved: here, its task is
+// what they are. It goes on elsewhere, or when that thread ends.
+struct switching : queued {
+    static constexpr auto k_kind = sched::runnable_kind::thread;
+
+    void start_at_once(thread& self, bool saves_late) {
+        ready.begin_push_front(self);
+        if (!saves_late) self.task.store(7);
+        ready.end_switch();
+        if (saves_late) self.task.store(7);
+        tell_light();
+    }
+    void own_switches(bool saves_late) {
+        start_at_once(threads[0], saves_late);
+        threads[0]
+            .wait(); // the thread that was started waits for its spawner: another goes on with it
+        start_at_once(threads[1], false);
+        start_at_once(threads[2], false);
+        while (thread* const t = as_thread(ready.begin_pop(k_kind))) {
+            ready.end_switch();
+            run(*t);
+        }
+    }
+    template <bool saves_late> static void body(model::test& t) {
+        auto& q = t.make<switching>();
+        t.thread([&q] { q.own_switches(saves_late); });
+        t.thread([&q] { q.steal(); });
+        t.at_end([&q] { model::check(q.ran.load(relaxed) == 3, "each thread ran"); });
+    }
+};
+
+TEST(ready_queue, who_starts_a_thread_at_once_goes_on_once) {
+    model::result const r = model::explore("begun", random(40000), &switching::body<false>);
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(ready_queue, nobody_goes_on_before_it_is_saved) {
+    model::result const r = model::explore("begun_late", random(40000), &switching::body<true>);
+    EXPECT_FALSE(r.passed());
+}
+
 // -- the list of parked deques: the same
 
 struct parked_deque : deque_type {
