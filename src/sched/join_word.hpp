@@ -2,6 +2,7 @@
 // The word in which a thread that finishes and a thread that waits for it meet. One finishes, at
 // most one waits.
 //   running --set_waiter--> waiter --finish--> done        running --finish--> done
+//   running --abandon--> abandoned --finish--> done
 // Either the waiter's compare-and-swap finds `running` and finish() returns the waiter, or it finds
 // `done` and the waiter goes on.
 #pragma once
@@ -11,6 +12,8 @@
 #include <cstdint>
 
 namespace tulle::sched {
+
+inline constexpr std::uintptr_t k_abandoned = 2; // no address of a waiter
 
 template <class Atomic> class join_word {
 public:
@@ -22,9 +25,9 @@ public:
     }
 
     // The thread that ran the record calls this, once, when the result is written. Returns the
-    // address of the waiter to wake, or 0. After it the word, and the record around it, may be
-    // gone. acq_rel: release pairs with is_done and set_waiter; acquire pairs with the release in
-    // set_waiter.
+    // address of the waiter to wake, or 0: after it the word, and the record around it, may be
+    // gone. k_abandoned: the record is the caller's. acq_rel: release pairs with is_done,
+    // set_waiter and abandon; acquire pairs with the release in set_waiter and abandon.
     [[nodiscard]] std::uintptr_t finish() noexcept {
         std::uintptr_t const waiter = m_word.exchange(detail::k_done, std::memory_order_acq_rel);
         return waiter == detail::k_running ? 0 : waiter;
@@ -46,6 +49,15 @@ public:
         return m_word.compare_exchange_strong(waiter, detail::k_running, std::memory_order_acquire,
                                               std::memory_order_acquire);
     }
+    // Whoever could wait will not. False: the record is done, so it is the caller's.
+    [[nodiscard]] bool abandon() noexcept {
+        std::uintptr_t expected = detail::k_running;
+        // release pairs with the acquire in finish: the caller has done with the record. acquire
+        // pairs with the release in finish: failing, so has whoever ran it.
+        return !is_done() &&
+               m_word.compare_exchange_strong(expected, k_abandoned, std::memory_order_release,
+                                              std::memory_order_acquire);
+    }
     // The waiter calls this after is_done: the record may be used again. relaxed: published with
     // the next record.
     void reset() noexcept { m_word.store(detail::k_running, std::memory_order_relaxed); }
@@ -53,5 +65,13 @@ public:
 private:
     Atomic& m_word;
 };
+
+// A record that counts its references has one for either side of its word; whichever goes last
+// drops both. True: nobody else has one. As drop_reference (reference_count.hpp), and acquire and
+// acq_rel pair with that.
+template <class Count> [[nodiscard]] bool drop_both_references(Count& count) noexcept {
+    return count.load(std::memory_order_acquire) == 2 ||
+           count.fetch_sub(2, std::memory_order_acq_rel) == 2;
+}
 
 } // namespace tulle::sched

@@ -366,7 +366,10 @@ bool thread_is_done(thread_core const* t) noexcept {
     return t->word.load(std::memory_order_acquire) == k_done; // pairs with join_word::finish
 }
 
-void release_thread(thread_core* t) noexcept { drop_reference(sched::as_record(t)); }
+void release_thread(thread_core* core) noexcept {
+    thread_record& t = sched::as_record(core);
+    if (!join_word(t.word).abandon()) drop_both_references(t);
+}
 
 void retire_thread(thread_core* t) noexcept {
     t->close = nullptr;

@@ -157,9 +157,10 @@ fiber* run_thread(thread_record& t) noexcept {
     w.threads_ended.store(w.threads_ended.load(std::memory_order_relaxed) + 1,
                           std::memory_order_relaxed);
     if (detached) return nullptr;
-    auto* const waiter = reinterpret_cast<fiber*>(join_word(t.word).finish());
-    drop_reference(t);
-    return waiter;
+    std::uintptr_t const waiter = join_word(t.word).finish();
+    if (TULLE_LIKELY(waiter != k_abandoned)) return reinterpret_cast<fiber*>(waiter);
+    drop_both_references(t);
+    return nullptr;
 }
 
 } // namespace tulle::sched

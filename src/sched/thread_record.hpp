@@ -5,6 +5,7 @@
 #pragma once
 
 #include "sched/fiber.hpp"
+#include "sched/join_word.hpp"
 #include "sched/runnable.hpp"
 
 #include <tulle/detail/reference_count.hpp>
@@ -32,11 +33,13 @@ struct worker;
 //   claimed     false until somebody runs the thread. One exchange decides between the loop and the
 //               joiner; it never goes back.
 //   word        0: not done, and nobody waits for that. The address of a fiber: not done, and its
-//               joiner waits. k_done: done; only finish() writes it, after the result
-//               (join_word.hpp).
+//               joiner waits. k_done: done; only finish() writes it, after the result.
+//               k_abandoned: not done, and there is no handle any more (join_word.hpp).
 //   references  2 when it is started: the queue's, which becomes the runner's, and the handle's. 1
-//               when it is detached. The last one frees the record, and calls `close` for a result
-//               that nobody took.
+//               when it is detached. The word tells whether runner or handle goes last: that one
+//               drops both, so a thread that is joined counts nothing. A third one is the queue's
+//               if the joiner runs it. The last one frees the record, and calls `close` for a
+//               result that nobody took.
 //   detached    there is no handle. The body drops the only reference before it begins: a detached
 //               thread that runs has no record, and nobody is told of its end.
 //   named       the table of names has an entry, which goes when the thread ends.
@@ -59,6 +62,10 @@ struct thread_record : runnable, detail::thread_core {
 void end_record(thread_record& t) noexcept; // by the last reference
 inline void drop_reference(thread_record& t) noexcept {
     if (detail::drop_reference(t.references)) end_record(t);
+}
+// The runner's and the handle's, by whichever goes last.
+inline void drop_both_references(thread_record& t) noexcept {
+    if (drop_both_references(t.references)) end_record(t);
 }
 
 // A joiner calls this that has claimed a thread whose record may be in a queue still. True: it has

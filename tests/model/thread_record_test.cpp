@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The life of a thread with a record of its own: it is run once, by the worker that takes it or by
-// its joiner; its result reaches the joiner, whoever ran it; and the last of the two references
-// frees the record after all else. And what an OS thread of the program's own needs for a join: a
-// word to sleep in, and the list of workers.
+// its joiner; its result reaches the joiner, whoever ran it; and the last of those who have the
+// record, which are its runner, its handle and the queue, frees it after all else. And what an OS
+// thread of the program's own needs for a join: a word to sleep in, and the list of workers.
 #include "explorer/explore.hpp"
 #include "park/resume_word.hpp"
 #include "sched/growing_list.hpp"
@@ -48,54 +48,70 @@ struct record {
     model::atomic<std::uint32_t> references{2};
 };
 
+enum class end_of_handle {
+    joined,
+    released,
+    run_or_released // whoever spawned it runs it, or leaves it to the worker that does
+};
+
 struct spawned {
     std::optional<record> thread;
     model::atomic<record*> queue{nullptr};
 
+    // An access after the end of the record is an error, and one before that it has not seen.
     void drop(record& t) {
-        // An access after this is an error, and one before that it has not seen.
         if (detail::drop_reference(t.references)) thread.reset();
     }
+    void drop_both(record& t) {
+        if (sched::drop_both_references(t.references)) thread.reset();
+    }
     // By the claimer.
-    static void run(record& t) {
+    void run(record& t) {
         model::check(t.body.load() == 3, "what the spawner wrote is there");
         t.result.store(4);
-        static_cast<void>(sched::join_word(t.word).finish());
+        if (sched::join_word(t.word).finish() == sched::k_abandoned) drop_both(t);
     }
     void work() {
         while (queue.load(relaxed) == nullptr) machine::pause();
-        record& t = *queue.load(acquire); // pairs with spawn_and_join
-        if (detail::claim(t.claimed)) run(t);
-        drop(t);
+        record& t = *queue.load(acquire);              // pairs with spawn_and_join
+        if (!detail::claim(t.claimed)) return drop(t); // the queue's
+        run(t);
     }
-    void spawn_and_join(bool joins) {
+    void spawn(end_of_handle way) {
         record& t = thread.emplace();
         t.body.store(3);
         queue.store(&t, release); // pairs with work
-        if (joins) {
-            if (detail::claim(t.claimed)) run(t);
+        if (way != end_of_handle::released && detail::claim(t.claimed)) {
+            detail::add_reference(t.references); // the other one is the queue's
+            run(t);
+        }
+        if (way == end_of_handle::joined) {
             while (!sched::join_word(t.word).is_done()) machine::pause();
             model::check(t.result.load() == 4, "what the thread did is there");
+        } else {
+            model::check(t.body.load() == 3, "the handle has the record");
         }
-        drop(t);
+        if (!sched::join_word(t.word).abandon()) drop_both(t);
     }
 };
 
-template <bool joins> void spawned_body(model::test& t) {
+template <end_of_handle way> void spawned_body(model::test& t) {
     auto& s = t.make<spawned>();
-    t.thread([&s] { s.spawn_and_join(joins); });
+    t.thread([&s] { s.spawn(way); });
     t.thread([&s] { s.work(); });
     t.at_end([&s] { model::check(!s.thread.has_value(), "the record is freed"); });
 }
 
 TEST(thread_record, is_run_once_and_freed_last) {
-    expect_holds("thread_joined", &spawned_body<true>);
-    expect_holds("thread_released", &spawned_body<false>);
+    expect_holds("thread_joined", &spawned_body<end_of_handle::joined>);
+    expect_holds("thread_released", &spawned_body<end_of_handle::released>);
+    expect_holds("thread_run_or_released", &spawned_body<end_of_handle::run_or_released>);
 }
 
 TEST(thread_record, every_order_is_needed) {
-    expect_needed("thread_joined_weakened", &spawned_body<true>, "reference_count.hpp", 3);
-    expect_needed("thread_released_weakened", &spawned_body<false>, "reference_count.hpp", 3);
+    constexpr auto body = &spawned_body<end_of_handle::run_or_released>;
+    expect_needed("thread_counts_weakened", body, "reference_count.hpp", 3);
+    expect_needed("thread_word_weakened", body, "join_word.hpp", 7);
 }
 
 // -- a guest that waits, twice
