@@ -65,6 +65,8 @@ struct thread {
     thread* next_free = nullptr; // under the lock of the blocks
 
     std::atomic<std::uint32_t> life{0};
+    // Dropped by who joins or detaches it; null: it is detached from the start.
+    detail::thread_core* handle = nullptr;
     void* (*start)(void*) = nullptr;
     void* argument = nullptr;
     void* result = nullptr;
