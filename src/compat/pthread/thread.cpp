@@ -222,7 +222,7 @@ void run_thread(thread& t) {
     sched::take_variables(t.block);
     begin_variables();
     give_resolver(t);
-    errno = 0;
+    errno = h_errno = 0;
     open_mask_of_worker(t, false);
     run_start(t);
     call_destructors(t);

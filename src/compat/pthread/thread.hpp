@@ -60,7 +60,8 @@ struct thread {
     void* const block; // where its thread pointer points
     bool has_variables = false;
     std::atomic<bool> is_used{true}; // false: it is gone, and its pthread_t means nothing
-    // Others may send it signals: it is whole, and does not end. Under the lock of the blocks.
+    // Others may send it signals: it is whole, and does not end. Read, and set to false, under the
+    // lock of the blocks.
     std::atomic<bool> is_open{false};
     thread* next_free = nullptr; // under the lock of the blocks
 
@@ -111,7 +112,9 @@ struct thread {
 }
 // Whose pthread_t it is; null: it is the C library's own.
 [[nodiscard]] inline thread* thread_of(pthread_t id) noexcept {
-    return thread_blocks::owner_of(id);
+    std::byte const* const pointer = thread_blocks::thread_pointer(id);
+    thread* const t = thread_blocks::owner(pointer);
+    return t != nullptr && t->block == pointer ? t : nullptr;
 }
 
 // Whether threads of pthread_create have been made: others wait in the kernel till then.
