@@ -48,8 +48,14 @@ struct cleanup_frame {
 static_assert(offsetof(cleanup_frame, outer) == offsetof(__pthread_unwind_buf_t, __pad));
 static_assert(sizeof(cleanup_frame) == sizeof(__pthread_unwind_buf_t));
 
+// By a call: what the compiler puts in its place where it knows the size (rep stos) takes longer to
+// begin than this takes.
+TULLE_NOINLINE void zero(void* memory, std::size_t bytes) noexcept;
+
 struct thread {
-    explicit thread(void* its_block) noexcept : block(its_block) {}
+    explicit thread(void* its_block) noexcept : block(its_block) {
+        zero(resolver, sizeof resolver);
+    }
     thread(thread const&) = delete;
     thread& operator=(thread const&) = delete;
 
@@ -74,7 +80,7 @@ struct thread {
     std::size_t stack_size = 0; // as asked for
     std::size_t guard_size = 0; // likewise
     void* stack_end = nullptr;  // once it has started
-    void* resolver[72] = {};    // the C library's struct __res_state, of 568 bytes
+    void* resolver[72];         // the C library's struct __res_state, of 568 bytes
     char name[16] = {};
     int policy = 0, priority = 0; // as answered
 

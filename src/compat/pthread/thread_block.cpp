@@ -356,6 +356,8 @@ thread* thread_blocks::find(bool (*is_it)(thread&, signal_set), signal_set set) 
     return nullptr;
 }
 
+void zero(void* memory, std::size_t bytes) noexcept { std::memset(memory, 0, bytes); }
+
 void begin_variables() noexcept { s_layout.init_ctype(); }
 
 } // namespace tulle::posix
