@@ -163,6 +163,13 @@ template <bool measures> TULLE_INLINE void loop() noexcept {
     }
 }
 
+// After the end of a thread with a stack of its own: what is next here goes on at once, if it has a
+// stack; mostly the spawner of a thread that was started at once. Null: the loop is to look.
+TULLE_INLINE fiber* next_at_once(worker& w) noexcept {
+    if (!w.mailbox.looks_empty() || w.probe.is_set()) return nullptr;
+    return static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
+}
+
 template <bool measures> TULLE_INLINE void run_on_own_stack(void* argument) noexcept {
     first_switch();
     thread_record& t = *static_cast<thread_record*>(argument);
@@ -171,7 +178,9 @@ template <bool measures> TULLE_INLINE void run_on_own_stack(void* argument) noex
     if (self.records != nullptr) clean_deques(self);
     if (waiter != nullptr) resume(*waiter);
     worker& w = *this_worker();
-    leave_to(w, take_spare(w), &post_release_fiber, &self, nullptr);
+    fiber* next = next_at_once(w);
+    if (next == nullptr) next = &take_spare(w);
+    leave_to(w, *next, &post_release_fiber, &self, nullptr);
     base::fatal("a stack that was given back has been resumed");
 }
 

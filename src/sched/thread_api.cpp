@@ -93,19 +93,29 @@ TULLE_INLINE bool may_start_at_once(worker& w) noexcept {
            !w.owner->shortage().is_on();
 }
 
+// Where `t` begins: on a stack of its own size, or on a loop's, of which there is one. Without
+// memory for the first one the other will have to do.
+TULLE_INLINE fiber& take_start(worker& w, thread_record& t) noexcept {
+    if (TULLE_UNLIKELY(t.own_stack)) {
+        if (fiber* const f = w.owner->make_thread_fiber(w, t)) return *f;
+    }
+    w.begins = &t;
+    return static_cast<fiber&>(w.spares.take());
+}
+
 // The caller has claimed `t`, and stays ready: it comes first when `t` ends or waits. Others are
 // told: it may go on elsewhere while `t` computes.
 TULLE_INLINE void start_at_once(worker& w, thread_record& t) noexcept {
     fiber& self = *w.current;
     if (TULLE_UNLIKELY(self.records != nullptr)) w.owner->park_records(self);
-    w.begins = &t;
+    fiber& start = take_start(w, t);
     w.ready.begin_push_front(self);
     bool const tell = w.owner->notice_is_due();
-    switch_with_queue(w, static_cast<fiber&>(w.spares.take()), tell);
+    switch_with_queue(w, start, tell);
 }
 
 TULLE_NOINLINE void start_first(worker& w, thread_record& t) noexcept {
-    if (TULLE_UNLIKELY(t.own_stack || !may_start_at_once(w))) return start_by_loop(w, t);
+    if (TULLE_UNLIKELY(!may_start_at_once(w))) return start_by_loop(w, t);
     t.claimed.store(true, std::memory_order_relaxed); // relaxed: nobody else knows it
     start_at_once(w, t);
 }
@@ -341,7 +351,7 @@ yielded yield_to_thread(thread_core* core) noexcept {
     thread_record& t = sched::as_record(core);
     worker& w = *this_worker();
     if (!sched::may_yield_to_one(w)) return yielded::not_now;
-    if (!sched::may_run_in_place(t) || !claim(t)) return yielded::gone;
+    if (!w.may_run(t.shepherd) || !claim(t)) return yielded::gone;
     sched::take_claimed(w, t);
     start_at_once(w, t);
     return yielded::to_it;

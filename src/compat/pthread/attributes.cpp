@@ -8,6 +8,19 @@
 
 namespace tulle::posix {
 
+namespace {
+
+// Where none were set the C library names all there can be.
+bool has_processors(pthread_attr_t const& attributes) noexcept {
+    cpu_set_t all;
+    cpu_set_t chosen;
+    std::memset(&all, 0xff, sizeof all);
+    return pthread_attr_getaffinity_np(&attributes, sizeof chosen, &chosen) == 0 &&
+           !CPU_EQUAL(&chosen, &all);
+}
+
+} // namespace
+
 // A stack of the program's own, a scheduling policy or processors for this one thread.
 std::optional<diag::os_thread_reason> needs_os_thread(pthread_attr_t const* attributes) noexcept {
     using reason = diag::os_thread_reason;
@@ -20,13 +33,8 @@ std::optional<diag::os_thread_reason> needs_os_thread(pthread_attr_t const* attr
     pthread_attr_getschedpolicy(attributes, &policy);
     // The C library gives the end of a stack that was not set as 0, and so its begin as -size.
     bool const has_stack = reinterpret_cast<std::uintptr_t>(stack) + size != 0;
-    cpu_set_t cpus;
-    CPU_ZERO(&cpus);
-    // All processors, if none were set.
-    bool const has_cpus = pthread_attr_getaffinity_np(attributes, sizeof cpus, &cpus) == 0 &&
-                          CPU_COUNT(&cpus) != CPU_SETSIZE;
     if (has_stack) return reason::own_stack;
-    if (has_cpus) return reason::processors;
+    if (has_processors(*attributes)) return reason::processors;
     if (inherits == PTHREAD_EXPLICIT_SCHED && policy != SCHED_OTHER) return reason::policy;
     return std::nullopt;
 }

@@ -222,7 +222,7 @@ void run_thread(thread& t) {
     sched::take_variables(t.block);
     begin_variables();
     give_resolver(t);
-    errno = 0;
+    errno = h_errno = 0;
     open_mask_of_worker(t, false);
     run_start(t);
     call_destructors(t);
@@ -266,10 +266,16 @@ void read_attributes(thread& t, pthread_attr_t const* given) noexcept {
     if (is_default) pthread_attr_destroy(&fallback);
 }
 
+// Who joins or detaches it has a handle on it, from before it may end.
 int spawn_thread(thread& t) noexcept try {
+    // relaxed: it has not started.
+    bool const is_detached = (t.life.load(std::memory_order_relaxed) & k_detached) != 0;
     attributes how;
     how.stack_size = t.stack_size;
-    spawn_detached(how, [&t] { run_thread(t); });
+    detail::thread_core* const core = detail::make_thread(
+        how, [&t] { run_thread(t); }, is_detached);
+    if (!is_detached) t.handle = core;
+    detail::start_thread(core, is_detached, false);
     return 0;
 } catch (std::exception const&) {
     return EAGAIN;
@@ -323,10 +329,20 @@ int begin_to_join(thread& t) noexcept {
     return 0;
 }
 
+// The caller is about to wait for nothing else: if nobody has begun `t` it begins here, before the
+// caller is made to wait, and mostly ends before the caller looks.
+void begin_now(thread& t) noexcept { static_cast<void>(detail::yield_to_thread(t.handle)); }
+
+// By the one who has joined or detached it.
+void drop_handle(detail::thread_core* handle) noexcept {
+    if (handle != nullptr) detail::release_thread(handle);
+}
+
 int join(thread& t, void** result, std::uint64_t deadline, bool may_be_cancelled) {
     thread* const caller = self();
     if (may_be_cancelled) test_cancel(caller);
     if (int const error = begin_to_join(t)) return error;
+    if (caller != nullptr && may_be_cancelled && deadline == wait::k_never) begin_now(t);
     for (;;) {
         std::uint32_t const life = t.life.load(std::memory_order_acquire); // pairs with run_thread
         if ((life & k_ended) != 0) break;
@@ -341,6 +357,7 @@ int join(thread& t, void** result, std::uint64_t deadline, bool may_be_cancelled
         return ETIMEDOUT;
     }
     if (result != nullptr) *result = t.result;
+    drop_handle(t.handle);
     thread_blocks::give(t);
     return 0;
 }
@@ -467,11 +484,13 @@ TULLE_INTERPOSE int pthread_detach(pthread_t id) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_detach)(id);
     if (!t->is_used.load(std::memory_order_relaxed)) return why_gone(*t); // relaxed: see give
+    tulle::detail::thread_core* const handle = t->handle; // of the next thread once it is given
     std::uint32_t life = t->life.load(std::memory_order_relaxed); // relaxed: exchanged below
     do {
         if ((life & (k_detached | k_joining)) != 0) return EINVAL;
     } while (!t->life.compare_exchange_weak(life, life | k_detached, std::memory_order_acq_rel,
                                             std::memory_order_relaxed));
+    drop_handle(handle);
     if ((life & k_ended) != 0) thread_blocks::give(*t);
     return 0;
 }

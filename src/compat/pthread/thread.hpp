@@ -48,8 +48,14 @@ struct cleanup_frame {
 static_assert(offsetof(cleanup_frame, outer) == offsetof(__pthread_unwind_buf_t, __pad));
 static_assert(sizeof(cleanup_frame) == sizeof(__pthread_unwind_buf_t));
 
+// By a call: what the compiler puts in its place where it knows the size (rep stos) takes longer to
+// begin than this takes.
+TULLE_NOINLINE void zero(void* memory, std::size_t bytes) noexcept;
+
 struct thread {
-    explicit thread(void* its_block) noexcept : block(its_block) {}
+    explicit thread(void* its_block) noexcept : block(its_block) {
+        zero(resolver, sizeof resolver);
+    }
     thread(thread const&) = delete;
     thread& operator=(thread const&) = delete;
 
@@ -60,18 +66,21 @@ struct thread {
     void* const block; // where its thread pointer points
     bool has_variables = false;
     std::atomic<bool> is_used{true}; // false: it is gone, and its pthread_t means nothing
-    // Others may send it signals: it is whole, and does not end. Under the lock of the blocks.
+    // Others may send it signals: it is whole, and does not end. Read, and set to false, under the
+    // lock of the blocks.
     std::atomic<bool> is_open{false};
     thread* next_free = nullptr; // under the lock of the blocks
 
     std::atomic<std::uint32_t> life{0};
+    // Dropped by who joins or detaches it; null: it is detached from the start.
+    detail::thread_core* handle = nullptr;
     void* (*start)(void*) = nullptr;
     void* argument = nullptr;
     void* result = nullptr;
     std::size_t stack_size = 0; // as asked for
     std::size_t guard_size = 0; // likewise
     void* stack_end = nullptr;  // once it has started
-    void* resolver[72] = {};    // the C library's struct __res_state, of 568 bytes
+    void* resolver[72];         // the C library's struct __res_state, of 568 bytes
     char name[16] = {};
     int policy = 0, priority = 0; // as answered
 
@@ -109,7 +118,9 @@ struct thread {
 }
 // Whose pthread_t it is; null: it is the C library's own.
 [[nodiscard]] inline thread* thread_of(pthread_t id) noexcept {
-    return thread_blocks::owner_of(id);
+    std::byte const* const pointer = thread_blocks::thread_pointer(id);
+    thread* const t = thread_blocks::owner(pointer);
+    return t != nullptr && t->block == pointer ? t : nullptr;
 }
 
 // Whether threads of pthread_create have been made: others wait in the kernel till then.

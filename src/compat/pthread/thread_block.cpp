@@ -7,6 +7,7 @@
 #include "compat/pthread/signal_notes.hpp"
 #include "compat/pthread/thread.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <clocale>
 #include <cstring>
@@ -22,6 +23,7 @@ namespace tulle::posix {
 
 std::uintptr_t thread_blocks::s_first = 0;
 std::uintptr_t thread_blocks::s_bytes = 0;
+std::size_t thread_blocks::s_behind = 0;
 std::size_t thread_blocks::s_descriptor = 0;
 std::size_t thread_blocks::s_tid = 0;
 
@@ -41,9 +43,18 @@ constexpr auto k_cpu_unknown = static_cast<std::uint32_t>(RSEQ_CPU_ID_REGISTRATI
 // that they share note them: consecutive ones begin far from each other.
 constexpr std::uint32_t k_first_tid = 0x20000000, k_tids = 0x20000000;
 
+// An entry of the dynamic linker's vector of one thread, by the number of the library: where its
+// variables are, and what is to be freed of those that were made at their first use. The one before
+// the first says how many there are behind that.
+struct vector_entry {
+    void* at;
+    void* made_late;
+};
+
 // What is known of this C library.
 struct layout {
     void* (*allocate)(void*) = nullptr;
+    void* (*initialize)(void*, bool) = nullptr; // what has been allocated; with its first values
     void (*deallocate)(void*, bool) = nullptr;
     void (*init_ctype)() = nullptr;
     std::size_t below = 0;     // bytes of a block before the thread pointer
@@ -53,6 +64,7 @@ struct layout {
     std::size_t stride = 0;    // bytes of a block
     std::size_t links = 0;     // where those of the C library's list of threads lie, in it
     std::size_t keys = 0;      // where the pointers to values of keys lie, in it
+    std::size_t vector = 0;    // where the pointer to vector_entry[1] lies, in it; 0: not known
     std::size_t cpu = 0;       // where the kernel would write the processor, in it; 0: nowhere
     std::ptrdiff_t own = 0;    // the C library's own variables, from the thread pointer
     std::size_t own_bytes = 0; // their number
@@ -62,17 +74,17 @@ layout s_layout;
 base::spin_lock s_lock;
 thread* s_free = nullptr;
 std::size_t s_made = 0;
-std::atomic<std::uint32_t> s_next_tid{0};
+std::uint32_t s_next_tid = 0;
 
+// No other thread makes one.
 void number_anew() noexcept {
     constexpr std::uint32_t k_golden = 0x9e3779b1;
-    s_next_tid.store(static_cast<std::uint32_t>(getpid()) * k_golden >> 3U,
-                     std::memory_order_relaxed); // relaxed: no other thread makes one
+    s_next_tid = static_cast<std::uint32_t>(getpid()) * k_golden >> 3U;
 }
 
+// With the lock held.
 std::int32_t next_tid() noexcept {
-    std::uint32_t const next = s_next_tid.fetch_add(1, std::memory_order_relaxed); // a number
-    return static_cast<std::int32_t>(k_first_tid + next % k_tids);
+    return static_cast<std::int32_t>(k_first_tid + s_next_tid++ % k_tids);
 }
 
 std::size_t rounded(std::size_t bytes) noexcept {
@@ -90,6 +102,24 @@ template <class F> bool find(F& function, char const* name) noexcept {
     return function != nullptr;
 }
 
+template <class T> T& word_at(std::byte* block, std::size_t offset) noexcept {
+    return *reinterpret_cast<T*>(block + offset);
+}
+
+std::byte* descriptor_of(void* thread_pointer) noexcept {
+    return static_cast<std::byte*>(thread_pointer) - s_layout.from_here;
+}
+
+// The vector is known if it says of the caller where a library's variables are.
+int find_vector(dl_phdr_info* library, std::size_t, void* offset) noexcept {
+    if (library->dlpi_tls_data == nullptr) return 0;
+    auto const* const vector = word_at<vector_entry const*>(descriptor_of(arch::thread_pointer()),
+                                                            *static_cast<std::size_t*>(offset));
+    if (vector[library->dlpi_tls_modid].at == library->dlpi_tls_data)
+        s_layout.vector = *static_cast<std::size_t*>(offset);
+    return 1;
+}
+
 int find_own_variables(dl_phdr_info* library, std::size_t, void*) noexcept {
     if (std::strstr(library->dlpi_name, "libc.so.6") == nullptr) return 0;
     for (int k = 0; k != library->dlpi_phnum; ++k) {
@@ -99,14 +129,6 @@ int find_own_variables(dl_phdr_info* library, std::size_t, void*) noexcept {
                        static_cast<std::byte*>(arch::thread_pointer());
     }
     return 1;
-}
-
-template <class T> T& word_at(std::byte* block, std::size_t offset) noexcept {
-    return *reinterpret_cast<T*>(block + offset);
-}
-
-std::byte* descriptor_of(void* thread_pointer) noexcept {
-    return static_cast<std::byte*>(thread_pointer) - s_layout.from_here;
 }
 
 // The word in which the kernel writes the number of the processor, if it does (rseq(2)). On
@@ -153,6 +175,9 @@ bool find_functions() noexcept {
     s_layout.links = offset_of("_thread_db_pthread_list");
     if (!found || bytes == nullptr || s_layout.links == 0 || s_layout.keys <= k_key_block_bytes)
         return false;
+    std::size_t vector = offset_of("_thread_db_pthread_dtvp");
+    if (vector != 0 && find(s_layout.initialize, "_dl_allocate_tls_init"))
+        dl_iterate_phdr(&find_vector, &vector);
     std::size_t variables = 0, alignment = 0;
     sizes(&variables, &alignment);
     s_layout.pthread = *bytes;
@@ -170,10 +195,10 @@ void fill_in_head(std::byte* own) noexcept {
     std::memcpy(own + k_guards, native + k_guards, k_guard_bytes);
 }
 
-void fill_in(std::byte* block) noexcept {
+void fill_in(std::byte* block, std::int32_t tid) noexcept {
     std::byte* const own = descriptor_of(block);
     fill_in_head(own);
-    word_at<std::int32_t>(own, thread_blocks::tid_offset()) = next_tid();
+    word_at<std::int32_t>(own, thread_blocks::tid_offset()) = tid;
     // In a list of its own: fork takes the caller out of its list in the child.
     word_at<void*>(own, s_layout.links) = word_at<void*>(own, s_layout.links + sizeof(void*)) =
         own + s_layout.links;
@@ -185,13 +210,43 @@ void fill_in(std::byte* block) noexcept {
 
 // Blocks for values of keys stay with struct pthread, without values.
 void clear(std::byte* own) noexcept {
-    void* key_blocks[k_key_blocks];
-    std::memcpy(key_blocks, own + s_layout.keys, sizeof key_blocks);
-    std::memset(own, 0, s_layout.pthread);
+    constexpr std::size_t k_pointer_bytes = k_key_blocks * sizeof(void*);
+    std::size_t const behind_keys = s_layout.keys + k_pointer_bytes;
+    std::memset(own, 0, s_layout.keys);
+    std::memset(own + behind_keys, 0, s_layout.pthread - behind_keys);
+    auto* const key_blocks = &word_at<void*>(own, s_layout.keys);
     for (std::size_t k = 1; k != k_key_blocks; ++k) {
         if (key_blocks[k] != nullptr) std::memset(key_blocks[k], 0, k_key_block_bytes);
     }
-    std::memcpy(own + s_layout.keys, key_blocks, sizeof key_blocks);
+}
+
+// Null: there is none, or some variables are not in the block.
+vector_entry* vector_to_keep(std::byte* own) noexcept {
+    if (s_layout.vector == 0) return nullptr;
+    auto* const vector = word_at<vector_entry*>(own, s_layout.vector);
+    auto const entries = reinterpret_cast<std::size_t>(vector[-1].at);
+    bool const has_late = std::any_of(vector + 1, vector + 1 + entries,
+                                      [](vector_entry const& e) { return e.made_late != nullptr; });
+    return has_late ? nullptr : vector;
+}
+
+// As the C library does for a stack that it uses again.
+void initialize_again(std::byte* block, vector_entry* vector) noexcept {
+    word_at<void*>(descriptor_of(block), s_layout.vector) = vector;
+    auto const entries = reinterpret_cast<std::size_t>(vector[-1].at);
+    std::memset(vector, 0, (1 + entries) * sizeof *vector);
+    s_layout.initialize(block, true);
+}
+
+// All variables have their first values again. False: there is no memory.
+bool renew_all(std::byte* block) noexcept {
+    std::byte* const own = descriptor_of(block);
+    vector_entry* const vector = vector_to_keep(own);
+    if (vector == nullptr) s_layout.deallocate(block, false);
+    clear(own);
+    if (vector == nullptr) return s_layout.allocate(block) != nullptr;
+    initialize_again(block, vector);
+    return true;
 }
 
 // The C library's own variables, with the cache of malloc, outlive a thread.
@@ -200,9 +255,7 @@ bool renew(std::byte* block) noexcept {
     std::byte kept[k_most_own];
     bool const keeps = s_layout.own_bytes <= k_most_own;
     if (keeps) std::memcpy(kept, block + s_layout.own, s_layout.own_bytes);
-    s_layout.deallocate(block, false);
-    clear(descriptor_of(block));
-    if (s_layout.allocate(block) == nullptr) return false;
+    if (!renew_all(block)) return false;
     if (keeps) std::memcpy(block + s_layout.own, kept, s_layout.own_bytes);
     return true;
 }
@@ -215,6 +268,7 @@ char const* thread_blocks::prepare() noexcept {
     std::size_t const tid = offset_of("_thread_db_pthread_tid");
     if (tid == 0 || !find_functions()) return "this C library does not tell how its threads look";
     s_descriptor = s_layout.from_here;
+    s_behind = s_layout.behind;
     s_tid = tid;
     dl_iterate_phdr(&find_own_variables, nullptr);
     number_anew();
@@ -223,7 +277,7 @@ char const* thread_blocks::prepare() noexcept {
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return "there is no address space for the threads' variables";
     s_first = reinterpret_cast<std::uintptr_t>(memory) + s_layout.below;
-    s_bytes = bytes - s_layout.below;
+    s_bytes = (k_most_threads - 1) * s_layout.stride + 1;
     return nullptr;
 }
 
@@ -231,16 +285,13 @@ std::byte* thread_blocks::block_at(std::size_t number) noexcept {
     return reinterpret_cast<std::byte*>(s_first + number * s_layout.stride);
 }
 
-thread* thread_blocks::owner_at(std::uintptr_t at) noexcept {
-    if (at % s_layout.stride != 0) return nullptr;
-    return reinterpret_cast<thread*>(s_first + at + s_layout.behind);
-}
-
 thread* thread_blocks::take() noexcept {
     thread* t = nullptr;
     std::byte* block = nullptr;
+    std::int32_t tid = 0;
     {
         std::lock_guard const held(s_lock);
+        tid = next_tid();
         if (s_free != nullptr) {
             t = s_free;
             s_free = t->next_free;
@@ -258,13 +309,12 @@ thread* thread_blocks::take() noexcept {
     bool const has_variables = had_variables ? renew(block) : s_layout.allocate(block) != nullptr;
     t = ::new (block + s_layout.behind) thread(block);
     t->has_variables = has_variables;
-    fill_in(block);
+    fill_in(block, tid);
     if (!has_variables) {
         give(*t);
         return nullptr;
     }
-    std::lock_guard const held(s_lock);
-    t->is_open.store(true, std::memory_order_relaxed); // relaxed: under the lock
+    t->is_open.store(true, std::memory_order_release); // pairs with find
     return t;
 }
 
@@ -295,16 +345,18 @@ void thread_blocks::forget_others(thread const* left) noexcept {
     }
 }
 
-// relaxed: written under the lock.
+// acquire: pairs with take. It is closed with the lock held.
 thread* thread_blocks::find(bool (*is_it)(thread&, signal_set), signal_set set) noexcept {
     std::lock_guard const held(s_lock);
     for (std::size_t k = 0; k != s_made; ++k) {
         auto& t = *reinterpret_cast<thread*>(block_at(k) + s_layout.behind);
-        bool const is_there = t.block != nullptr && t.is_open.load(std::memory_order_relaxed);
+        bool const is_there = t.block != nullptr && t.is_open.load(std::memory_order_acquire);
         if (is_there && is_it(t, set)) return &t;
     }
     return nullptr;
 }
+
+void zero(void* memory, std::size_t bytes) noexcept { std::memset(memory, 0, bytes); }
 
 void begin_variables() noexcept { s_layout.init_ctype(); }
 

@@ -34,28 +34,29 @@ public:
     // The first thread that `is_it` says it is, with the lock of the blocks held, among those that
     // are there and do not end; null: none.
     [[nodiscard]] static thread* find(bool (*is_it)(thread&, signal_set), signal_set set) noexcept;
-    // Whose block the pointer leads to; null: none of these.
+    // Whose block the caller's thread pointer leads to; null: none of these.
     [[nodiscard]] static TULLE_INLINE thread* owner(void const* thread_pointer) noexcept {
-        std::uintptr_t const at = reinterpret_cast<std::uintptr_t>(thread_pointer) - s_first;
-        if (TULLE_LIKELY(at >= s_bytes)) return nullptr;
-        return owner_at(at);
+        auto const at = reinterpret_cast<std::uintptr_t>(thread_pointer);
+        if (TULLE_LIKELY(at - s_first >= s_bytes)) return nullptr;
+        return reinterpret_cast<thread*>(at + s_behind);
     }
     // The struct pthread of a thread with that thread pointer, of any thread.
     [[nodiscard]] static TULLE_INLINE std::byte* descriptor(void* thread_pointer) noexcept {
         return static_cast<std::byte*>(thread_pointer) - s_descriptor;
     }
-    [[nodiscard]] static TULLE_INLINE thread* owner_of(pthread_t id) noexcept {
-        return owner(reinterpret_cast<std::byte const*>(id) + s_descriptor);
+    // The other way round.
+    [[nodiscard]] static TULLE_INLINE std::byte const* thread_pointer(pthread_t id) noexcept {
+        return reinterpret_cast<std::byte const*>(id) + s_descriptor;
     }
     // In a struct pthread: the number that the C library knows its thread by.
     [[nodiscard]] static std::size_t tid_offset() noexcept { return s_tid; }
 
 private:
-    [[nodiscard]] static thread* owner_at(std::uintptr_t at) noexcept;
     [[nodiscard]] static std::byte* block_at(std::size_t number) noexcept;
 
     static std::uintptr_t s_first; // the first block
-    static std::uintptr_t s_bytes; // from there to the end; 0: not prepared
+    static std::uintptr_t s_bytes; // up to the last one, with its first byte; 0: not prepared
+    static std::size_t s_behind;   // where a thread lies, from its thread pointer
     static std::size_t s_descriptor, s_tid;
 };
 

@@ -543,8 +543,10 @@ static struct {
     {"c11_threads", c11_threads},
     {"older_functions", older_functions},
     {"deferred_cleanups", deferred_cleanups},
+    {"variables_used_again", variables_used_again},
 #ifndef CASES_ARE_STATIC
     {"second_names", second_names},
+    {"late_variables", late_variables},
 #endif
     {"hosts", hosts},
     {"memory_of_threads", memory_of_threads},

@@ -135,6 +135,10 @@ void second_names(void);
 void hosts(void);
 void memory_of_threads(void);
 
+// --- variable_cases.c
+void variables_used_again(void);
+void late_variables(void);
+
 // --- cxx_cases.cpp
 void uncaught(void);
 void unwound(void);

@@ -275,6 +275,38 @@ TEST_P(thread_api_test, child_first_nested) {
         }
     };
     EXPECT_EQ(nest::sum(first, 100), 5050);
+    first.stack_size = 65536; // of its own
+    EXPECT_EQ(nest::sum(first, 100), 5050);
+}
+
+// The order in which they run, "" where the yield was to be to all; the second one is yielded to.
+std::string order_of_two(attributes of_second) {
+    std::string order;
+    auto first = spawn([&order] { order += 'a'; });
+    detail::thread_core* const second = detail::make_thread(
+        of_second, [&order] { order += 'b'; }, false);
+    detail::start_thread(second, false, false);
+    bool const is_to_it = detail::yield_to_thread(second) == detail::yielded::to_it;
+    EXPECT_EQ(order, is_to_it ? "b" : "");
+    first.join();
+    detail::wait_thread(second);
+    EXPECT_NE(detail::yield_to_thread(second), detail::yielded::to_it);
+    detail::release_thread(second);
+    return is_to_it ? order : "";
+}
+
+TEST_P(thread_api_test, one_that_is_yielded_to_runs_before_others) {
+    if (GetParam() != 1) GTEST_SKIP() << "with more workers others may be faster";
+    attributes how;
+    for (std::size_t const bytes : {0, 65536}) { // the default, and a stack of its own
+        how.stack_size = bytes;
+        std::string order;
+        for (int round = 0; round < 100 && order.empty(); ++round) {
+            order = order_of_two(how);
+            this_thread::yield();
+        }
+        EXPECT_EQ(order, "ba");
+    }
 }
 
 TEST_P(thread_api_test, attributes_out_of_range_are_refused) {

@@ -11,12 +11,14 @@
 
 #define TULLE_SYMBOLS(ONE)                                                                         \
     ONE(_dl_allocate_tls)                                                                          \
+    ONE(_dl_allocate_tls_init)                                                                     \
     ONE(_dl_deallocate_tls)                                                                        \
     ONE(_dl_get_tls_static_info)                                                                   \
     ONE(__ctype_init)                                                                              \
     ONE(__call_tls_dtors)                                                                          \
     ONE(__libc_thread_freeres)                                                                     \
     ONE(_thread_db_sizeof_pthread)                                                                 \
+    ONE(_thread_db_pthread_dtvp)                                                                   \
     ONE(_thread_db_pthread_tid)                                                                    \
     ONE(_thread_db_pthread_specific)                                                               \
     ONE(_thread_db_pthread_list)

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads find their variables as new, whatever those before them have left in the memory that they
+// get: some that come one after the other, and crowds.
+#define _GNU_SOURCE
+#include "cases.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <locale.h>
+#include <netdb.h>
+#include <resolv.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { k_keys = 100, k_crowd = 30, k_rounds = 20 };
+
+static __thread int t_number = 5;
+static __thread char t_room[2000];
+static __thread char t_text[] = "as new";
+static pthread_key_t s_keys[k_keys];
+static pthread_barrier_t s_all;
+static int* (*s_late_number)(void);
+static char* (*s_late_room)(void);
+
+static int spoil(char* room, size_t bytes) {
+    int dirty = 0;
+    for (size_t k = 0; k != bytes; ++k) dirty += room[k] != 0;
+    memset(room, 'x', bytes);
+    return dirty;
+}
+
+// How many were not as new; none is afterwards.
+static int spoil_all(void) {
+    int dirty = (t_number != 5) + (strcmp(t_text, "as new") != 0) + spoil(t_room, sizeof t_room);
+    dirty += (errno != 0) + (h_errno != 0) + (uselocale(NULL) != LC_GLOBAL_LOCALE);
+    dirty += (_res.options & RES_INIT) != 0;
+    for (int k = 0; k != k_keys; ++k) {
+        dirty += pthread_getspecific(s_keys[k]) != NULL;
+        pthread_setspecific(s_keys[k], t_room);
+    }
+    if (s_late_number != NULL) {
+        dirty += (*s_late_number() != 11) + spoil(s_late_room(), 3000);
+        *s_late_number() = 12;
+    }
+    t_number = 6;
+    t_text[0] = 'A';
+    uselocale(newlocale(LC_ALL_MASK, "C", NULL));
+    errno = h_errno = 1;
+    return dirty;
+}
+
+static void* spoils(void* is_of_crowd) {
+    intptr_t const dirty = spoil_all();
+    if (is_of_crowd != NULL) pthread_barrier_wait(&s_all);
+    return (void*)dirty;
+}
+
+static intptr_t spoil_in_threads(void) {
+    pthread_t t[k_crowd];
+    intptr_t dirty = 0;
+    for (int k = 0; k != k_crowd; ++k) dirty += (intptr_t)in_thread(spoils, NULL);
+    for (int k = 0; k != k_crowd; ++k) pthread_create(&t[k], NULL, spoils, &s_all);
+    for (int k = 0; k != k_crowd; ++k) {
+        void* result = NULL;
+        pthread_join(t[k], &result);
+        dirty += (intptr_t)result;
+    }
+    return dirty;
+}
+
+static void begin(void) {
+    for (int k = 0; k != k_keys; ++k) pthread_key_create(&s_keys[k], NULL);
+    pthread_barrier_init(&s_all, NULL, k_crowd);
+}
+
+void variables_used_again(void) {
+    begin();
+    intptr_t dirty = 0;
+    for (int k = 0; k != k_rounds; ++k) dirty += spoil_in_threads();
+    SHOW(dirty);
+}
+
+#ifndef CASES_ARE_STATIC
+static void* find(void* library, char const* name) {
+    void* const found = dlsym(library, name);
+    if (found == NULL) abort();
+    return found;
+}
+
+// The library comes and goes while the memory of threads is used again.
+void late_variables(void) {
+    begin();
+    for (int k = 0; k != k_rounds; ++k) {
+        void* const library = dlopen(LATE_VARIABLES, RTLD_NOW);
+        if (library == NULL) abort();
+        SHOW(spoil_in_threads());
+        *(void**)&s_late_number = find(library, "late_number");
+        *(void**)&s_late_room = find(library, "late_room");
+        SHOW(spoil_in_threads());
+        SHOW(spoil_in_threads());
+        s_late_number = NULL;
+        dlclose(library);
+    }
+}
+#endif
