@@ -13,7 +13,6 @@
 #include <cstring>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -53,16 +52,35 @@ finish_part& finish_service::part_of(rank home, std::uint64_t root, bool& is_new
     auto const behind = m_parts.lower_bound(key);
     is_new = behind == m_parts.end() || behind->first != key;
     if (!is_new) return behind->second;
-    finish_part part(*this, home, root, m_epochs + 1, m_deaths_known);
+    cancellation_reference stop;
     if ((root & finish_scope::k_can_stop) != 0)
-        part.stop = cancellation_reference(detail::open_cancellation(nullptr));
-    ++m_epochs;
-    if (m_spares.empty()) return m_parts.emplace_hint(behind, key, std::move(part))->second;
+        stop = cancellation_reference(detail::open_cancellation(nullptr));
+    finish_part& part = begin_part(behind, key);
+    part.stop = std::move(stop);
+    return part;
+}
+
+finish_part& finish_service::begin_part(part_map::iterator behind, part_map::key_type const& key) {
+    auto const& [home, root] = key;
+    if (m_spares.empty()) {
+        finish_part part(*this, home, root, m_epochs + 1, m_deaths_known);
+        finish_part& begun = m_parts.emplace_hint(behind, key, std::move(part))->second;
+        ++m_epochs;
+        return begun;
+    }
     part_map::node_type spare = std::move(m_spares.back());
     m_spares.pop_back();
     spare.key() = key;
-    spare.mapped() = std::move(part);
+    spare.mapped().begin_anew(home, root, ++m_epochs, m_deaths_known);
     return m_parts.insert(behind, std::move(spare))->second;
+}
+
+// The memory of a part that has ended is kept for another one, and is cleared here: a message that
+// comes does not wait for that.
+void finish_service::keep_spare(part_map::node_type ended) noexcept {
+    ended.mapped().clear();
+    std::lock_guard const held(m_parts_lock);
+    if (m_spares.size() != k_spares) m_spares.push_back(std::move(ended));
 }
 
 // Returns the finish scope of the thread that a message of a finish becomes.
@@ -153,24 +171,23 @@ void finish_service::begin_here(finish_part& part) noexcept {
 void finish_service::end_here(finish_part& part) noexcept try {
     // The report may be the last thing that anybody waits for.
     endpoint::in_use const stay(m_carrier);
-    std::optional<finish_part> ended;
+    part_map::node_type last;
     packet head;
     {
         std::lock_guard const held(m_parts_lock);
         if (!part.share.end()) return;
-        part_map::node_type last = m_parts.extract({part.home, part.root});
-        ended.emplace(std::move(last.mapped()));
-        if (m_spares.size() != k_spares) m_spares.push_back(std::move(last));
-        ++m_reports[ended->home];
-        head.c = part_age{ended->born, m_deaths_known}.encode();
+        last = m_parts.extract({part.home, part.root});
+        ++m_reports[part.home];
+        head.c = part_age{part.born, m_deaths_known}.encode();
     }
-    head.a = ended->share.epoch();
-    head.b = ended->root;
-    batch_table const& told = ended->share.report();
+    head.a = part.share.epoch();
+    head.b = part.root;
+    batch_table const& told = part.share.report();
     std::vector<batch_change> many;
     if (!told.are_few()) many = told.all();
-    m_carrier.send_copy(ended->home, {message_kind::report}, head,
+    m_carrier.send_copy(part.home, {message_kind::report}, head,
                         std::as_bytes(told.are_few() ? told.few() : std::span(many)));
+    keep_spare(std::move(last));
 } catch (std::bad_alloc const&) {
     base::fatal("no memory to tell the home of a finish that its activities here have ended");
 }

@@ -28,6 +28,10 @@ class finish_share {
 public:
     explicit finish_share(std::uint64_t epoch) noexcept : m_epoch(epoch) {}
 
+    // Where this share lies, whose epoch has ended and was told, another one can begin.
+    void clear() noexcept { m_changes.clear(); }
+    void begin_anew(std::uint64_t epoch) noexcept { m_epoch = epoch; }
+
     [[nodiscard]] std::uint64_t epoch() const noexcept { return m_epoch; }
 
     void begin() noexcept { ++m_live; } // an activity that was started here

@@ -36,17 +36,22 @@ public:
     void add(batch const& messages, std::int32_t by) {
         if (m_many) return add_to_many(messages, by);
         batch_change* const end = m_few.data() + m_count;
-        batch_change* const at = std::find_if(
-            m_few.data(), end, [&](auto const& one) { return one.messages >= messages; });
+        batch_change* at = m_few.data();
+        while (at != end && at->messages < messages) ++at;
         if (at != end && at->messages == messages) {
             if ((at->by += by) == 0) remove(at);
         } else if (by != 0 && m_count != k_few) {
-            std::move_backward(at, end, end + 1);
+            if (at != end) std::move_backward(at, end, end + 1);
             *at = {messages, by};
             ++m_count;
         } else if (by != 0) {
             become_many({messages, by});
         }
+    }
+    void clear() noexcept {
+        m_few = {};
+        m_count = 0;
+        m_many.reset();
     }
     // In the order of their names. std::bad_alloc.
     [[nodiscard]] std::vector<batch_change> all() const {

@@ -111,6 +111,19 @@ struct finish_part : finish_scope {
                 std::uint64_t epoch, std::uint32_t deaths)
         : finish_scope(&service, its_home, root_address), share(epoch), born(deaths) {}
 
+    // Where this part lies, which has ended and was told, another one of its place can begin.
+    void clear() noexcept {
+        stop = {};
+        share.clear();
+    }
+    void begin_anew(rank its_home, std::uint64_t root_address, std::uint64_t epoch,
+                    std::uint32_t deaths) noexcept {
+        home = its_home;
+        root = root_address;
+        share.begin_anew(epoch);
+        born = deaths;
+    }
+
     finish_share share;
     std::uint32_t born; // how many deaths its place knew of
 };

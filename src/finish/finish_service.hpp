@@ -88,6 +88,8 @@ private:
     // Counts a message that is sent, and returns the epoch that it belongs to.
     [[nodiscard]] std::uint64_t account_send(finish_scope& scope, rank to);
     [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new);
+    [[nodiscard]] finish_part& begin_part(part_map::iterator behind, part_map::key_type const& key);
+    void keep_spare(part_map::node_type ended) noexcept;
     [[nodiscard]] finish_part& arrive_at_part(packet const& head, rank home, packet& begun);
     void stop_part(packet const& head, rank home);
     void stop_orphans(rank dead);
