@@ -197,7 +197,8 @@ int tulle_spawn(tulle_thread** out, tulle_attr const* attr, void* (*function)(vo
     t->run = &run_thread_call;
     t->close = &close_thread_call;
     if (out != nullptr) *out = reinterpret_cast<tulle_thread*>(t);
-    tulle::detail::start_thread(t, out == nullptr, how.child_first);
+    tulle::detail::start_thread(t, false, how.child_first);
+    if (out == nullptr) tulle::detail::release_thread(t); // its body uses the record to the end
     return 0;
 }
 int tulle_thread_join(tulle_thread* thread, void** result) {

@@ -106,10 +106,10 @@ void keep(group_core& g, thread_core* t, std::size_t wanted) noexcept {
 // The permit goes from the caller to the new thread. If no worker has started that thread yet, it
 // runs on the caller's stack.
 void lend(group_core& g, thread_core* t, group_lender& self) noexcept {
-    start_thread(t, false, false); // not detached: the caller has a reference
+    start_thread(t, false, false); // with a reference for the caller beside that of the body
     static_cast<void>(sched::try_run_in_place(*static_cast<sched::thread_record*>(t)));
     g.permits.wait_back(self);
-    release_thread(t);
+    sched::drop_reference(*static_cast<sched::thread_record*>(t));
 }
 
 // A thread's word is the address of its group, or with one of these bits of what it was given.
