@@ -298,7 +298,8 @@ std::string order_of_two(attributes of_second) {
 TEST_P(thread_api_test, one_that_is_yielded_to_runs_before_others) {
     if (GetParam() != 1) GTEST_SKIP() << "with more workers others may be faster";
     attributes how;
-    for (std::size_t const bytes : {0, 65536}) { // the default, and a stack of its own
+    for (std::size_t const bytes :
+         {std::size_t{0}, std::size_t{65536}}) { // the default, and a stack of its own
         how.stack_size = bytes;
         std::string order;
         for (int round = 0; round < 100 && order.empty(); ++round) {
