@@ -47,13 +47,19 @@ TULLE_INLINE bool go_on_with(fiber* waiter) noexcept {
     return true;
 }
 
+// Whether a worker that has come to the end of something must look elsewhere, as the loop does,
+// before it goes on with what is next here.
+TULLE_INLINE bool loop_is_needed(worker const& w) noexcept {
+    return !w.mailbox.looks_empty() || w.probe.is_set();
+}
+
 // After the end of a thread that was started at once (start_at_once): if what is next here has a
 // stack it goes on at once. That is mostly the spawner. Its start was a decision; this is none, or
 // who starts threads again and again would make each second one, and never the one that is to be
 // the loop's.
 TULLE_INLINE void go_on_with_next() noexcept {
     worker& w = *this_worker();
-    if (!w.mailbox.looks_empty() || !w.spares.has_room() || w.probe.is_set()) return;
+    if (loop_is_needed(w) || !w.spares.has_room()) return;
     runnable* const next = w.ready.begin_pop(runnable_kind::fiber);
     if (next == nullptr) return;
     w.spares.put(*w.current); // nobody takes it before its registers are saved
@@ -166,8 +172,7 @@ template <bool measures> TULLE_INLINE void loop() noexcept {
 // After the end of a thread with a stack of its own: what is next here goes on at once, if it has a
 // stack; mostly the spawner of a thread that was started at once. Null: the loop is to look.
 TULLE_INLINE fiber* next_at_once(worker& w) noexcept {
-    if (!w.mailbox.looks_empty() || w.probe.is_set()) return nullptr;
-    return static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
+    return loop_is_needed(w) ? nullptr : static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
 }
 
 template <bool measures> TULLE_INLINE void run_on_own_stack(void* argument) noexcept {

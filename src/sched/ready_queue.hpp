@@ -42,12 +42,8 @@ public:
     }
     // Takes the next one out and returns it, if it is of this kind; else it stays.
     [[nodiscard]] runnable* pop_if(runnable_kind kind) noexcept {
-        if (looks_empty()) return nullptr;
-        owner_section const held(m_lock);
-        runnable* const r = m_list.first();
-        if (r == nullptr || r->kind != kind) return nullptr;
-        m_list.pop_front();
-        count_pop(*r);
+        runnable* const r = begin_pop(kind);
+        if (r != nullptr) m_lock.owner_unlock();
         return r;
     }
 
@@ -71,14 +67,8 @@ public:
     // kind. Otherwise the queue stays locked, so that nobody takes `self` before its registers are
     // saved; the next context unlocks it.
     [[nodiscard]] runnable* begin_rotation(runnable& self, runnable_kind kind) noexcept {
-        if (looks_empty()) return nullptr;
-        m_lock.owner_lock();
-        runnable* const next = m_list.first();
-        if (next == nullptr || next->kind != kind) {
-            m_lock.owner_unlock();
-            return nullptr;
-        }
-        m_list.pop_front();
+        runnable* const next = lock_and_pop(kind);
+        if (next == nullptr) return nullptr;
         m_list.push_back(self);
         if (next->bound != self.bound) count_bound_change(self);
         // relaxed: under the lock; to thieves a hint.
@@ -93,15 +83,8 @@ public:
     }
     // and takes the next one. Null: none of this kind, and the queue is not locked.
     [[nodiscard]] runnable* begin_pop(runnable_kind kind) noexcept {
-        if (looks_empty()) return nullptr;
-        m_lock.owner_lock();
-        runnable* const next = m_list.first();
-        if (next == nullptr || next->kind != kind) {
-            m_lock.owner_unlock();
-            return nullptr;
-        }
-        m_list.pop_front();
-        count_pop(*next);
+        runnable* const next = lock_and_pop(kind);
+        if (next != nullptr) count_pop(*next);
         return next;
     }
     // What the next context does after any of the three.
@@ -170,6 +153,15 @@ private:
         owner_section& operator=(owner_section const&) = delete;
         deque::biased_lock<Machine>& lock;
     };
+    // The next one, not counted as gone yet; the queue is locked then. Null: it is not.
+    [[nodiscard]] TULLE_INLINE runnable* lock_and_pop(runnable_kind kind) noexcept {
+        if (looks_empty()) return nullptr;
+        m_lock.owner_lock();
+        runnable* const next = m_list.first();
+        if (next != nullptr && next->kind == kind) return m_list.pop_front();
+        m_lock.owner_unlock();
+        return nullptr;
+    }
     // A thread that waited long is cold: fetch the stack of the next one, and the fiber of the one
     // after it.
     static void prefetch_next(runnable const& r) noexcept {
