@@ -56,7 +56,9 @@ add_custom_command(OUTPUT ${archive}
     COMMAND ${CMAKE_COMMAND} -DOBJECTS=${PROJECT_BINARY_DIR}/static-pthread.objects -DTABLE=${table} -DARCHIVE=${archive}
         -DFOLDER=${PROJECT_BINARY_DIR}/static-pthread -DNM=${CMAKE_NM} -DOBJCOPY=${CMAKE_OBJCOPY} -DAR=${CMAKE_AR} -P ${script}
     DEPENDS "${of_static}" ${table} ${script} COMMENT "Making libtulle-pthread.a" VERBATIM)
-add_custom_target(tulle_pthread DEPENDS ${archive})
+add_custom_target(tulle_pthread ALL DEPENDS ${archive})
+# Of files that another target makes, a generator of Makefiles knows no more than that they have to be there.
+add_dependencies(tulle_pthread tulle_objects tulle_preload tulle_static_places)
 file(STRINGS ${table} static_wrapped REGEX "^TULLE_(INTERPOSED|EXPORTED)\\(")
 list(TRANSFORM static_wrapped REPLACE "^.*\\((.*)\\)$" "-Wl,--wrap=\\1")
 string(JOIN "\n" static_wrapped ${static_wrapped})
