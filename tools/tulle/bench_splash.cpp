@@ -4,6 +4,7 @@
 #include "bench_splash_build.hpp"
 #include "bench_splash_result.hpp"
 #include "command.hpp"
+#include "hosts.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -4,6 +4,8 @@
 
 #include <myth/myth.h>
 
+#include <cstdint>
+
 namespace tulle::myth {
 
 // The owner's part of a mutex that is not normal, put aside while its holder waits.
