@@ -6,6 +6,7 @@
 #include <string>
 
 #include <tulle/address_lock.hpp>
+#include <tulle/mutex.hpp>
 #include <tulle/spin_lock.hpp>
 
 namespace tulle::bench {
