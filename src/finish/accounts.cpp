@@ -48,77 +48,72 @@ bool is_at_home(finish_scope const& scope) noexcept {
 } // namespace
 
 finish_part& finish_service::part_of(rank home, std::uint64_t root, bool& is_new) {
-    part_map::key_type const key{home, root};
-    auto const behind = m_parts.lower_bound(key);
-    is_new = behind == m_parts.end() || behind->first != key;
-    if (!is_new) return behind->second;
+    finish_part* const there = m_parts.find(home, root);
+    is_new = there == nullptr;
+    if (!is_new) return *there;
     cancellation_reference stop;
-    if ((root & finish_scope::k_can_stop) != 0)
-        stop = cancellation_reference(detail::open_cancellation(nullptr));
-    finish_part& part = begin_part(behind, key);
-    part.stop = std::move(stop);
+    bool const can_stop = (root & finish_scope::k_can_stop) != 0;
+    if (can_stop) stop = cancellation_reference(detail::open_cancellation(nullptr));
+    finish_part& part = m_parts.begin(*this, home, root, m_epochs + 1, m_deaths_known);
+    ++m_epochs;
+    if (can_stop) part.stop = std::move(stop);
     return part;
-}
-
-finish_part& finish_service::begin_part(part_map::iterator behind, part_map::key_type const& key) {
-    auto const& [home, root] = key;
-    if (m_spares.empty()) {
-        finish_part part(*this, home, root, m_epochs + 1, m_deaths_known);
-        finish_part& begun = m_parts.emplace_hint(behind, key, std::move(part))->second;
-        ++m_epochs;
-        return begun;
-    }
-    part_map::node_type spare = std::move(m_spares.back());
-    m_spares.pop_back();
-    spare.key() = key;
-    spare.mapped().begin_anew(home, root, ++m_epochs, m_deaths_known);
-    return m_parts.insert(behind, std::move(spare))->second;
 }
 
 // The memory of a part that has ended is kept for another one, and is cleared here: a message that
 // comes does not wait for that.
-void finish_service::keep_spare(part_map::node_type ended) noexcept {
-    ended.mapped().clear();
-    std::lock_guard const held(m_parts_lock);
-    if (m_spares.size() != k_spares) m_spares.push_back(std::move(ended));
+void finish_service::keep_spare(finish_part& ended) noexcept {
+    ended.clear();
+    {
+        std::lock_guard const held(m_parts_lock);
+        if (m_parts.keep(ended)) return;
+    }
+    delete &ended;
 }
 
 // Returns the finish scope of the thread that a message of a finish becomes.
 finish_scope& finish_service::arrive(packet const& head) {
-    finish_scope& scope = count_arrival(head, message_tag::decode(head.kind));
-    bool const is_orphan = scope.stop.get() != nullptr && m_carrier.is_dead(scope.home);
-    if (is_orphan || (head.b & finish_scope::k_is_stopped) != 0)
+    rank const home = message_tag::decode(head.kind).home;
+    finish_scope& scope = home == m_here ? arrive_at_home(head) : arrive_at_part(head, home);
+    if (scope.stop.get() == nullptr) return scope;
+    if ((head.b & finish_scope::k_is_stopped) != 0 || m_carrier.is_dead(home))
         detail::request_cancellation(*scope.stop.get());
     return scope;
 }
 
-finish_scope& finish_service::count_arrival(packet const& head, message_tag tag) {
-    if (tag.home == m_here) {
-        finish_root& root = root_at(head.b);
-        std::lock_guard const held(root.lock);
-        root.count.arrive(batch_of(head, m_here));
-        return root;
-    }
-    packet begun;
-    finish_part& part = arrive_at_part(head, tag.home, begun);
-    if (begun.b != 0) m_carrier.send(tag.home, {message_kind::begun}, begun, nullptr);
-    return part;
+finish_scope& finish_service::arrive_at_home(packet const& head) {
+    finish_root& root = root_at(head.b);
+    std::lock_guard const held(root.lock);
+    root.count.arrive(batch_of(head, m_here));
+    return root;
 }
 
-// A part that can be cancelled, and is not, tells its home that it has begun: `begun`, with the
-// finish in it.
-finish_part& finish_service::arrive_at_part(packet const& head, rank home, packet& begun) {
+finish_scope& finish_service::arrive_at_part(packet const& head, rank home) {
     bool is_new = false;
-    std::lock_guard const held(m_parts_lock);
-    finish_part& part = part_of(home, head.b & ~finish_scope::k_is_stopped, is_new);
-    part.share.arrive(batch_of(head, m_here));
-    if (!is_new || (head.b & finish_scope::k_is_stopped) != 0 || part.stop.get() == nullptr ||
-        m_carrier.is_dead(home))
-        return part;
-    part.share.send(m_here, home);
+    bool tells = false;
+    finish_part* part = nullptr;
+    {
+        std::lock_guard const held(m_parts_lock);
+        part = &part_of(home, head.b & ~finish_scope::k_is_stopped, is_new);
+        part->share.arrive(batch_of(head, m_here));
+        tells = is_new && part->stop.get() != nullptr && is_to_tell(head, home);
+        if (tells) part->share.send(m_here, home);
+    }
+    if (tells) tell_begun(*part); // it lives, since the activity that has arrived does
+    return *part;
+}
+
+// Whether a part that can be cancelled, and begins with this message, tells its home so: not if it
+// is cancelled from the start.
+bool finish_service::is_to_tell(packet const& head, rank home) const noexcept {
+    return (head.b & finish_scope::k_is_stopped) == 0 && !m_carrier.is_dead(home);
+}
+
+void finish_service::tell_begun(finish_part const& part) noexcept {
+    packet begun;
     begun.b = part.root;
     begun.c = part.share.epoch();
-    return part;
+    m_carrier.send(part.home, {message_kind::begun}, begun, nullptr);
 }
 
 std::uint64_t finish_service::account_send(finish_scope& scope, rank to) {
@@ -171,12 +166,11 @@ void finish_service::begin_here(finish_part& part) noexcept {
 void finish_service::end_here(finish_part& part) noexcept try {
     // The report may be the last thing that anybody waits for.
     endpoint::in_use const stay(m_carrier);
-    part_map::node_type last;
     packet head;
     {
         std::lock_guard const held(m_parts_lock);
         if (!part.share.end()) return;
-        last = m_parts.extract({part.home, part.root});
+        m_parts.take_out(part);
         ++m_reports[part.home];
         head.c = part_age{part.born, m_deaths_known}.encode();
     }
@@ -187,7 +181,7 @@ void finish_service::end_here(finish_part& part) noexcept try {
     if (!told.are_few()) many = told.all();
     m_carrier.send_copy(part.home, {message_kind::report}, head,
                         std::as_bytes(told.are_few() ? told.few() : std::span(many)));
-    keep_spare(std::move(last));
+    keep_spare(part);
 } catch (std::bad_alloc const&) {
     base::fatal("no memory to tell the home of a finish that its activities here have ended");
 }

@@ -126,6 +126,7 @@ struct finish_part : finish_scope {
 
     finish_share share;
     std::uint32_t born; // how many deaths its place knew of
+    finish_part* next = nullptr; // in a list of the table
 };
 
 // The change may have been the last one; then the root may be gone afterwards.

@@ -21,7 +21,6 @@ finish_service::finish_service(endpoint& carrier)
     carrier.handle<&finish_service::take_begun>(message_kind::begun, *this);
     carrier.handle<&finish_service::take_stop>(message_kind::stop, *this);
     carrier.on_death<&finish_service::place_died>(*this);
-    m_spares.reserve(k_spares);
 }
 
 // --- calls and activities ------------------------------------------------------------------------
@@ -46,28 +45,33 @@ void finish_service::take_call(packet const& head, std::byte const* payload) noe
 }
 
 void finish_service::take_activity(packet const& head, std::byte const* payload) noexcept try {
-    auto const body = [](arrived& message) noexcept {
-        try {
-            wire_writer result(static_cast<int>(message.head.from));
-            message.at.run_code(message, result);
-        } catch (...) {
-            add_exception(*message.scope, std::current_exception());
-        }
-        end(*message.scope);
-    };
-    m_carrier.start_thread(head, payload, body, &arrive(head));
+    m_carrier.start_thread(head, payload, &run_activity, &arrive(head));
 } catch (...) {
     no_memory_for(head);
 }
 
-void finish_service::start_activity(finish_scope& scope, rank to, detail::remote_code code,
+void finish_service::run_activity(arrived& message) noexcept {
+    finish_scope& scope = *message.scope;
+    try {
+        message.at.run_code(message, [&scope](void* found, wire_reader& arguments) {
+            auto const code = reinterpret_cast<detail::activity_code>(
+                found); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+            code(arguments, scope);
+        });
+    } catch (...) {
+        add_exception(scope, std::current_exception());
+    }
+    end(scope);
+}
+
+void finish_service::start_activity(finish_scope& scope, rank to, detail::activity_code code,
                                     wire_writer& arguments) {
     send_activity(scope, to, code, arguments);
     m_carrier.let_others_catch_up();
 }
 
 // It ends here only when it is counted as one that comes there.
-void finish_service::pass_on(finish_scope& scope, rank to, detail::remote_code code,
+void finish_service::pass_on(finish_scope& scope, rank to, detail::activity_code code,
                              wire_writer& arguments) {
     send_activity(scope, to, code, arguments);
     end(scope);
@@ -75,13 +79,22 @@ void finish_service::pass_on(finish_scope& scope, rank to, detail::remote_code c
 
 // Counted only when nothing can fail any more: what is counted and not sent would keep the finish
 // for ever.
-void finish_service::send_activity(finish_scope& scope, rank to, detail::remote_code code,
+void finish_service::send_activity(finish_scope& scope, rank to, detail::activity_code code,
                                    wire_writer& arguments) {
-    message_tag tag{message_kind::activity, false, scope.home};
-    endpoint::enclosure const enclosed = m_carrier.enclose(to, tag, arguments);
+    message_tag const tag{message_kind::activity, false, scope.home};
     packet head;
     head.handler = name_of(reinterpret_cast<void const*>(code));
     head.b = word_of(scope);
+    head.size = static_cast<std::uint32_t>(arguments.size());
+    if (TULLE_UNLIKELY(arguments.size() > endpoint::k_least_bytes))
+        return send_large(scope, to, tag, head, arguments);
+    head.c = account_send(scope, to);
+    m_carrier.send(to, tag, head, arguments.data());
+}
+
+void finish_service::send_large(finish_scope& scope, rank to, message_tag tag, packet head,
+                                wire_writer& arguments) {
+    endpoint::enclosure const enclosed = m_carrier.enclose(to, tag, arguments);
     try {
         head.c = account_send(scope, to);
     } catch (...) {

@@ -8,12 +8,12 @@
 #include "base/spin_lock.hpp"
 #include "finish/finish_scope.hpp"
 #include "finish/losses.hpp"
+#include "finish/part_table.hpp"
 #include "messenger/endpoint.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -43,11 +43,11 @@ public:
     // The calling thread's finish scope goes with it.
     [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code,
                                              wire_writer& arguments, call_limit* within = nullptr);
-    void start_activity(finish_scope& scope, rank to, detail::remote_code code,
+    void start_activity(finish_scope& scope, rank to, detail::activity_code code,
                         wire_writer& arguments);
     // An activity that lives here goes there instead; `scope` may be gone then. If it throws,
     // nothing is done.
-    void pass_on(finish_scope& scope, rank to, detail::remote_code code, wire_writer& arguments);
+    void pass_on(finish_scope& scope, rank to, detail::activity_code code, wire_writer& arguments);
 
     // --- accounts of activities (finish_scope.hpp) -----------------------------------------------
     void begin_here(finish_part& part) noexcept;
@@ -57,9 +57,6 @@ public:
     void withdraw(finish_root& root) noexcept;                           // it ends
 
 private:
-    using part_map = std::map<std::pair<rank, std::uint64_t>, finish_part>;
-    static constexpr std::size_t k_spares = 16;
-
     void take_call(packet const& head, std::byte const* payload) noexcept;
     void take_activity(packet const& head, std::byte const* payload) noexcept;
     void take_report(packet const& head, std::byte const* payload) noexcept;
@@ -70,8 +67,11 @@ private:
     void place_died(rank dead);
 
     // Throws std::bad_alloc.
-    void send_activity(finish_scope& scope, rank to, detail::remote_code code,
+    void send_activity(finish_scope& scope, rank to, detail::activity_code code,
                        wire_writer& arguments);
+    TULLE_NOINLINE void send_large(finish_scope& scope, rank to, message_tag tag, packet head,
+                                   wire_writer& arguments);
+    static void run_activity(arrived& message) noexcept;
     void fetch_report(arrived const& message) noexcept;
     void fetch_account(arrived const& message) noexcept;
     void apply_report(packet const& head, std::span<std::byte const> told) noexcept;
@@ -84,13 +84,14 @@ private:
     void tell_accounts(rank dead);
 
     [[nodiscard]] finish_scope& arrive(packet const& head);
-    [[nodiscard]] finish_scope& count_arrival(packet const& head, message_tag tag);
+    [[nodiscard]] finish_scope& arrive_at_home(packet const& head);
+    [[nodiscard]] finish_scope& arrive_at_part(packet const& head, rank home);
+    [[nodiscard]] bool is_to_tell(packet const& head, rank home) const noexcept;
+    void tell_begun(finish_part const& part) noexcept;
     // Counts a message that is sent, and returns the epoch that it belongs to.
     [[nodiscard]] std::uint64_t account_send(finish_scope& scope, rank to);
     [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new);
-    [[nodiscard]] finish_part& begin_part(part_map::iterator behind, part_map::key_type const& key);
-    void keep_spare(part_map::node_type ended) noexcept;
-    [[nodiscard]] finish_part& arrive_at_part(packet const& head, rank home, packet& begun);
+    void keep_spare(finish_part& ended) noexcept;
     void stop_part(packet const& head, rank home);
     void stop_orphans(rank dead);
     void watch(finish_root& root);
@@ -98,13 +99,12 @@ private:
 
     endpoint& m_carrier;
     rank m_here;
-    base::spin_lock m_parts_lock; // guards the next five, and what is in the parts
+    base::spin_lock m_parts_lock; // guards the next four, and what is in the parts
     std::uint64_t m_epochs = 0;   // of this place, so far
-    part_map m_parts;
-    std::vector<part_map::node_type> m_spares; // of parts that have ended
-    std::vector<std::uint64_t> m_reports;      // by their homes, so far
-    std::uint32_t m_deaths_known = 0;          // when parts begin and end
-    base::spin_lock m_roots_lock;              // guards the next two; before the lock of a root
+    part_table m_parts;
+    std::vector<std::uint64_t> m_reports; // by their homes, so far
+    std::uint32_t m_deaths_known = 0;     // when parts begin and end
+    base::spin_lock m_roots_lock;         // guards the next two; before the lock of a root
     // Finishes of this place that have sent messages; only if deaths are survived.
     std::set<finish_root*> m_roots;
     account_book m_accounts;

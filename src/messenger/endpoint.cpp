@@ -28,8 +28,6 @@ namespace {
 constexpr std::uint64_t k_retry_ns = 100'000;        // for room, while messages are kept
 constexpr std::uint64_t k_kept_watch_ns = 1'000'000; // without a poll by its worker
 constexpr std::uint64_t k_end_patience_ns = 1'000'000'000;
-// That may follow a packet: a reference, or a shortened exception.
-constexpr std::size_t k_least_bytes = 512;
 constexpr std::size_t k_most_kept = 1024; // then threads that send wait
 
 std::atomic<endpoint*> s_endpoint{nullptr};

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of other places' finishes that live at a place, by their homes and roots: a hash table
+// of lists that the parts themselves are links of, and the memory of a few parts that have ended,
+// so that a part that begins allocates nothing and passes a few instructions.
+// Plain data; its user locks. It owns the parts.
+#pragma once
+
+#include "base/intrusive_list.hpp"
+#include "finish/finish_scope.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+
+namespace tulle::finishes {
+
+class part_table {
+public:
+    part_table() noexcept = default;
+    part_table(part_table const&) = delete;
+    part_table& operator=(part_table const&) = delete;
+    ~part_table() {
+        for (list& chain : chains()) free_all(chain);
+        free_all(m_spares);
+    }
+
+    // Null: there is none.
+    [[nodiscard]] finish_part* find(rank home, std::uint64_t root) const noexcept {
+        for (finish_part& part : chain_of(home, root))
+            if (part.root == root && part.home == home) return &part;
+        return nullptr;
+    }
+    // There is none of this home and root yet. std::bad_alloc, with nothing changed.
+    finish_part& begin(finish_service& at, rank home, std::uint64_t root, std::uint64_t epoch,
+                       std::uint32_t deaths) {
+        finish_part* part = m_spares.pop();
+        if (part == nullptr) {
+            part = new finish_part(at, home, root, epoch, deaths);
+            if (m_live >= chains().size()) grow();
+        } else {
+            --m_spare_count;
+            part->begin_anew(home, root, epoch, deaths);
+        }
+        ++m_live;
+        chain_of(home, root).push(*part);
+        return *part;
+    }
+    // It has ended, and is the caller's until it is given to keep().
+    void take_out(finish_part& part) noexcept {
+        chain_of(part.home, part.root).remove(part);
+        --m_live;
+    }
+    // What has been cleared. True: another part will begin where it lies. False: there are enough
+    // of these, and the caller frees it.
+    [[nodiscard]] bool keep(finish_part& cleared) noexcept {
+        if (m_spare_count == k_spares) return false;
+        ++m_spare_count;
+        m_spares.push(cleared);
+        return true;
+    }
+    // In no order.
+    template <class Visit> void for_each(Visit visit) const {
+        for (list const& chain : chains())
+            for (finish_part const& part : chain) visit(part);
+    }
+    [[nodiscard]] std::size_t size() const noexcept { return m_live; }
+
+private:
+    using list = base::intrusive_stack<&finish_part::next>;
+    static constexpr unsigned k_least_bits = 4;
+    static constexpr unsigned k_most_bits = 20;
+    static constexpr std::size_t k_spares = 16;
+
+    [[nodiscard]] std::span<list> chains() noexcept {
+        return {m_many ? m_many.get() : m_few, std::size_t{1} << m_bits};
+    }
+    [[nodiscard]] std::span<list const> chains() const noexcept {
+        return {m_many ? m_many.get() : m_few, std::size_t{1} << m_bits};
+    }
+    // Roots are addresses on stacks, which differ in the middle of their bits: a product has what
+    // tells them apart in its upper ones. Source: Knuth, The Art of Computer Programming, 6.4.
+    [[nodiscard]] std::size_t index_of(rank home, std::uint64_t root) const noexcept {
+        return static_cast<std::size_t>((root ^ home) * 0x9E3779B97F4A7C15U >> (64 - m_bits));
+    }
+    [[nodiscard]] list& chain_of(rank home, std::uint64_t root) noexcept {
+        return chains()[index_of(home, root)];
+    }
+    [[nodiscard]] list const& chain_of(rank home, std::uint64_t root) const noexcept {
+        return chains()[index_of(home, root)];
+    }
+    // Without memory for it the lists become longer.
+    void grow() noexcept {
+        if (m_bits == k_most_bits) return;
+        std::unique_ptr<list[]> more(new (std::nothrow) list[std::size_t{2} << m_bits]);
+        if (more == nullptr) return;
+        list all;
+        for (list& chain : chains())
+            while (finish_part* const part = chain.pop()) all.push(*part);
+        m_many = std::move(more);
+        ++m_bits;
+        while (finish_part* const part = all.pop()) chain_of(part->home, part->root).push(*part);
+    }
+    static void free_all(list& parts) noexcept {
+        while (finish_part* const part = parts.pop()) delete part;
+    }
+
+    unsigned m_bits = k_least_bits; // of the number of lists
+    list m_few[1U << k_least_bits];
+    std::unique_ptr<list[]> m_many; // null: the few do
+    std::size_t m_live = 0;
+    list m_spares;
+    std::size_t m_spare_count = 0;
+};
+
+} // namespace tulle::finishes
