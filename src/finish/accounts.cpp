@@ -21,7 +21,6 @@ namespace tulle::finishes {
 
 using messenger::get_exception;
 using messenger::no_memory_for;
-using messenger::object_at;
 using messenger::put_exception;
 using messenger::reference_in;
 using messenger::shortened;
@@ -29,9 +28,6 @@ using messenger::shortened;
 namespace {
 
 finish_root& root_of(finish_scope& scope) noexcept { return static_cast<finish_root&>(scope); }
-finish_root& root_at(std::uint64_t word) noexcept {
-    return object_at<finish_root>(word & ~(finish_scope::k_can_stop | finish_scope::k_is_stopped));
-}
 
 // An exception cancels a finish, as it does a cancellable_scope; a finish that is only a part of
 // another one goes on.
@@ -39,100 +35,11 @@ void stop_by_exception(finish_root& root) noexcept {
     if (root.is_limited()) detail::request_cancellation(*root.stop.get());
 }
 
-batch batch_of(packet const& head, rank here) noexcept { return {head.from, here, head.c}; }
-
 bool is_at_home(finish_scope const& scope) noexcept {
     return scope.at == nullptr || scope.home == scope.at->here();
 }
 
 } // namespace
-
-finish_part& finish_service::part_of(rank home, std::uint64_t root, bool& is_new) {
-    finish_part* const there = m_parts.find(home, root);
-    is_new = there == nullptr;
-    if (!is_new) return *there;
-    cancellation_reference stop;
-    bool const can_stop = (root & finish_scope::k_can_stop) != 0;
-    if (can_stop) stop = cancellation_reference(detail::open_cancellation(nullptr));
-    finish_part& part = m_parts.begin(*this, home, root, m_epochs + 1, m_deaths_known);
-    ++m_epochs;
-    if (can_stop) part.stop = std::move(stop);
-    return part;
-}
-
-// The memory of a part that has ended is kept for another one, and is cleared here: a message that
-// comes does not wait for that.
-void finish_service::keep_spare(finish_part& ended) noexcept {
-    ended.clear();
-    {
-        std::lock_guard const held(m_parts_lock);
-        if (m_parts.keep(ended)) return;
-    }
-    delete &ended;
-}
-
-// Returns the finish scope of the thread that a message of a finish becomes.
-finish_scope& finish_service::arrive(packet const& head) {
-    rank const home = message_tag::decode(head.kind).home;
-    finish_scope& scope = home == m_here ? arrive_at_home(head) : arrive_at_part(head, home);
-    if (scope.stop.get() == nullptr) return scope;
-    if ((head.b & finish_scope::k_is_stopped) != 0 || m_carrier.is_dead(home))
-        detail::request_cancellation(*scope.stop.get());
-    return scope;
-}
-
-finish_scope& finish_service::arrive_at_home(packet const& head) {
-    finish_root& root = root_at(head.b);
-    std::lock_guard const held(root.lock);
-    root.count.arrive(batch_of(head, m_here));
-    return root;
-}
-
-finish_scope& finish_service::arrive_at_part(packet const& head, rank home) {
-    bool is_new = false;
-    bool tells = false;
-    finish_part* part = nullptr;
-    {
-        std::lock_guard const held(m_parts_lock);
-        part = &part_of(home, head.b & ~finish_scope::k_is_stopped, is_new);
-        part->share.arrive(batch_of(head, m_here));
-        tells = is_new && part->stop.get() != nullptr && is_to_tell(head, home);
-        if (tells) part->share.send(m_here, home);
-    }
-    if (tells) tell_begun(*part); // it lives, since the activity that has arrived does
-    return *part;
-}
-
-// Whether a part that can be cancelled, and begins with this message, tells its home so: not if it
-// is cancelled from the start.
-bool finish_service::is_to_tell(packet const& head, rank home) const noexcept {
-    return (head.b & finish_scope::k_is_stopped) == 0 && !m_carrier.is_dead(home);
-}
-
-void finish_service::tell_begun(finish_part const& part) noexcept {
-    packet begun;
-    begun.b = part.root;
-    begun.c = part.share.epoch();
-    m_carrier.send(part.home, {message_kind::begun}, begun, nullptr);
-}
-
-std::uint64_t finish_service::account_send(finish_scope& scope, rank to) {
-    if (is_at_home(scope)) {
-        finish_root& root = root_of(scope);
-        // relaxed: enroll checks again
-        if (m_carrier.survives_deaths() && !root.is_enrolled.load(std::memory_order_relaxed))
-            enroll(root);
-        std::lock_guard const held(root.lock);
-        if (m_carrier.is_dead(to)) m_carrier.throw_death(to);
-        root.count.send(m_here, to);
-        return 0;
-    }
-    std::lock_guard const held(m_parts_lock);
-    if (m_carrier.is_dead(to)) m_carrier.throw_death(to);
-    finish_share& share = static_cast<finish_part&>(scope).share;
-    share.send(m_here, to);
-    return share.epoch();
-}
 
 void begin(finish_scope& scope) noexcept {
     if (!is_at_home(scope)) return scope.at->begin_here(static_cast<finish_part&>(scope));
@@ -160,6 +67,17 @@ void add_exception(finish_scope& scope, std::exception_ptr const& e) noexcept tr
 void finish_service::begin_here(finish_part& part) noexcept {
     std::lock_guard const held(m_parts_lock);
     part.share.begin();
+}
+
+// The memory of a part that has ended is kept for another one, and is cleared here: a message that
+// comes does not wait for that.
+void finish_service::keep_spare(finish_part& ended) noexcept {
+    ended.clear();
+    {
+        std::lock_guard const held(m_parts_lock);
+        if (m_parts.keep(ended)) return;
+    }
+    delete &ended;
 }
 
 // The last activity of the part ends the epoch; a part that begins later is another one.

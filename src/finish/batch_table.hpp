@@ -8,6 +8,8 @@
 #include "base/rare.hpp"
 #include "finish/batch.hpp"
 
+#include <tulle/detail/attributes.hpp>
+
 #include <algorithm>
 #include <array>
 #include <compare>
@@ -34,7 +36,7 @@ public:
 
     // std::bad_alloc, with nothing changed.
     void add(batch const& messages, std::int32_t by) {
-        if (!empty() || by == 0) return add_to_others(messages, by);
+        if (TULLE_UNLIKELY(!empty() || by == 0)) return add_to_others(messages, by);
         m_few[0] = {messages, by};
         m_count = 1;
     }
@@ -61,7 +63,7 @@ public:
 private:
     static constexpr std::size_t k_few = 3;
 
-    void add_to_others(batch const& messages, std::int32_t by) {
+    TULLE_NOINLINE void add_to_others(batch const& messages, std::int32_t by) {
         if (m_many) return add_to_many(messages, by);
         batch_change* const end = m_few.data() + m_count;
         batch_change* at = m_few.data();

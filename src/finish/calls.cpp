@@ -118,10 +118,7 @@ int place_of(finish_scope const& scope) noexcept {
 }
 
 void start_at(finish_scope& scope, int place, activity_code code, wire_writer& arguments) {
-    auto const to = static_cast<net::rank>(place);
-    scope.at->carrier().check_runs_threads(to);
-    scope.at->carrier().refuse_addresses(to, arguments);
-    scope.at->start_activity(scope, to, code, arguments);
+    scope.at->start_activity(scope, static_cast<net::rank>(place), code, arguments);
 }
 
 cancellation* stop_of(finish_scope const& scope) noexcept { return scope.stop.get(); }

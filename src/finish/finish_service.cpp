@@ -2,14 +2,22 @@
 // Calls and activities that belong to finishes. How they are counted: accounts.cpp.
 #include "finish/finish_service.hpp"
 
+#include "messenger/calls.hpp"
 #include "messenger/image.hpp"
 
 #include <exception>
+#include <mutex>
+#include <utility>
 
 namespace tulle::finishes {
 
 using messenger::name_of;
 using messenger::no_memory_for;
+using messenger::object_at;
+
+finish_root& root_at(std::uint64_t word) noexcept {
+    return object_at<finish_root>(word & ~(finish_scope::k_can_stop | finish_scope::k_is_stopped));
+}
 
 finish_service::finish_service(endpoint& carrier)
     : m_carrier(carrier), m_here(carrier.here()), m_reports(carrier.count()) {
@@ -21,6 +29,60 @@ finish_service::finish_service(endpoint& carrier)
     carrier.handle<&finish_service::take_begun>(message_kind::begun, *this);
     carrier.handle<&finish_service::take_stop>(message_kind::stop, *this);
     carrier.on_death<&finish_service::place_died>(*this);
+}
+
+// --- what arrives --------------------------------------------------------------------------------
+
+finish_part& finish_service::begin_stoppable(rank home, std::uint64_t root) {
+    cancellation_reference stop(detail::open_cancellation(nullptr));
+    finish_part& part = begin_part(home, root);
+    part.stop = std::move(stop);
+    return part;
+}
+
+// Returns the finish scope of the thread that a message of a finish becomes.
+finish_scope& finish_service::arrive(packet const& head) {
+    rank const home = message_tag::decode(head.kind).home;
+    finish_scope& scope = home == m_here ? arrive_at_home(head) : arrive_at_part(head, home);
+    if (scope.stop.get() == nullptr) return scope;
+    if ((head.b & finish_scope::k_is_stopped) != 0 || m_carrier.is_dead(home))
+        detail::request_cancellation(*scope.stop.get());
+    return scope;
+}
+
+finish_scope& finish_service::arrive_at_home(packet const& head) {
+    finish_root& root = root_at(head.b);
+    std::lock_guard const held(root.lock);
+    root.count.arrive(batch_of(head, m_here));
+    return root;
+}
+
+finish_scope& finish_service::arrive_at_part(packet const& head, rank home) {
+    bool is_new = false;
+    bool tells = false;
+    finish_part* part = nullptr;
+    {
+        std::lock_guard const held(m_parts_lock);
+        part = &part_of(home, head.b & ~finish_scope::k_is_stopped, is_new);
+        part->share.arrive(batch_of(head, m_here));
+        tells = is_new && part->stop.get() != nullptr && is_to_tell(head, home);
+        if (tells) part->share.send(m_here, home);
+    }
+    if (tells) tell_begun(*part); // it lives, since the activity that has arrived does
+    return *part;
+}
+
+// Whether a part that can be cancelled, and begins with this message, tells its home so: not if it
+// is cancelled from the start.
+bool finish_service::is_to_tell(packet const& head, rank home) const noexcept {
+    return (head.b & finish_scope::k_is_stopped) == 0 && !m_carrier.is_dead(home);
+}
+
+void finish_service::tell_begun(finish_part const& part) noexcept {
+    packet begun;
+    begun.b = part.root;
+    begun.c = part.share.epoch();
+    m_carrier.send(part.home, {message_kind::begun}, begun, nullptr);
 }
 
 // --- calls and activities ------------------------------------------------------------------------
@@ -66,6 +128,8 @@ void finish_service::run_activity(arrived& message) noexcept {
 
 void finish_service::start_activity(finish_scope& scope, rank to, detail::activity_code code,
                                     wire_writer& arguments) {
+    m_carrier.check_runs_threads(to);
+    m_carrier.refuse_addresses(to, arguments);
     send_activity(scope, to, code, arguments);
     m_carrier.let_others_catch_up();
 }
@@ -75,6 +139,24 @@ void finish_service::pass_on(finish_scope& scope, rank to, detail::activity_code
                              wire_writer& arguments) {
     send_activity(scope, to, code, arguments);
     end(scope);
+}
+
+std::uint64_t finish_service::account_send_from_part(finish_part& part, rank to) {
+    std::lock_guard const held(m_parts_lock);
+    if (m_carrier.is_dead(to)) m_carrier.throw_death(to);
+    part.share.send(m_here, to);
+    return part.share.epoch();
+}
+
+// The epoch of a home has the number 0.
+std::uint64_t finish_service::account_send_from_home(finish_root& root, rank to) {
+    // relaxed: enroll checks again
+    if (m_carrier.survives_deaths() && !root.is_enrolled.load(std::memory_order_relaxed))
+        enroll(root);
+    std::lock_guard const held(root.lock);
+    if (m_carrier.is_dead(to)) m_carrier.throw_death(to);
+    root.count.send(m_here, to);
+    return 0;
 }
 
 // Counted only when nothing can fail any more: what is counted and not sent would keep the finish

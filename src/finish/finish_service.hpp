@@ -89,8 +89,26 @@ private:
     [[nodiscard]] bool is_to_tell(packet const& head, rank home) const noexcept;
     void tell_begun(finish_part const& part) noexcept;
     // Counts a message that is sent, and returns the epoch that it belongs to.
-    [[nodiscard]] std::uint64_t account_send(finish_scope& scope, rank to);
-    [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new);
+    [[nodiscard]] std::uint64_t account_send(finish_scope& scope, rank to) {
+        return scope.home == m_here ? account_send_from_home(static_cast<finish_root&>(scope), to)
+                                    : account_send_from_part(static_cast<finish_part&>(scope), to);
+    }
+    [[nodiscard]] std::uint64_t account_send_from_home(finish_root& root, rank to);
+    [[nodiscard]] std::uint64_t account_send_from_part(finish_part& part, rank to);
+    // The caller holds m_parts_lock.
+    [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new) {
+        finish_part* const there = m_parts.find(home, root);
+        is_new = there == nullptr;
+        if (!is_new) return *there;
+        bool const can_stop = (root & finish_scope::k_can_stop) != 0;
+        return TULLE_UNLIKELY(can_stop) ? begin_stoppable(home, root) : begin_part(home, root);
+    }
+    [[nodiscard]] finish_part& begin_part(rank home, std::uint64_t root) {
+        finish_part& part = m_parts.begin(*this, home, root, m_epochs + 1, m_deaths_known);
+        ++m_epochs;
+        return part;
+    }
+    [[nodiscard]] TULLE_NOINLINE finish_part& begin_stoppable(rank home, std::uint64_t root);
     void keep_spare(finish_part& ended) noexcept;
     void stop_part(packet const& head, rank home);
     void stop_orphans(rank dead);
@@ -109,6 +127,13 @@ private:
     std::set<finish_root*> m_roots;
     account_book m_accounts;
 };
+
+// The finish that a message names, at its home.
+[[nodiscard]] finish_root& root_at(std::uint64_t word) noexcept;
+// That a message belongs to which has come here.
+[[nodiscard]] inline batch batch_of(packet const& head, rank here) noexcept {
+    return {head.from, here, head.c};
+}
 
 // The finishes of the place whose messages these are.
 [[nodiscard]] inline finish_service& finishes_of(endpoint const& e) noexcept {

@@ -8,7 +8,8 @@
 #include "base/intrusive_list.hpp"
 #include "finish/finish_scope.hpp"
 
-#include <bit>
+#include <tulle/detail/attributes.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,12 +39,11 @@ public:
     finish_part& begin(finish_service& at, rank home, std::uint64_t root, std::uint64_t epoch,
                        std::uint32_t deaths) {
         finish_part* part = m_spares.pop();
-        if (part == nullptr) {
-            part = new finish_part(at, home, root, epoch, deaths);
-            if (m_live >= chains().size()) grow();
-        } else {
+        if (TULLE_LIKELY(part != nullptr)) {
             --m_spare_count;
             part->begin_anew(home, root, epoch, deaths);
+        } else {
+            part = make(at, home, root, epoch, deaths);
         }
         ++m_live;
         chain_of(home, root).push(*part);
@@ -91,6 +91,13 @@ private:
     }
     [[nodiscard]] list const& chain_of(rank home, std::uint64_t root) const noexcept {
         return chains()[index_of(home, root)];
+    }
+    [[nodiscard]] TULLE_NOINLINE finish_part* make(finish_service& at, rank home,
+                                                   std::uint64_t root, std::uint64_t epoch,
+                                                   std::uint32_t deaths) {
+        auto* const part = new finish_part(at, home, root, epoch, deaths);
+        if (m_live >= chains().size()) grow();
+        return part;
     }
     // Without memory for it the lists become longer.
     void grow() noexcept {

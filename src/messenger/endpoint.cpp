@@ -44,8 +44,10 @@ void set_endpoint_of_process(endpoint* e) noexcept {
 
 endpoint::endpoint(std::unique_ptr<net::transport> over, rank memory_places)
     : m_transport(std::move(over)),
-      m_workplaces(m_transport->count() - memory_places),
-      m_deaths(std::make_unique<death[]>(m_transport->count())) {
+      m_here(m_transport->here()),
+      m_count(m_transport->count()),
+      m_workplaces(m_count - memory_places),
+      m_deaths(std::make_unique<death[]>(m_count)) {
     if (m_transport->most_bytes() < k_least_bytes)
         throw std::invalid_argument("tulle: messages of " +
                                     std::to_string(m_transport->most_bytes()) +

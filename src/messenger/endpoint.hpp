@@ -103,8 +103,8 @@ public:
     // other thread may begin to use it any more.
     void stop() noexcept;
 
-    [[nodiscard]] rank here() const noexcept { return m_transport->here(); }
-    [[nodiscard]] rank count() const noexcept { return m_transport->count(); }
+    [[nodiscard]] rank here() const noexcept { return m_here; }
+    [[nodiscard]] rank count() const noexcept { return m_count; }
     // Places that run threads of the program, the first ones.
     [[nodiscard]] rank workplaces() const noexcept { return m_workplaces; }
     [[nodiscard]] bool runs_threads(rank place) const noexcept { return place < m_workplaces; }
@@ -341,6 +341,8 @@ private:
     void wait_for_threads() const noexcept;
 
     std::unique_ptr<net::transport> m_transport;
+    rank m_here;
+    rank m_count;
     rank m_workplaces;
     handler_table m_handlers; // what follows, up to m_out, is only read after start()
     std::vector<death_listener> m_death_listeners;
