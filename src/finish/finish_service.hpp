@@ -104,7 +104,7 @@ private:
         return TULLE_UNLIKELY(can_stop) ? begin_stoppable(home, root) : begin_part(home, root);
     }
     [[nodiscard]] finish_part& begin_part(rank home, std::uint64_t root) {
-        finish_part& part = m_parts.begin(*this, home, root, m_epochs + 1, m_deaths_known);
+        finish_part& part = m_parts.begin(home, root, m_epochs + 1, m_deaths_known);
         ++m_epochs;
         return part;
     }
@@ -119,7 +119,7 @@ private:
     rank m_here;
     base::spin_lock m_parts_lock; // guards the next four, and what is in the parts
     std::uint64_t m_epochs = 0;   // of this place, so far
-    part_table m_parts;
+    part_table m_parts{this};
     std::vector<std::uint64_t> m_reports; // by their homes, so far
     std::uint32_t m_deaths_known = 0;     // when parts begin and end
     base::spin_lock m_roots_lock;         // guards the next two; before the lock of a root

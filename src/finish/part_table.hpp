@@ -21,7 +21,8 @@ namespace tulle::finishes {
 
 class part_table {
 public:
-    part_table() noexcept = default;
+    // `at`: the service whose parts these are.
+    explicit part_table(finish_service* at) noexcept : m_at(at) {}
     part_table(part_table const&) = delete;
     part_table& operator=(part_table const&) = delete;
     ~part_table() {
@@ -36,14 +37,13 @@ public:
         return nullptr;
     }
     // There is none of this home and root yet. std::bad_alloc, with nothing changed.
-    finish_part& begin(finish_service& at, rank home, std::uint64_t root, std::uint64_t epoch,
-                       std::uint32_t deaths) {
+    finish_part& begin(rank home, std::uint64_t root, std::uint64_t epoch, std::uint32_t deaths) {
         finish_part* part = m_spares.pop();
         if (TULLE_LIKELY(part != nullptr)) {
             --m_spare_count;
             part->begin_anew(home, root, epoch, deaths);
         } else {
-            part = make(at, home, root, epoch, deaths);
+            part = make(home, root, epoch, deaths);
         }
         ++m_live;
         chain_of(home, root).push(*part);
@@ -71,53 +71,46 @@ public:
 
 private:
     using list = base::intrusive_stack<&finish_part::next>;
-    static constexpr unsigned k_least_bits = 4;
-    static constexpr unsigned k_most_bits = 20;
+    static constexpr unsigned k_few_bits = 4;
+    static constexpr unsigned k_least_shift = 64 - 20;
     static constexpr std::size_t k_spares = 16;
 
-    [[nodiscard]] std::span<list> chains() noexcept {
-        return {m_many ? m_many.get() : m_few, std::size_t{1} << m_bits};
-    }
-    [[nodiscard]] std::span<list const> chains() const noexcept {
-        return {m_many ? m_many.get() : m_few, std::size_t{1} << m_bits};
+    [[nodiscard]] std::span<list> chains() const noexcept {
+        return {m_chains, std::size_t{1} << (64 - m_shift)};
     }
     // Roots are addresses on stacks, which differ in the middle of their bits: a product has what
     // tells them apart in its upper ones. Source: Knuth, The Art of Computer Programming, 6.4.
-    [[nodiscard]] std::size_t index_of(rank home, std::uint64_t root) const noexcept {
-        return static_cast<std::size_t>((root ^ home) * 0x9E3779B97F4A7C15U >> (64 - m_bits));
+    [[nodiscard]] list& chain_of(rank home, std::uint64_t root) const noexcept {
+        return m_chains[(root ^ home) * 0x9E3779B97F4A7C15U >> m_shift];
     }
-    [[nodiscard]] list& chain_of(rank home, std::uint64_t root) noexcept {
-        return chains()[index_of(home, root)];
-    }
-    [[nodiscard]] list const& chain_of(rank home, std::uint64_t root) const noexcept {
-        return chains()[index_of(home, root)];
-    }
-    [[nodiscard]] TULLE_NOINLINE finish_part* make(finish_service& at, rank home,
-                                                   std::uint64_t root, std::uint64_t epoch,
-                                                   std::uint32_t deaths) {
-        auto* const part = new finish_part(at, home, root, epoch, deaths);
+    [[nodiscard]] TULLE_NOINLINE finish_part* make(rank home, std::uint64_t root,
+                                                   std::uint64_t epoch, std::uint32_t deaths) {
+        auto* const part = new finish_part(m_at, home, root, epoch, deaths);
         if (m_live >= chains().size()) grow();
         return part;
     }
     // Without memory for it the lists become longer.
     void grow() noexcept {
-        if (m_bits == k_most_bits) return;
-        std::unique_ptr<list[]> more(new (std::nothrow) list[std::size_t{2} << m_bits]);
+        if (m_shift == k_least_shift) return;
+        std::unique_ptr<list[]> more(new (std::nothrow) list[2 * chains().size()]);
         if (more == nullptr) return;
         list all;
         for (list& chain : chains())
             while (finish_part* const part = chain.pop()) all.push(*part);
         m_many = std::move(more);
-        ++m_bits;
+        m_chains = m_many.get();
+        --m_shift;
         while (finish_part* const part = all.pop()) chain_of(part->home, part->root).push(*part);
     }
     static void free_all(list& parts) noexcept {
         while (finish_part* const part = parts.pop()) delete part;
     }
 
-    unsigned m_bits = k_least_bits; // of the number of lists
-    list m_few[1U << k_least_bits];
-    std::unique_ptr<list[]> m_many; // null: the few do
+    finish_service* m_at;
+    list m_few[1U << k_few_bits];       // NOLINT(modernize-avoid-c-arrays)
+    std::unique_ptr<list[]> m_many;     // null: the few do
+    list* m_chains = m_few;             // those that are used
+    unsigned m_shift = 64 - k_few_bits; // 64 less the bits of their number
     std::size_t m_live = 0;
     list m_spares;
     std::size_t m_spare_count = 0;

@@ -150,8 +150,7 @@ TULLE_API bool request_stop(finish_scope& scope);
 using activity_code = void (*)(wire_reader& arguments, finish_scope& scope);
 
 // Starts an activity at another place. Throws std::bad_alloc.
-TULLE_API void start_at(finish_scope& scope, int place, activity_code code,
-                        wire_writer& arguments);
+TULLE_API void start_at(finish_scope& scope, int place, activity_code code, wire_writer& arguments);
 
 // Starts an activity here: begin_local, start a thread, and in it run the body while a
 // local_activity exists. If the thread cannot be started: cancel_local.
