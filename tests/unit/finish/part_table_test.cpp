@@ -40,6 +40,15 @@ TEST(part_table, a_part_is_found_by_its_home_and_its_root) {
     EXPECT_EQ(table.find(2, 64), &two);
 }
 
+// Whichever list they are in.
+TEST(part_table, parts_of_one_root_and_other_homes_are_others) {
+    part_table table(nullptr);
+    std::vector<finish_part*> parts;
+    for (rank home = 0; home < 10; ++home) parts.push_back(&table.begin(home, 64, home + 1, 0));
+    for (rank home = 0; home < 1'000; ++home)
+        EXPECT_EQ(table.find(home, 64), home < 10 ? parts[home] : nullptr) << home;
+}
+
 TEST(part_table, a_part_that_begins_where_another_one_has_ended_has_nothing_of_it) {
     part_table table(nullptr);
     finish_part& first = table.begin(1, 64, 1, 0);
