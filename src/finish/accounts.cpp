@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which activities belong to which finish, and how many are left: the cores of batch_count.hpp with
-// locks and messages.
+// How activities of finishes begin and end at their places, and how home learns how many are left:
+// the cores of batch_count.hpp with locks and messages. Messages are counted in finish_service.cpp.
 #include "finish/finish_service.hpp"
 #include "messenger/calls.hpp"
 #include "messenger/exception_wire.hpp"

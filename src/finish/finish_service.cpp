@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls and activities that belong to finishes. How they are counted: accounts.cpp.
+// Calls and activities that belong to finishes, counted before they leave and as they arrive. How
+// they end, and what is told of that: accounts.cpp.
 #include "finish/finish_service.hpp"
 
 #include "messenger/calls.hpp"
