@@ -92,7 +92,7 @@ public:
     // one message. Errors: std::bad_alloc; dead_place; what copying throws.
     template <class F, class... A> void async_at(place there, F&& f, A&&... arguments) {
         using call = detail::remote_call<std::decay_t<F>, std::decay_t<A>...>;
-        if (there.index() == detail::here_index())
+        if (there.index() == detail::place_of(*m_scope))
             return async(std::forward<F>(f), std::forward<A>(arguments)...);
         wire_writer out(there.index());
         call::put(out, f, arguments...);
@@ -108,10 +108,9 @@ private:
         }
         TULLE_CATCH(...) { self.add_exception(std::current_exception()); }
     }
-    template <class Call> static void run_remote(wire_reader& in, wire_writer& /*no result*/) {
+    template <class Call> static void run_remote(wire_reader& in, detail::finish_scope& scope) {
         wire_writer dropped;
-        activities(*detail::current_finish_scope()).stop_requested() ? Call::skip(in)
-                                                                     : Call::run(in, dropped);
+        activities(scope).stop_requested() ? Call::skip(in) : Call::run(in, dropped);
     }
 
     detail::finish_scope* m_scope;

@@ -345,8 +345,7 @@ void balance::run(std::unique_ptr<any_activity> activity) noexcept {
     scoped_context const for_this_thread(context);
     try {
         wire_reader in({activity->arguments.data(), activity->arguments.size()});
-        wire_writer dropped;
-        activity->code(in, dropped);
+        activity->code(in, scope);
     } catch (...) {
         finishes::add_exception(scope, detail::caught_exception());
     }

@@ -2,6 +2,7 @@
 // A test-and-set lock for sections of a few instructions.
 #pragma once
 
+#include <tulle/detail/attributes.hpp>
 #include <tulle/detail/machine.hpp>
 #include <tulle/detail/spin_wait.hpp>
 
@@ -14,10 +15,7 @@ template <class Machine> class basic_spin_lock {
 
 public:
     void lock() noexcept {
-        detail::spin_wait<Machine> wait;
-        // relaxed: only a hint when to try again.
-        while (!try_lock())
-            while (m_held.load(std::memory_order_relaxed) != 0) wait.step();
+        if (TULLE_UNLIKELY(!try_lock())) wait_cold();
     }
     // Pairs with unlock.
     [[nodiscard]] bool try_lock() noexcept {
@@ -31,6 +29,14 @@ public:
     }
 
 private:
+    TULLE_COLD void wait_cold() noexcept {
+        detail::spin_wait<Machine> wait;
+        do {
+            // relaxed: only a hint when to try again.
+            while (m_held.load(std::memory_order_relaxed) != 0) wait.step();
+        } while (!try_lock());
+    }
+
     atomic<std::uint32_t> m_held{0};
 };
 

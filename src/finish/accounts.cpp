@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which activities belong to which finish, and how many are left: the cores of batch_count.hpp with
-// locks and messages.
+// How activities of finishes begin and end at their places, and how home learns how many are left:
+// the cores of batch_count.hpp with locks and messages. Messages are counted in finish_service.cpp.
 #include "finish/finish_service.hpp"
 #include "messenger/calls.hpp"
 #include "messenger/exception_wire.hpp"
@@ -21,7 +21,6 @@ namespace tulle::finishes {
 
 using messenger::get_exception;
 using messenger::no_memory_for;
-using messenger::object_at;
 using messenger::put_exception;
 using messenger::reference_in;
 using messenger::shortened;
@@ -29,9 +28,6 @@ using messenger::shortened;
 namespace {
 
 finish_root& root_of(finish_scope& scope) noexcept { return static_cast<finish_root&>(scope); }
-finish_root& root_at(std::uint64_t word) noexcept {
-    return object_at<finish_root>(word & ~(finish_scope::k_can_stop | finish_scope::k_is_stopped));
-}
 
 // An exception cancels a finish, as it does a cancellable_scope; a finish that is only a part of
 // another one goes on.
@@ -39,105 +35,11 @@ void stop_by_exception(finish_root& root) noexcept {
     if (root.is_limited()) detail::request_cancellation(*root.stop.get());
 }
 
-batch batch_of(packet const& head, rank here) noexcept { return {head.from, here, head.c}; }
-
 bool is_at_home(finish_scope const& scope) noexcept {
     return scope.at == nullptr || scope.home == scope.at->here();
 }
 
 } // namespace
-
-finish_part& finish_service::part_of(rank home, std::uint64_t root, bool& is_new) {
-    part_map::key_type const key{home, root};
-    auto const behind = m_parts.lower_bound(key);
-    is_new = behind == m_parts.end() || behind->first != key;
-    if (!is_new) return behind->second;
-    cancellation_reference stop;
-    if ((root & finish_scope::k_can_stop) != 0)
-        stop = cancellation_reference(detail::open_cancellation(nullptr));
-    finish_part& part = begin_part(behind, key);
-    part.stop = std::move(stop);
-    return part;
-}
-
-finish_part& finish_service::begin_part(part_map::iterator behind, part_map::key_type const& key) {
-    auto const& [home, root] = key;
-    if (m_spares.empty()) {
-        finish_part part(*this, home, root, m_epochs + 1, m_deaths_known);
-        finish_part& begun = m_parts.emplace_hint(behind, key, std::move(part))->second;
-        ++m_epochs;
-        return begun;
-    }
-    part_map::node_type spare = std::move(m_spares.back());
-    m_spares.pop_back();
-    spare.key() = key;
-    spare.mapped().begin_anew(home, root, ++m_epochs, m_deaths_known);
-    return m_parts.insert(behind, std::move(spare))->second;
-}
-
-// The memory of a part that has ended is kept for another one, and is cleared here: a message that
-// comes does not wait for that.
-void finish_service::keep_spare(part_map::node_type ended) noexcept {
-    ended.mapped().clear();
-    std::lock_guard const held(m_parts_lock);
-    if (m_spares.size() != k_spares) m_spares.push_back(std::move(ended));
-}
-
-// Returns the finish scope of the thread that a message of a finish becomes.
-finish_scope& finish_service::arrive(packet const& head) {
-    finish_scope& scope = count_arrival(head, message_tag::decode(head.kind));
-    bool const is_orphan = scope.stop.get() != nullptr && m_carrier.is_dead(scope.home);
-    if (is_orphan || (head.b & finish_scope::k_is_stopped) != 0)
-        detail::request_cancellation(*scope.stop.get());
-    return scope;
-}
-
-finish_scope& finish_service::count_arrival(packet const& head, message_tag tag) {
-    if (tag.home == m_here) {
-        finish_root& root = root_at(head.b);
-        std::lock_guard const held(root.lock);
-        root.count.arrive(batch_of(head, m_here));
-        return root;
-    }
-    packet begun;
-    finish_part& part = arrive_at_part(head, tag.home, begun);
-    if (begun.b != 0) m_carrier.send(tag.home, {message_kind::begun}, begun, nullptr);
-    return part;
-}
-
-// A part that can be cancelled, and is not, tells its home that it has begun: `begun`, with the
-// finish in it.
-finish_part& finish_service::arrive_at_part(packet const& head, rank home, packet& begun) {
-    bool is_new = false;
-    std::lock_guard const held(m_parts_lock);
-    finish_part& part = part_of(home, head.b & ~finish_scope::k_is_stopped, is_new);
-    part.share.arrive(batch_of(head, m_here));
-    if (!is_new || (head.b & finish_scope::k_is_stopped) != 0 || part.stop.get() == nullptr ||
-        m_carrier.is_dead(home))
-        return part;
-    part.share.send(m_here, home);
-    begun.b = part.root;
-    begun.c = part.share.epoch();
-    return part;
-}
-
-std::uint64_t finish_service::account_send(finish_scope& scope, rank to) {
-    if (is_at_home(scope)) {
-        finish_root& root = root_of(scope);
-        // relaxed: enroll checks again
-        if (m_carrier.survives_deaths() && !root.is_enrolled.load(std::memory_order_relaxed))
-            enroll(root);
-        std::lock_guard const held(root.lock);
-        if (m_carrier.is_dead(to)) m_carrier.throw_death(to);
-        root.count.send(m_here, to);
-        return 0;
-    }
-    std::lock_guard const held(m_parts_lock);
-    if (m_carrier.is_dead(to)) m_carrier.throw_death(to);
-    finish_share& share = static_cast<finish_part&>(scope).share;
-    share.send(m_here, to);
-    return share.epoch();
-}
 
 void begin(finish_scope& scope) noexcept {
     if (!is_at_home(scope)) return scope.at->begin_here(static_cast<finish_part&>(scope));
@@ -167,16 +69,26 @@ void finish_service::begin_here(finish_part& part) noexcept {
     part.share.begin();
 }
 
+// The memory of a part that has ended is kept for another one, and is cleared here: a message that
+// comes does not wait for that.
+void finish_service::keep_spare(finish_part& ended) noexcept {
+    ended.clear();
+    {
+        std::lock_guard const held(m_parts_lock);
+        if (m_parts.keep(ended)) return;
+    }
+    delete &ended;
+}
+
 // The last activity of the part ends the epoch; a part that begins later is another one.
 void finish_service::end_here(finish_part& part) noexcept try {
     // The report may be the last thing that anybody waits for.
     endpoint::in_use const stay(m_carrier);
-    part_map::node_type last;
     packet head;
     {
         std::lock_guard const held(m_parts_lock);
         if (!part.share.end()) return;
-        last = m_parts.extract({part.home, part.root});
+        m_parts.take_out(part);
         ++m_reports[part.home];
         head.c = part_age{part.born, m_deaths_known}.encode();
     }
@@ -187,7 +99,7 @@ void finish_service::end_here(finish_part& part) noexcept try {
     if (!told.are_few()) many = told.all();
     m_carrier.send_copy(part.home, {message_kind::report}, head,
                         std::as_bytes(told.are_few() ? told.few() : std::span(many)));
-    keep_spare(std::move(last));
+    keep_spare(part);
 } catch (std::bad_alloc const&) {
     base::fatal("no memory to tell the home of a finish that its activities here have ended");
 }

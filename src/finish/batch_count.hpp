@@ -91,8 +91,11 @@ public:
 
 private:
     void add(batch const& messages, std::int32_t by) {
-        if (m_losses && m_losses->concern(messages)) return m_losses->add(messages, by);
+        if (TULLE_UNLIKELY(has_losses())) return add_beside_losses(messages, by);
         m_counts.add(messages, by);
+    }
+    TULLE_NOINLINE void add_beside_losses(batch const& messages, std::int32_t by) {
+        m_losses->concern(messages) ? m_losses->add(messages, by) : m_counts.add(messages, by);
     }
 
     std::uint32_t m_live = 1;

@@ -8,6 +8,8 @@
 #include "base/rare.hpp"
 #include "finish/batch.hpp"
 
+#include <tulle/detail/attributes.hpp>
+
 #include <algorithm>
 #include <array>
 #include <compare>
@@ -34,19 +36,9 @@ public:
 
     // std::bad_alloc, with nothing changed.
     void add(batch const& messages, std::int32_t by) {
-        if (m_many) return add_to_many(messages, by);
-        batch_change* const end = m_few.data() + m_count;
-        batch_change* at = m_few.data();
-        while (at != end && at->messages < messages) ++at;
-        if (at != end && at->messages == messages) {
-            if ((at->by += by) == 0) remove(at);
-        } else if (by != 0 && m_count != k_few) {
-            if (at != end) std::move_backward(at, end, end + 1);
-            *at = {messages, by};
-            ++m_count;
-        } else if (by != 0) {
-            become_many({messages, by});
-        }
+        if (TULLE_UNLIKELY(!empty() || by == 0)) return add_to_others(messages, by);
+        m_few[0] = {messages, by};
+        m_count = 1;
     }
     void clear() noexcept {
         m_few = {};
@@ -71,6 +63,21 @@ public:
 private:
     static constexpr std::size_t k_few = 3;
 
+    TULLE_NOINLINE void add_to_others(batch const& messages, std::int32_t by) {
+        if (m_many) return add_to_many(messages, by);
+        batch_change* const end = m_few.data() + m_count;
+        batch_change* at = m_few.data();
+        while (at != end && at->messages < messages) ++at;
+        if (at != end && at->messages == messages) {
+            if ((at->by += by) == 0) remove(at);
+        } else if (by != 0 && m_count != k_few) {
+            if (at != end) std::move_backward(at, end, end + 1);
+            *at = {messages, by};
+            ++m_count;
+        } else if (by != 0) {
+            become_many({messages, by});
+        }
+    }
     void remove(batch_change* at) noexcept {
         batch_change* const end = m_few.data() + m_count;
         std::move(at + 1, end, at);

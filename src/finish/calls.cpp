@@ -113,11 +113,12 @@ void finish_frame::end() {
     throw exception_list(std::move(root.thrown));
 }
 
-void start_at(finish_scope& scope, int place, remote_code code, wire_writer& arguments) {
-    auto const to = static_cast<net::rank>(place);
-    scope.at->carrier().check_runs_threads(to);
-    scope.at->carrier().refuse_addresses(to, arguments);
-    scope.at->start_activity(scope, to, code, arguments);
+int place_of(finish_scope const& scope) noexcept {
+    return scope.at != nullptr ? static_cast<int>(scope.at->here()) : 0;
+}
+
+void start_at(finish_scope& scope, int place, activity_code code, wire_writer& arguments) {
+    scope.at->start_activity(scope, static_cast<net::rank>(place), code, arguments);
 }
 
 cancellation* stop_of(finish_scope const& scope) noexcept { return scope.stop.get(); }

@@ -8,9 +8,11 @@
 #include <tulle/place.hpp>
 
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <new>
 #include <utility>
+#include <vector>
 
 namespace tulle::finishes {
 
@@ -118,8 +120,9 @@ void finish_service::tell_accounts(rank dead) {
         // after it.
         head.c = ++m_deaths_known;
         reports = m_reports;
-        for (auto const& [key, part] : m_parts)
-            alive[key.first].push_back({part.root, part.share.epoch()});
+        m_parts.for_each([&](finish_part const& part) {
+            alive[part.home].push_back({part.root, part.share.epoch()});
+        });
     }
     for (rank home = 0; home < m_carrier.count(); ++home) {
         if (home == m_here || m_carrier.is_dead(home)) continue;

@@ -107,9 +107,9 @@ struct finish_root : finish_scope {
 // Lives in its service's table while an activity of the finish lives there; guarded by the table's
 // lock.
 struct finish_part : finish_scope {
-    finish_part(finish_service& service, rank its_home, std::uint64_t root_address,
+    finish_part(finish_service* service, rank its_home, std::uint64_t root_address,
                 std::uint64_t epoch, std::uint32_t deaths)
-        : finish_scope(&service, its_home, root_address), share(epoch), born(deaths) {}
+        : finish_scope(service, its_home, root_address), share(epoch), born(deaths) {}
 
     // Where this part lies, which has ended and was told, another one of its place can begin.
     void clear() noexcept {
@@ -125,7 +125,8 @@ struct finish_part : finish_scope {
     }
 
     finish_share share;
-    std::uint32_t born; // how many deaths its place knew of
+    std::uint32_t born;          // how many deaths its place knew of
+    finish_part* next = nullptr; // in a list of the table
 };
 
 // The change may have been the last one; then the root may be gone afterwards.

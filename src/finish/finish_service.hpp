@@ -8,12 +8,12 @@
 #include "base/spin_lock.hpp"
 #include "finish/finish_scope.hpp"
 #include "finish/losses.hpp"
+#include "finish/part_table.hpp"
 #include "messenger/endpoint.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -43,11 +43,11 @@ public:
     // The calling thread's finish scope goes with it.
     [[nodiscard]] detail::remote_result call(rank to, detail::remote_code code,
                                              wire_writer& arguments, call_limit* within = nullptr);
-    void start_activity(finish_scope& scope, rank to, detail::remote_code code,
+    void start_activity(finish_scope& scope, rank to, detail::activity_code code,
                         wire_writer& arguments);
     // An activity that lives here goes there instead; `scope` may be gone then. If it throws,
     // nothing is done.
-    void pass_on(finish_scope& scope, rank to, detail::remote_code code, wire_writer& arguments);
+    void pass_on(finish_scope& scope, rank to, detail::activity_code code, wire_writer& arguments);
 
     // --- accounts of activities (finish_scope.hpp) -----------------------------------------------
     void begin_here(finish_part& part) noexcept;
@@ -57,9 +57,6 @@ public:
     void withdraw(finish_root& root) noexcept;                           // it ends
 
 private:
-    using part_map = std::map<std::pair<rank, std::uint64_t>, finish_part>;
-    static constexpr std::size_t k_spares = 16;
-
     void take_call(packet const& head, std::byte const* payload) noexcept;
     void take_activity(packet const& head, std::byte const* payload) noexcept;
     void take_report(packet const& head, std::byte const* payload) noexcept;
@@ -70,8 +67,11 @@ private:
     void place_died(rank dead);
 
     // Throws std::bad_alloc.
-    void send_activity(finish_scope& scope, rank to, detail::remote_code code,
+    void send_activity(finish_scope& scope, rank to, detail::activity_code code,
                        wire_writer& arguments);
+    TULLE_NOINLINE void send_large(finish_scope& scope, rank to, message_tag tag, packet head,
+                                   wire_writer& arguments);
+    static void run_activity(arrived& message) noexcept;
     void fetch_report(arrived const& message) noexcept;
     void fetch_account(arrived const& message) noexcept;
     void apply_report(packet const& head, std::span<std::byte const> told) noexcept;
@@ -84,13 +84,32 @@ private:
     void tell_accounts(rank dead);
 
     [[nodiscard]] finish_scope& arrive(packet const& head);
-    [[nodiscard]] finish_scope& count_arrival(packet const& head, message_tag tag);
+    [[nodiscard]] finish_scope& arrive_at_home(packet const& head);
+    [[nodiscard]] finish_scope& arrive_at_part(packet const& head, rank home);
+    [[nodiscard]] bool is_to_tell(packet const& head, rank home) const noexcept;
+    void tell_begun(finish_part const& part) noexcept;
     // Counts a message that is sent, and returns the epoch that it belongs to.
-    [[nodiscard]] std::uint64_t account_send(finish_scope& scope, rank to);
-    [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new);
-    [[nodiscard]] finish_part& begin_part(part_map::iterator behind, part_map::key_type const& key);
-    void keep_spare(part_map::node_type ended) noexcept;
-    [[nodiscard]] finish_part& arrive_at_part(packet const& head, rank home, packet& begun);
+    [[nodiscard]] std::uint64_t account_send(finish_scope& scope, rank to) {
+        return scope.home == m_here ? account_send_from_home(static_cast<finish_root&>(scope), to)
+                                    : account_send_from_part(static_cast<finish_part&>(scope), to);
+    }
+    [[nodiscard]] std::uint64_t account_send_from_home(finish_root& root, rank to);
+    [[nodiscard]] std::uint64_t account_send_from_part(finish_part& part, rank to);
+    // The caller holds m_parts_lock.
+    [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new) {
+        finish_part* const there = m_parts.find(home, root);
+        is_new = there == nullptr;
+        if (!is_new) return *there;
+        bool const can_stop = (root & finish_scope::k_can_stop) != 0;
+        return TULLE_UNLIKELY(can_stop) ? begin_stoppable(home, root) : begin_part(home, root);
+    }
+    [[nodiscard]] finish_part& begin_part(rank home, std::uint64_t root) {
+        finish_part& part = m_parts.begin(home, root, m_epochs + 1, m_deaths_known);
+        ++m_epochs;
+        return part;
+    }
+    [[nodiscard]] TULLE_NOINLINE finish_part& begin_stoppable(rank home, std::uint64_t root);
+    void keep_spare(finish_part& ended) noexcept;
     void stop_part(packet const& head, rank home);
     void stop_orphans(rank dead);
     void watch(finish_root& root);
@@ -98,17 +117,23 @@ private:
 
     endpoint& m_carrier;
     rank m_here;
-    base::spin_lock m_parts_lock; // guards the next five, and what is in the parts
+    base::spin_lock m_parts_lock; // guards the next four, and what is in the parts
     std::uint64_t m_epochs = 0;   // of this place, so far
-    part_map m_parts;
-    std::vector<part_map::node_type> m_spares; // of parts that have ended
-    std::vector<std::uint64_t> m_reports;      // by their homes, so far
-    std::uint32_t m_deaths_known = 0;          // when parts begin and end
-    base::spin_lock m_roots_lock;              // guards the next two; before the lock of a root
+    part_table m_parts{this};
+    std::vector<std::uint64_t> m_reports; // by their homes, so far
+    std::uint32_t m_deaths_known = 0;     // when parts begin and end
+    base::spin_lock m_roots_lock;         // guards the next two; before the lock of a root
     // Finishes of this place that have sent messages; only if deaths are survived.
     std::set<finish_root*> m_roots;
     account_book m_accounts;
 };
+
+// The finish that a message names, at its home.
+[[nodiscard]] finish_root& root_at(std::uint64_t word) noexcept;
+// That a message belongs to which has come here.
+[[nodiscard]] inline batch batch_of(packet const& head, rank here) noexcept {
+    return {head.from, here, head.c};
+}
 
 // The finishes of the place whose messages these are.
 [[nodiscard]] inline finish_service& finishes_of(endpoint const& e) noexcept {

@@ -169,8 +169,9 @@ void finish_service::stop_orphans(rank dead) {
     std::vector<cancellation_reference> orphans;
     {
         std::lock_guard const held(m_parts_lock);
-        for (auto const& [key, part] : m_parts)
-            if (key.first == dead && part.stop.get() != nullptr) orphans.push_back(part.stop);
+        m_parts.for_each([&](finish_part const& part) {
+            if (part.home == dead && part.stop.get() != nullptr) orphans.push_back(part.stop);
+        });
     }
     for (auto const& one : orphans) detail::request_cancellation(*one.get());
 }

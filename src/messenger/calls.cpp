@@ -40,12 +40,19 @@ int memory_place_count() {
     return e != nullptr ? static_cast<int>(e->count() - e->workplaces()) : 0;
 }
 
+namespace {
+
+[[noreturn]] TULLE_COLD void refuse_place(int index, int count) {
+    throw std::out_of_range("tulle::place: there is no place " + std::to_string(index) +
+                            ", there are " + std::to_string(count));
+}
+
+} // namespace
+
 void check_place(int index) {
     messenger::endpoint const* const e = messenger::endpoint_of_caller();
     int const count = e != nullptr ? static_cast<int>(e->count()) : 1;
-    if (index < 0 || index >= count)
-        throw std::out_of_range("tulle::place: there is no place " + std::to_string(index) +
-                                ", there are " + std::to_string(count));
+    if (TULLE_UNLIKELY(index < 0 || index >= count)) refuse_place(index, count);
 }
 
 void check_runs_threads(int index) {

@@ -3,10 +3,10 @@
 // polling thread calls the handlers, which do not wait.
 #include "messenger/calls.hpp"
 #include "messenger/exception_wire.hpp"
-#include "messenger/image.hpp"
 #include "messenger/pending.hpp"
 
 #include "base/error.hpp"
+#include "base/few_bytes.hpp"
 
 #include <tulle/place.hpp>
 #include <tulle/thread.hpp>
@@ -18,6 +18,25 @@
 #include <utility>
 
 namespace tulle::messenger {
+
+namespace {
+
+// A message with few bytes takes the memory of a thread's record.
+bool fits_in_block(std::size_t payload) noexcept {
+    return payload <= detail::k_block_size - sizeof(arrived);
+}
+void* room_for_arrived(std::size_t payload) {
+    if (TULLE_UNLIKELY(!fits_in_block(payload))) return ::operator new(sizeof(arrived) + payload);
+    void* const block = detail::allocate_block();
+    if (TULLE_UNLIKELY(block == nullptr)) throw std::bad_alloc();
+    return block;
+}
+void free_arrived(arrived* message) noexcept {
+    bool const is_block = fits_in_block(message->head.size);
+    is_block ? detail::free_block(message) : ::operator delete(message);
+}
+
+} // namespace
 
 void no_memory_for(packet const& head) noexcept {
     base::fatal("no memory for a message of %u bytes from place %u", head.size,
@@ -52,9 +71,8 @@ void endpoint::take_end(packet const& /*head*/, std::byte const* /*payload*/) no
 
 void endpoint::start_thread(packet const& head, std::byte const* payload, arrived::body body,
                             finish_scope* scope) noexcept try {
-    void* const memory = ::operator new(sizeof(arrived) + head.size);
-    auto* const message = ::new (memory) arrived{*this, head, body, scope};
-    if (head.size != 0) std::memcpy(message->payload(), payload, head.size);
+    auto* const message = ::new (room_for_arrived(head.size)) arrived{*this, head, body, scope};
+    base::copy_few_bytes(message->payload(), payload, head.size);
     begin_use();
     spawn_detached([message]() noexcept {
         endpoint& at = message->at;
@@ -63,7 +81,7 @@ void endpoint::start_thread(packet const& head, std::byte const* payload, arrive
             scoped_context const for_this_thread(context);
             message->run(*message);
         }
-        ::operator delete(message);
+        free_arrived(message);
         at.end_use();
     });
 } catch (...) {
@@ -78,7 +96,11 @@ void endpoint::serve_call(arrived const& message) noexcept try {
     int const from = static_cast<int>(message.head.from);
     try {
         wire_writer result(from);
-        run_code(message, result);
+        run_code(message, [&result](void* found, wire_reader& arguments) {
+            auto const code = reinterpret_cast<detail::remote_code>(
+                found); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+            code(arguments, result);
+        });
         refuse_addresses(message.head.from, result);
         send_back(message, message_kind::result, result);
     } catch (...) {
@@ -90,22 +112,11 @@ void endpoint::serve_call(arrived const& message) noexcept try {
     no_memory_for(message.head);
 }
 
-void endpoint::run_code(arrived const& message, wire_writer& result) {
-    auto const code = reinterpret_cast<detail::remote_code>(
-        code_of(message.head.handler)); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
-    rank const from = message.head.from;
-    if (code == nullptr)
-        throw remote_error(static_cast<int>(here()), "",
-                           "tulle: place " + std::to_string(from) + " calls code that place " +
-                               std::to_string(here()) +
-                               " does not have: is the same library loaded at both?");
-    if (!message_tag::decode(message.head.kind).by_reference) {
-        wire_reader in({message.payload(), message.head.size});
-        return code(in, result);
-    }
-    detail::remote_result const arguments = fetch(from, reference_in(message.payload()));
-    wire_reader in(arguments.bytes());
-    code(in, result);
+void endpoint::refuse_code(rank from) const {
+    throw remote_error(static_cast<int>(here()), "",
+                       "tulle: place " + std::to_string(from) + " calls code that place " +
+                           std::to_string(here()) +
+                           " does not have: is the same library loaded at both?");
 }
 
 void endpoint::send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept

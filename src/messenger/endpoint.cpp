@@ -28,8 +28,6 @@ namespace {
 constexpr std::uint64_t k_retry_ns = 100'000;        // for room, while messages are kept
 constexpr std::uint64_t k_kept_watch_ns = 1'000'000; // without a poll by its worker
 constexpr std::uint64_t k_end_patience_ns = 1'000'000'000;
-// That may follow a packet: a reference, or a shortened exception.
-constexpr std::size_t k_least_bytes = 512;
 constexpr std::size_t k_most_kept = 1024; // then threads that send wait
 
 std::atomic<endpoint*> s_endpoint{nullptr};
@@ -46,8 +44,10 @@ void set_endpoint_of_process(endpoint* e) noexcept {
 
 endpoint::endpoint(std::unique_ptr<net::transport> over, rank memory_places)
     : m_transport(std::move(over)),
-      m_workplaces(m_transport->count() - memory_places),
-      m_deaths(std::make_unique<death[]>(m_transport->count())) {
+      m_here(m_transport->here()),
+      m_count(m_transport->count()),
+      m_workplaces(m_count - memory_places),
+      m_deaths(std::make_unique<death[]>(m_count)) {
     if (m_transport->most_bytes() < k_least_bytes)
         throw std::invalid_argument("tulle: messages of " +
                                     std::to_string(m_transport->most_bytes()) +

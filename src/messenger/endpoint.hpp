@@ -16,6 +16,7 @@
 #include "messenger/context.hpp"
 #include "messenger/handler_table.hpp"
 #include "messenger/idle_work.hpp"
+#include "messenger/image.hpp"
 #include "messenger/message.hpp"
 #include "messenger/traffic.hpp"
 #include "net/doorbell.hpp"
@@ -102,8 +103,8 @@ public:
     // other thread may begin to use it any more.
     void stop() noexcept;
 
-    [[nodiscard]] rank here() const noexcept { return m_transport->here(); }
-    [[nodiscard]] rank count() const noexcept { return m_transport->count(); }
+    [[nodiscard]] rank here() const noexcept { return m_here; }
+    [[nodiscard]] rank count() const noexcept { return m_count; }
     // Places that run threads of the program, the first ones.
     [[nodiscard]] rank workplaces() const noexcept { return m_workplaces; }
     [[nodiscard]] bool runs_threads(rank place) const noexcept { return place < m_workplaces; }
@@ -119,6 +120,9 @@ public:
     }
     // `place` is dead.
     [[noreturn]] void throw_death(rank place, std::uint64_t lost = 0) const;
+    // That may follow a packet, whatever the transport is: a payload_reference, or a shortened
+    // exception.
+    static constexpr std::size_t k_least_bytes = 512;
     // That may follow a packet.
     [[nodiscard]] std::size_t most_bytes() const noexcept { return m_transport->most_bytes(); }
 
@@ -175,9 +179,21 @@ public:
     // Starts a thread that runs `body` and belongs to `scope`.
     void start_thread(packet const& head, std::byte const* payload, arrived::body body,
                       finish_scope* scope = nullptr) noexcept;
-    // Such a thread calls these. run_code() runs the code of a call and throws what it throws;
-    // serve_call() also sends its result, or what it has thrown, back to the caller.
-    void run_code(arrived const& message, wire_writer& result);
+    // Such a thread calls these. run_code() finds the code that the message names and calls
+    // `run(code, arguments)`. Throws what that throws; remote_error: this place has no such code.
+    template <class Run> void run_code(arrived const& message, Run run) {
+        void* const code = code_of(message.head.handler);
+        if (TULLE_UNLIKELY(code == nullptr)) refuse_code(message.head.from);
+        if (TULLE_LIKELY(!message.tag().by_reference)) {
+            wire_reader in({message.payload(), message.head.size});
+            return run(code, in);
+        }
+        detail::remote_result const arguments =
+            fetch(message.head.from, reference_in(message.payload()));
+        wire_reader in(arguments.bytes());
+        run(code, in);
+    }
+    // Runs the code of a call, and sends its result, or what it has thrown, back to the caller.
     void serve_call(arrived const& message) noexcept;
     // A thread calls this to get what a payload_reference means. Throws std::bad_alloc; dead_place.
     [[nodiscard]] detail::remote_result fetch(rank from, payload_reference const& reference);
@@ -305,6 +321,7 @@ private:
     void send_what_was_kept() noexcept;
     void search(std::optional<rank> to, wire_writer const& sent);
     [[noreturn]] void refuse_thread(rank place) const;
+    [[noreturn]] TULLE_COLD void refuse_code(rank from) const;
 
     void place_died(rank dead, int wait_status) noexcept override;
     [[nodiscard]] awaited_list close_outbox(rank to) noexcept;
@@ -324,6 +341,8 @@ private:
     void wait_for_threads() const noexcept;
 
     std::unique_ptr<net::transport> m_transport;
+    rank m_here;
+    rank m_count;
     rank m_workplaces;
     handler_table m_handlers; // what follows, up to m_out, is only read after start()
     std::vector<death_listener> m_death_listeners;

@@ -2,6 +2,7 @@
 #include "net/shm_transport.hpp"
 
 #include "base/assert.hpp"
+#include "base/few_bytes.hpp"
 
 #include <tulle/detail/attributes.hpp>
 
@@ -63,7 +64,7 @@ bool shm_transport::try_send(rank to, packet head, std::byte const* payload) noe
         if (TULLE_UNLIKELY(!std::exchange(out.is_used, true)))
             m_session.entry(to).senders.enter(m_here);
         first->head = head;
-        if (head.size != 0) std::memcpy(bytes_behind(*first), payload, head.size);
+        base::copy_few_bytes(bytes_behind(*first), payload, head.size);
         m_order.before_send();
         out.ring.publish(lines);
     }

@@ -142,8 +142,15 @@ private:
 // be.
 TULLE_API bool request_stop(finish_scope& scope);
 
+// The number of the place that sees the finish scope so.
+[[nodiscard]] TULLE_API int place_of(finish_scope const& scope) noexcept;
+
+// What runs as an activity of `scope` at another place: reads a callable and its arguments, and
+// calls it, unless the scope is cancelled. Its address travels as that of remote_code.
+using activity_code = void (*)(wire_reader& arguments, finish_scope& scope);
+
 // Starts an activity at another place. Throws std::bad_alloc.
-TULLE_API void start_at(finish_scope& scope, int place, remote_code code, wire_writer& arguments);
+TULLE_API void start_at(finish_scope& scope, int place, activity_code code, wire_writer& arguments);
 
 // Starts an activity here: begin_local, start a thread, and in it run the body while a
 // local_activity exists. If the thread cannot be started: cancel_local.
@@ -152,13 +159,13 @@ TULLE_API void cancel_local(finish_scope& scope) noexcept;
 
 // An activity that has not begun and may begin at any place.
 struct any_activity {
-    any_activity(finish_scope& its_scope, remote_code its_code) noexcept
+    any_activity(finish_scope& its_scope, activity_code its_code) noexcept
         : scope(&its_scope), code(its_code) {}
 
     any_activity* older = nullptr; // in the bag of its place (balance/activity_bag.hpp)
     any_activity* younger = nullptr;
     finish_scope* scope;
-    remote_code code;
+    activity_code code;
     wire_writer arguments;
 };
 // std::invalid_argument: it holds an address, and is checked
