@@ -19,6 +19,8 @@ class checking_workers final : public dsm::checking_threads {
 public:
     explicit checking_workers(sched::scheduler const& of) noexcept : m_scheduler(of) {}
 
+    // There is never more than one.
+    [[nodiscard]] bool are_one() const noexcept { return most_workers() == 1; }
     // One more than workers: who calls that is none.
     [[nodiscard]] std::size_t most() const noexcept override { return most_workers() + 1; }
     [[nodiscard]] std::size_t count() const noexcept override {

@@ -102,15 +102,17 @@ void find_stores_by_faults() {
         throw std::system_error(errno, std::generic_category());
 }
 
-// Several threads of a place may use its copy if it has several workers, where checks are by states
-// and no other machine is to be asked. Null: one thread at a time.
+// Where checks are by states, and no other machine is to be asked, threads of a place may use its
+// copy at the same time. Null: one does at a time, as there never is more than one worker, or must
+// not be.
 dsm::checking_threads* threads_of_copy(std::size_t machines) {
-    if (worker_count() == 1) return nullptr;
     dsm::scheme const by = chosen_scheme();
-    if (machines > 1 || (by != dsm::scheme::states && by != dsm::scheme::refresh))
-        throw std::system_error(EBUSY, std::generic_category());
+    if (machines > 1 || (by != dsm::scheme::states && by != dsm::scheme::refresh)) {
+        if (worker_count() != 1) throw std::system_error(EBUSY, std::generic_category());
+        return nullptr;
+    }
     static checking_workers s_workers(sched::running_scheduler());
-    return &s_workers;
+    return s_workers.are_one() ? nullptr : &s_workers;
 }
 
 // A place keeps it until the process ends, as checked code may run until then. `leaders`: of all
