@@ -112,9 +112,9 @@ public:
 
 private:
     template <class F> void alone(F f) noexcept {
-        if (!m_has_threads) return f();
-        std::lock_guard const held(m_lock);
-        f();
+        std::unique_lock held(m_lock, std::defer_lock);
+        if (m_has_threads) held.lock();
+        f(); // in one place, so that it is compiled into its caller
     }
     std::uint64_t access_alone(far_access const& wanted, bool may_store) noexcept {
         line_number const line = wanted.address / TULLE_COHERENT_LINE;

@@ -28,13 +28,13 @@ public:
     explicit grace_periods(Threads* threads) // std::bad_alloc
         : m_threads(threads), m_points(threads != nullptr ? threads->most() : 0) {}
 
+    [[nodiscard]] bool takes_time() const noexcept { return m_threads != nullptr; }
+
+    // --- where it does
     // The number of the period that begin() begins.
-    [[nodiscard]] std::uint64_t next() const noexcept {
-        return m_threads == nullptr ? 0 : m_ended + (m_runs ? 2 : 1);
-    }
+    [[nodiscard]] std::uint64_t next() const noexcept { return m_ended + (m_runs ? 2 : 1); }
     // It ends no sooner than what was checked before this call is not used any more.
     void begin() noexcept {
-        if (m_threads == nullptr) return;
         m_is_wanted = m_runs;
         if (!m_runs) start();
     }

@@ -103,6 +103,7 @@ public:
                       outdated_copies outdated = outdated_copies::are_dropped)
         : m_world(world),
           m_refreshes(outdated == outdated_copies::are_refreshed),
+          m_is_alone(!world.grace().takes_time()),
           m_notices_seen(world.hosts()),
           m_fetches_seen(world.hosts()),
           m_owned(world.template make_list<line_range>()),
@@ -136,20 +137,18 @@ public:
     // Before this host lets another one go on. What it has written before happens before the end of
     // that one's acquire(), if that begins after what this host does next.
     void release() noexcept {
-        m_over = m_world.grace().last_ended();
-        m_next_over = m_world.grace().next();
+        if (!m_is_alone) look_at_grace();
         machine::fence_seq_cst(); // pairs with the one of note_copy, and is that of last_ended
         if (m_owned.size() == 0 && m_dirty.size() == 0 && m_watched.size() == 0 && !has_fetches())
             return;
         forget_watched([this](watched_unit const& w) noexcept {
             return m_world.state_of(w.unit.first) == k_writable; // it is noticed anew
         });
-        m_demotes = false;
         notice_owned();
         notice_fetched();
-        forget_watched([this](watched_unit const& w) noexcept { return is_over(w.until); });
+        forget_watched([this](watched_unit const& w) noexcept { return w.until <= m_over; });
         write_back();
-        if (m_demotes) m_world.grace().begin();
+        if (m_watches) m_world.grace().begin();
         end_notices();
     }
     // After this host was let go on.
@@ -281,22 +280,24 @@ private:
         m_noticed = {};
         m_world.publish();
     }
-    [[nodiscard]] bool is_over(std::uint64_t grace_period) const noexcept {
-        return grace_period <= m_over;
+    void look_at_grace() noexcept {
+        m_over = m_world.grace().last_ended();
+        m_next_over = m_world.grace().next();
+        m_watches = false;
     }
-    // Of a unit that is writable: whoever stores to it by a check yet to come asks.
-    void demote(line_range unit) noexcept {
-        bool const is_watched = !is_over(m_next_over);
-        m_world.set_states(unit, is_watched ? k_watched : k_readable);
-        m_demotes = m_demotes || is_watched;
+    // Whoever stores by a check yet to come asks.
+    void begin_watch(line_range unit) noexcept {
+        m_world.set_states(unit, k_watched);
+        m_watches = true;
     }
     // Written by the home, which has to be told of the next store.
     void notice_home(line_range unit) noexcept {
         notice(unit);
         m_world.mark_of(unit.first) = k_no_reader;
-        if (m_world.state_of(unit.first) != k_writable) return; // it is watched already
-        demote(unit);
-        if (m_world.state_of(unit.first) == k_watched) m_watched.push_back({unit, m_next_over});
+        if (m_is_alone) return m_world.set_states(unit, k_readable);
+        if (m_world.state_of(unit.first) == k_watched) return;
+        begin_watch(unit);
+        m_watched.push_back({unit, m_next_over});
     }
     template <class F> void forget_watched(F is_done) noexcept {
         std::size_t kept = 0;
@@ -350,26 +351,30 @@ private:
                 m_world.expect_write_back(home_of(later.unit), later.unit, later.twin);
             }
             dirty_unit d = m_dirty[k];
-            write_back(d);
-            if (!is_over(d.until)) m_dirty[kept++] = d;
+            bool const ends = ends_now(d);
+            twin_use const use = ends ? twin_use::ends : twin_use::goes_on;
+            if (m_world.write_back(home_of(d.unit), d.unit, d.twin, use)) notice(d.unit);
+            if (ends)
+                m_free_twins.push_back(d.twin);
+            else
+                m_dirty[kept++] = d;
         }
         m_dirty.resize(kept);
         if (kept != 0) return;
         m_free_twins.clear(); // numbers follow each other again
         m_twins = 0;
     }
-    // The state comes first: who stores afterwards has asked, or is waited for.
-    void write_back(dirty_unit& d) noexcept {
-        if (m_world.state_of(d.unit.first) == k_writable) {
-            demote(d.unit);
+    // Whether nobody stores to it any more without asking. The state comes ahead of the comparison:
+    // who stores behind that has asked, or is waited for.
+    [[nodiscard]] bool ends_now(dirty_unit& d) noexcept {
+        bool const is_writable = m_world.state_of(d.unit.first) == k_writable;
+        if (is_writable && !m_is_alone) {
+            begin_watch(d.unit);
             d.until = m_next_over;
-        } else if (is_over(d.until)) {
-            m_world.set_states(d.unit, k_readable);
         }
-        bool const ends = is_over(d.until);
-        twin_use const use = ends ? twin_use::ends : twin_use::goes_on;
-        if (m_world.write_back(home_of(d.unit), d.unit, d.twin, use)) notice(d.unit);
-        if (ends) m_free_twins.push_back(d.twin);
+        if (!m_is_alone && d.until > m_over) return false;
+        m_world.set_states(d.unit, k_readable);
+        return true;
     }
 
     // --- acquire
@@ -389,6 +394,7 @@ private:
 
     World& m_world;
     bool m_refreshes;
+    bool m_is_alone;                           // one thread of this host uses the memory
     std::vector<std::uint64_t> m_notices_seen; // by writer
     std::vector<std::uint64_t> m_fetches_seen; // by reader
     list<line_range> m_owned;     // units of this home that were written since the last release
@@ -396,9 +402,9 @@ private:
     list<dirty_unit> m_dirty;     // units of other homes; their marks are the twins
     list<std::uint32_t> m_free_twins;
     std::uint32_t m_twins = 0;     // numbers so far
-    std::uint64_t m_over = 0;      // grace periods that had ended when the last release began
-    std::uint64_t m_next_over = 0; // the one that it began, if it has demoted anything
-    bool m_demotes = false;
+    std::uint64_t m_over = 0;      // the grace period that had ended when the last release began
+    std::uint64_t m_next_over = 0; // the one that it has begun, if it watches anything new
+    bool m_watches = false;
     line_range m_noticed; // not in the log yet
 };
 
