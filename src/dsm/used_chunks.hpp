@@ -51,9 +51,9 @@ private:
     void add_chunk(std::uint32_t number) noexcept {
         std::atomic<std::uint32_t>& use = m_entries[number].use;
         std::uint32_t found = 0;
-        // relaxed, but for the failure: see read. acquire, both, pairs with the release: the count
-        // that has this chunk happens before what the caller reads next.
-        if (use.compare_exchange_strong(found, k_is_added, std::memory_order_relaxed,
+        // relaxed: see read. acquire, all, pairs with the release: the count that has this chunk
+        // happens before what the caller reads next.
+        if (use.compare_exchange_strong(found, k_is_added, std::memory_order_acquire,
                                         std::memory_order_acquire)) {
             std::uint32_t const at = m_count.fetch_add(1, std::memory_order_relaxed);
             m_entries[at].number.store(number + 1, std::memory_order_relaxed);

@@ -307,7 +307,7 @@ TEST(coherent_threads, of_flawed_protocols_are_found_to_see_other_values) {
 
 TEST(coherent_threads, every_order_is_needed) {
     auto const weaken = [](char const* name, model::test_body const& body) {
-        return model::weaken_each(name, random(10000), body);
+        return model::weaken_each(name, random(6000), body);
     };
     auto mutants = weaken("coherent_threads_weak_look", look_both());
     mutants =
