@@ -12,10 +12,22 @@ namespace {
 
 using namespace llvm;
 
+// What checks call, which takes away no right that another check has found; unlike what a program
+// calls to synchronise.
+bool is_of_checks(StringRef name) {
+    for (char const* const one :
+         {"tulle_coherent_load", "tulle_coherent_store", "tulle_coherent_load_range",
+          "tulle_coherent_store_range", "tulle_coherent_load_rows", "tulle_coherent_store_rows",
+          "tulle_coherent_copy", "tulle_coherent_fill", "tulle_coherent_string",
+          "tulle_coherent_borrow", "tulle_coherent_return", "tulle_coherent_use"})
+        if (name == one) return true;
+    return false;
+}
+
 // The functions of libraries that LLVM knows compute, copy, allocate and print; they wait for
-// nobody on another host. Slow paths of checks change no state but that of what they are told.
+// nobody on another host.
 bool is_quiet_library(Function const& callee, TargetLibraryInfo const& library) {
-    if (callee.getName().find("tulle_coherent_") == 0) return true;
+    if (is_of_checks(callee.getName())) return true;
     LibFunc function;
     return !callee.hasFnAttribute(Attribute::ReturnsTwice) && library.getLibFunc(callee, function);
 }

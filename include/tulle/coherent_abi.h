@@ -16,7 +16,8 @@
 //
 // Errors: a slow path always succeeds or ends the program. It ignores what it is told of that is
 // no coherent memory, since a check ahead of a loop may name more than the loop touches.
-// Contexts: any thread, also in handlers of signals where the program itself may touch the memory.
+// Contexts: any thread, also in handlers of signals where the program itself may touch the memory,
+// and a host has one thread.
 // Memory ordering: none but for atomic accesses, which have the one that they ask for. What other
 // hosts wrote becomes visible by synchronising with them.
 #pragma once

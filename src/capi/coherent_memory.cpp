@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/c/coherent_memory.h>. Coherent memory is managed as global memory is:
 // an allocation of the one stands for the same part of the other.
+#include "capi/checking_workers.hpp"
 #include "capi/without_exceptions.hpp"
 #include "diag/fault_handler.hpp"
 #include "dsm/carrier.hpp"
@@ -101,12 +102,25 @@ void find_stores_by_faults() {
         throw std::system_error(errno, std::generic_category());
 }
 
+// Where checks are by states, and no other machine is to be asked, threads of a place may use its
+// copy at the same time. Null: one does at a time, as there never is more than one worker, or must
+// not be.
+dsm::checking_threads* threads_of_copy(std::size_t machines) {
+    dsm::scheme const by = chosen_scheme();
+    if (machines > 1 || (by != dsm::scheme::states && by != dsm::scheme::refresh)) {
+        if (worker_count() != 1) throw std::system_error(EBUSY, std::generic_category());
+        return nullptr;
+    }
+    static checking_workers s_workers(sched::running_scheduler());
+    return s_workers.are_one() ? nullptr : &s_workers;
+}
+
 // A place keeps it until the process ends, as checked code may run until then. `leaders`: of all
 // machines.
 void keep_copy(dsm::geometry const& chosen, std::vector<dsm::host_number> const& leaders,
                int descriptor) {
     static std::unique_ptr<dsm::carrier> s_carrier;
-    if (worker_count() != 1) throw std::system_error(EBUSY, std::generic_category());
+    dsm::checking_threads* const threads = threads_of_copy(leaders.size());
     if (!dsm::has_state_table()) find_stores_by_faults();
     static_cast<void>(distance()); // global memory is there, too
     dsm::host_map map{
@@ -117,7 +131,7 @@ void keep_copy(dsm::geometry const& chosen, std::vector<dsm::host_number> const&
         s_carrier = std::make_unique<dsm::carrier>(*messenger::endpoint_of_caller(), map.leaders);
         map.carrier = s_carrier.get();
     }
-    dsm::become_host(chosen_scheme(), chosen, map, descriptor);
+    dsm::become_host(chosen_scheme(), chosen, map, descriptor, threads);
 }
 
 int open_there(invitation const& from) noexcept try {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One host's part in coherent memory: what it does before accesses, at releases and at acquires.
-// One thread at a time. The lengths are those of logs.
+// One thread at a time, or any if it is told of them. The lengths are those of logs.
 #pragma once
 
+#include "base/spin_lock.hpp"
 #include "dsm/far_service.hpp"
 #include "dsm/host_memory.hpp"
 #include "dsm/protocol.hpp"
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 namespace tulle::dsm {
 
@@ -22,9 +24,10 @@ public:
     basic_coherent_host(geometry const& chosen, host_map const& hosts, int descriptor,
                         std::uint64_t own_copy_at, std::uint8_t* states,
                         outdated_copies outdated = outdated_copies::are_dropped,
-                        stores_are found = stores_are::checked)
-        : m_memory(chosen, hosts, descriptor, own_copy_at, states, found),
-          m_protocol(m_memory, outdated) {}
+                        stores_are found = stores_are::checked, checking_threads* threads = nullptr)
+        : m_memory(chosen, hosts, descriptor, own_copy_at, states, found, threads),
+          m_protocol(m_memory, outdated),
+          m_has_threads(threads != nullptr) {}
 
     [[nodiscard]] memory& own() noexcept { return m_memory; }
     [[nodiscard]] bool contains(std::uint64_t address) const noexcept {
@@ -34,19 +37,23 @@ public:
     // A part that somebody has allocated may be used from now on, by others once this host lets
     // them go on.
     void add(line_range lines) noexcept {
-        m_memory.add_chunks(lines);
-        learn_of_chunks();
+        alone([&] {
+            m_memory.add_chunks(lines);
+            learn_of_chunks();
+        });
     }
     // While one host alone has used the memory all of it is writable. This makes all copies alike;
     // from then on others may use theirs. Again: nothing.
     void share() noexcept {
-        // relaxed: the program orders this host's CREATE and what others do
-        if (m_memory.head().is_shared.load(std::memory_order_relaxed)) return;
-        std::uint32_t seen = 0;
-        m_memory.chunks().read(seen,
-                               [this](line_range chunk) { m_memory.copy_written_to_all(chunk); });
-        m_memory.begin_sharing();
-        learn_of_chunks();
+        alone([&] {
+            // relaxed: the program orders this host's CREATE and what others do
+            if (m_memory.head().is_shared.load(std::memory_order_relaxed)) return;
+            std::uint32_t seen = 0;
+            m_memory.chunks().read(
+                seen, [this](line_range chunk) { m_memory.copy_written_to_all(chunk); });
+            m_memory.begin_sharing();
+            learn_of_chunks();
+        });
     }
     // Pages of the program; see basic_host_memory.
     [[nodiscard]] bool hold(line_range pages) noexcept { return m_memory.hold(pages); }
@@ -58,7 +65,8 @@ public:
     }
     // The line of an address, if it is of this memory.
     void make_loadable(std::uint64_t address) noexcept {
-        if (contains(address)) m_protocol.make_loadable(address / TULLE_COHERENT_LINE);
+        if (!contains(address)) return;
+        alone([&] { m_protocol.make_loadable(address / TULLE_COHERENT_LINE); });
     }
     // The bytes [first, last], as far as they are of this memory.
     void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept {
@@ -67,14 +75,16 @@ public:
         last = std::min(last, all.address + all.bytes - 1);
         if (last < first) return;
         line_number const line = first / TULLE_COHERENT_LINE;
-        m_protocol.make_usable({line, last / TULLE_COHERENT_LINE - line + 1}, wanted);
+        alone([&] {
+            m_protocol.make_usable({line, last / TULLE_COHERENT_LINE - line + 1}, wanted);
+        });
     }
     // True: the fault was a store into a page that was not to be stored to, and is now.
     [[nodiscard]] bool resolve_fault(std::uintptr_t address) noexcept {
         if (!contains(address)) return false;
         line_range const line{address / TULLE_COHERENT_LINE, 1};
         if (!m_memory.faults_stores(m_memory.state_of(line.first))) return false;
-        m_protocol.make_usable(line, access_kind::store);
+        alone([&] { m_protocol.make_usable(line, access_kind::store); });
         return true;
     }
     // A request of a host of another machine; see far_service.
@@ -82,15 +92,31 @@ public:
         return far_service<memory>(m_memory).serve(from, request, answer);
     }
     void release() noexcept {
-        if (is_shared()) m_protocol.release();
+        alone([&] {
+            if (is_shared()) m_protocol.release();
+        });
     }
     void acquire() noexcept {
-        if (!is_shared()) return;
-        learn_of_chunks();
-        m_protocol.acquire();
+        alone([&] {
+            if (!is_shared()) return;
+            learn_of_chunks();
+            m_protocol.acquire();
+        });
     }
     // An atomic access, done in the master. Returns what was there before.
     std::uint64_t access(far_access const& wanted, bool may_store) noexcept {
+        std::uint64_t before = 0;
+        alone([&] { before = access_alone(wanted, may_store); });
+        return before;
+    }
+
+private:
+    template <class F> void alone(F f) noexcept {
+        std::unique_lock held(m_lock, std::defer_lock);
+        if (m_has_threads) held.lock();
+        f(); // in one place, so that it is compiled into its caller
+    }
+    std::uint64_t access_alone(far_access const& wanted, bool may_store) noexcept {
         line_number const line = wanted.address / TULLE_COHERENT_LINE;
         host_number const home = m_protocol.claimed_home_of(line);
         bool const is_own = home == m_memory.here();
@@ -99,8 +125,6 @@ public:
         if (may_store && !is_own) m_protocol.has_written_away(line);
         return before;
     }
-
-private:
     [[nodiscard]] bool is_shared() noexcept {
         // relaxed: see share
         m_is_shared = m_is_shared || m_memory.head().is_shared.load(std::memory_order_relaxed);
@@ -115,6 +139,8 @@ private:
     }
     memory m_memory;
     protocol<memory> m_protocol;
+    bool m_has_threads;
+    base::spin_lock m_lock; // for the following and all of the above, if there are threads
     bool m_is_shared = false;
     std::uint32_t m_chunks = 0; // that this host knows of
 };

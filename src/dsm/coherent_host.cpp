@@ -22,7 +22,8 @@ std::uint64_t file_size(scheme by, geometry const& chosen, std::size_t hosts) no
                                    : basic_shared_file<k_notices, k_fetches>(chosen, hosts).size();
 }
 
-void become_host(scheme by, geometry const& chosen, host_map const& hosts, int descriptor) {
+void become_host(scheme by, geometry const& chosen, host_map const& hosts, int descriptor,
+                 checking_threads* threads) {
     std::uint64_t const own_copy_at = chosen.address + chosen.program_bytes;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): where checks look
     auto* const states = reinterpret_cast<std::uint8_t*>(chosen.first_line());
@@ -30,10 +31,10 @@ void become_host(scheme by, geometry const& chosen, host_map const& hosts, int d
         s_directory = new directory_host(chosen, hosts, descriptor, own_copy_at,
                                          reinterpret_cast<std::byte*>(states));
     else
-        s_own = new host(chosen, hosts, descriptor, own_copy_at, states,
-                         by == scheme::states ? outdated_copies::are_dropped
-                                              : outdated_copies::are_refreshed,
-                         by == scheme::pages ? stores_are::found_by_faults : stores_are::checked);
+        s_own = new host(
+            chosen, hosts, descriptor, own_copy_at, states,
+            by == scheme::states ? outdated_copies::are_dropped : outdated_copies::are_refreshed,
+            by == scheme::pages ? stores_are::found_by_faults : stores_are::checked, threads);
     s_is_host = true;
 }
 

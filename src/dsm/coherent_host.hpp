@@ -3,10 +3,11 @@
 // values that it expects to find again: the functions that come before accesses, and all that they
 // call, are compiled to use no vector registers, so that entries save none
 // (cmake/tulle_library.cmake).
-// But for is_host(), only where there is a copy; one thread at a time. How copies are kept alike is
-// chosen once, by what the program was compiled for.
+// But for is_host(), only where there is a copy. How copies are kept alike is chosen once, by what
+// the program was compiled for.
 #pragma once
 
+#include "dsm/checking_threads.hpp"
 #include "dsm/far_memory.hpp"
 #include "dsm/line_range.hpp"
 #include "dsm/protocol.hpp"
@@ -25,8 +26,10 @@ enum class scheme : std::uint8_t { states, directory, races, refresh, pages };
 [[nodiscard]] std::uint64_t file_size(scheme by, geometry const& chosen,
                                       std::size_t hosts) noexcept;
 // Once: this process has a copy until it ends. Throws std::bad_alloc, std::system_error: the file
-// or something else cannot be mapped. By the directory all hosts are on one machine.
-void become_host(scheme by, geometry const& chosen, host_map const& hosts, int descriptor);
+// or something else cannot be mapped. By the directory all hosts are on one machine. `threads`,
+// which stay: several may use the copy, by states or refresh; null: one at a time does.
+void become_host(scheme by, geometry const& chosen, host_map const& hosts, int descriptor,
+                 checking_threads* threads);
 inline bool s_is_host = false; // written once
 [[nodiscard]] inline bool is_host() noexcept { return s_is_host; }
 // Null: copies are kept alike by states, or there are none.

@@ -2,6 +2,7 @@
 #include "dsm/far_memory.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace tulle::dsm {
@@ -10,10 +11,11 @@ namespace {
 
 using word = far_word;
 
+// Read once, as it may be written meanwhile. relaxed: of such a word each byte is used by those who
+// may.
 word word_at(std::byte const* from) noexcept {
-    word value = 0;
-    std::memcpy(&value, from, sizeof value);
-    return value;
+    auto& place = *reinterpret_cast<word*>(const_cast<std::byte*>(from));
+    return std::atomic_ref<word>(place).load(std::memory_order_relaxed);
 }
 
 // A bit for each byte that is not 0.
@@ -88,21 +90,22 @@ std::uint64_t far_memory::access(host_number home, far_access const& wanted) noe
 
 // --- differences ---------------------------------------------------------------------------------
 
-void far_memory::add_line(host_number home, line_number line, std::byte const* now,
-                          std::byte const* twin, bool& any) noexcept {
+bool far_memory::add_line(host_number home, line_number line, std::byte const* now, std::byte* twin,
+                          twin_use use) noexcept {
     far_difference found{line, 0, {}};
     word changed[k_words_of_line];
     std::size_t count = 0;
     for (std::size_t k = 0; k < k_words_of_line; ++k) {
         word const value = word_at(now + k * sizeof(word));
-        word const differs = value ^ word_at(twin + k * sizeof(word));
+        std::byte* const before = twin + k * sizeof(word);
+        word const differs = value ^ word_at(before);
         if (differs == 0) continue;
+        if (use == twin_use::goes_on) std::memcpy(before, &value, sizeof value);
         found.words |= word{1} << k;
         found.bytes[k] = bytes_in(differs);
         changed[count++] = value;
     }
-    if (count == 0) return;
-    any = true;
+    if (count == 0) return false;
     draft& d = m_differences[home];
     if (d.used + k_most_of_difference > room()) {
         send(home, d);
@@ -112,14 +115,16 @@ void far_memory::add_line(host_number home, line_number line, std::byte const* n
     append(d, &found, sizeof found);
     append(d, changed, count * sizeof(word));
     ++head_of(d).lines.count;
+    return true;
 }
 
 bool far_memory::add_differences(host_number home, line_range unit, std::byte const* now,
-                                 std::byte const* twin) noexcept {
+                                 std::byte* twin, twin_use use) noexcept {
     bool any = false;
     for (std::uint64_t k = 0; k < unit.count; ++k)
-        add_line(home, unit.first + k, now + k * TULLE_COHERENT_LINE,
-                 twin + k * TULLE_COHERENT_LINE, any);
+        any = add_line(home, unit.first + k, now + k * TULLE_COHERENT_LINE,
+                       twin + k * TULLE_COHERENT_LINE, use) ||
+              any;
     return any;
 }
 

@@ -37,9 +37,9 @@ public:
     [[nodiscard]] std::uint64_t access(host_number home, far_access const& wanted) noexcept;
 
     // --- differences; they are in the masters after settle()
-    // Of bytes of a unit from its twin. False: there is none.
+    // Of bytes of a unit from its twin, which has them, too, if it goes on. False: there is none.
     [[nodiscard]] bool add_differences(host_number home, line_range unit, std::byte const* now,
-                                       std::byte const* twin) noexcept;
+                                       std::byte* twin, twin_use use) noexcept;
     void settle() noexcept;
 
     // --- to all other machines
@@ -64,8 +64,8 @@ private:
     void append(draft& d, void const* from, std::size_t bytes) noexcept;
     void ask(host_number to, far_head const& head) noexcept;
     void send(host_number to, draft& d) noexcept;
-    void add_line(host_number home, line_number line, std::byte const* now, std::byte const* twin,
-                  bool& any) noexcept;
+    [[nodiscard]] bool add_line(host_number home, line_number line, std::byte const* now,
+                                std::byte* twin, twin_use use) noexcept;
 
     geometry m_chosen;
     host_map m_hosts;

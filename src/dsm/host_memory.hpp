@@ -9,15 +9,19 @@
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "dsm/atomic_access.hpp"
+#include "dsm/checking_threads.hpp"
 #include "dsm/far_memory.hpp"
+#include "dsm/grace_periods.hpp"
 #include "dsm/mapped_list.hpp"
 #include "dsm/shared_file.hpp"
 #include "dsm/words.hpp"
 #include "os/fixed_range.hpp"
+#include "os/machine.hpp"
 #include "os/memory.hpp"
 #include "os/shared_memory.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -45,11 +49,11 @@ public:
 
     // `descriptor`: of a file of file::size() bytes, zeros at first; it may be closed afterwards.
     // `own_copy_at`: the address of the own copy but for the program, 0: anywhere.
-    // `states`: that of the first line.
+    // `states`: that of the first line. `threads`: null, if one thread alone checks.
     // Throws std::bad_alloc, std::system_error: a range cannot be mapped.
     basic_host_memory(geometry const& chosen, host_map const& hosts, int descriptor,
                       std::uint64_t own_copy_at, std::uint8_t* states,
-                      stores_are found = stores_are::checked)
+                      stores_are found = stores_are::checked, checking_threads* threads = nullptr)
         : m_chosen(chosen),
           m_is_protected(found == stores_are::found_by_faults),
           m_near_of(numbers_of(hosts.near, chosen.hosts)),
@@ -64,7 +68,8 @@ public:
           m_twins(mapped(0, chosen.bytes)),
           m_marks(mapped(0, chosen.lines() * sizeof(std::uint32_t))),
           m_homes(m_file.homes_at(m_control.low())),
-          m_fetches(&m_file.fetches_at(m_control.low(), 0, 0)) {
+          m_fetches(&m_file.fetches_at(m_control.low(), 0, 0)),
+          m_grace(m_is_protected ? nullptr : threads) { // protection holds for all at once
         if (hosts.near.size() == chosen.hosts) return;
         m_far = std::make_unique<far_memory>(chosen, hosts);
         m_taken_over.resize(chosen.unit_bytes() / sizeof(far_word));
@@ -109,8 +114,11 @@ public:
     }
     void set_states(line_range lines, std::uint8_t state) noexcept {
         if (m_is_protected) protect_for(lines, state);
+        // Pairs with the loads of checks, which are plain, and acquires on their architecture.
+        std::atomic_thread_fence(std::memory_order_release);
         fill_bytes(m_states + (lines.first - m_chosen.first_line()), state, lines.count);
     }
+    [[nodiscard]] auto& grace() noexcept { return m_grace; }
     [[nodiscard]] std::uint32_t& mark_of(line_number line) noexcept {
         return reinterpret_cast<std::uint32_t*>(m_marks.low())[line - m_chosen.first_line()];
     }
@@ -155,14 +163,18 @@ public:
     void keep_twin(line_range unit, std::size_t twin) noexcept {
         tulle_copy_lines(twin_at(twin), own_at(unit.first), unit.count);
     }
-    [[nodiscard]] bool write_back(host_number home, line_range unit, std::size_t twin) noexcept {
+    [[nodiscard]] bool write_back(host_number home, line_range unit, std::size_t twin,
+                                  twin_use use) noexcept {
         std::byte const* const now = own_at(unit.first);
-        if (is_near(home))
-            return tulle_copy_differing_lines(copy_at(home, unit.first), now, twin_at(twin),
-                                              unit.count) != 0;
-        bool any = false;
-        far([&] { any = m_far->add_differences(home, unit, now, twin_at(twin)); });
-        return any;
+        if (!is_near(home)) {
+            bool any = false;
+            far([&] { any = m_far->add_differences(home, unit, now, twin_at(twin), use); });
+            return any;
+        }
+        std::byte* const master = copy_at(home, unit.first);
+        if (use == twin_use::goes_on)
+            return copy_differing_too(master, now, twin_at(twin), bytes_of(unit));
+        return tulle_copy_differing_lines(master, now, twin_at(twin), unit.count) != 0;
     }
     void take_over(host_number home, line_range unit, std::size_t twin) noexcept {
         std::byte const* master = nullptr;
@@ -173,7 +185,8 @@ public:
             far([&] { m_far->fetch(home, unit, here); });
             master = here;
         }
-        copy_differing_too(own_at(unit.first), master, twin_at(twin), bytes_of(unit));
+        static_cast<void>(
+            copy_differing_too(own_at(unit.first), master, twin_at(twin), bytes_of(unit)));
     }
     // A keeper on another machine is asked for all lines without a home, as that takes long.
     template <class F> void claim(line_range lines, F claimed) noexcept {
@@ -409,6 +422,7 @@ private:
     typename file::fetch_log* m_fetches;
     std::unique_ptr<far_memory> m_far; // null: there is one machine
     std::vector<far_word> m_taken_over;
+    grace_periods<os::machine, checking_threads> m_grace;
 };
 
 } // namespace tulle::dsm

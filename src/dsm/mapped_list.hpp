@@ -29,6 +29,11 @@ public:
         begin()[m_size++] = value;
     }
     void clear() noexcept { m_size = 0; }
+    // No more than there are.
+    void resize(std::size_t count) noexcept {
+        TULLE_ASSERT(count <= m_size, "a list of %zu entries is to keep %zu", m_size, count);
+        m_size = count;
+    }
 
 private:
     [[nodiscard]] T* begin() noexcept { return reinterpret_cast<T*>(m_range.low()); }

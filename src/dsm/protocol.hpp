@@ -20,6 +20,16 @@
 // Copies that are refreshed. What an acquire hears of is fetched at once instead, so that each load
 // finds all units there, and needs no check; what nobody here reads is fetched, too.
 //
+// Threads. Those of a host have one copy. A check holds until its thread synchronises, so another
+// one may still load and store by what a check allowed before. Nobody is hurt by loads: the bytes
+// of an outdated copy stay where they are until it is fetched again, and those that such a thread
+// may look at are the same in the master. But stores may come to a unit after a release has made it
+// readable. Until a grace period has passed such a unit is watched: at home it has a notice again
+// whenever there are readers, and away it keeps its twin and is compared at each release. A twin
+// takes each byte that was sent, so that nothing is sent twice, and an acquire changes no other
+// bytes of the unit than others have changed. Where one thread alone uses the memory no grace
+// period takes any time, and nothing is ever watched.
+//
 // A host that fetches says so before it reads the bytes; the home looks for readers after its
 // stores. A fence at both makes that one of them sees the other: the copy has the stores, or the
 // home knows that a notice is due.
@@ -46,9 +56,13 @@ using host_number = std::uint32_t;
 // States of a unit at a host, one for all of its lines.
 inline constexpr std::uint8_t k_writable = TULLE_COHERENT_NO_ATOMIC; // away from home with a twin
 inline constexpr std::uint8_t k_readable = TULLE_COHERENT_NO_STORE;
+inline constexpr std::uint8_t k_watched = TULLE_COHERENT_NO_STORE | TULLE_COHERENT_CHANGING;
 inline constexpr std::uint8_t k_absent = TULLE_COHERENT_NO_LOAD;
 
 enum class access_kind : std::uint8_t { load, store };
+
+// What becomes of the twin of a unit that is written back.
+enum class twin_use : std::uint8_t { ends, goes_on };
 
 // What an acquire does with the copies that are outdated.
 enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
@@ -65,7 +79,9 @@ enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
 //                                  latter, unless notes_fetches(home): then fetch and take_over do
 //   tell(lines), publish()         appends to the notices of this host; lets all hosts read them,
 //                                  once what has been written back is in the masters
-//   state_of(line), set_states(lines, state)
+//   state_of(line), set_states(lines, state)   checks of other threads look at states at any time:
+//                                  what was done before happens before they find a new one
+//   grace()                        grace_periods of the threads of this host
 //   mark_of(line)                  a word of this host for the first line of a unit
 //   each_unit(f)                   calls f(unit) for all that anybody has used
 // and acts on copies, the bytes of which may be written by others meanwhile:
@@ -73,7 +89,8 @@ enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
 //   fetch(home, lines)             from the home's copy into the own one
 //   keep_twin(unit, k)             as the twin with the number k
 //   expect_write_back(home, unit, k)   a hint that write_back() follows soon
-//   write_back(home, unit, k)      what differs from the twin, to the home's copy; false: nothing
+//   write_back(home, unit, k, use) what differs from the twin, to the home's copy and, if the twin
+//                                  is used again, to that; false: nothing
 //   take_over(home, unit, k)       what differs between the home's copy and the twin, to both the
 //                                  twin and the own copy
 // make_list<T>() makes a list<T>, which has push_back, size, operator[], clear, as std::vector.
@@ -86,10 +103,13 @@ public:
                       outdated_copies outdated = outdated_copies::are_dropped)
         : m_world(world),
           m_refreshes(outdated == outdated_copies::are_refreshed),
+          m_is_alone(!world.grace().takes_time()),
           m_notices_seen(world.hosts()),
           m_fetches_seen(world.hosts()),
           m_owned(world.template make_list<line_range>()),
-          m_dirty(world.template make_list<line_range>()) {}
+          m_watched(world.template make_list<watched_unit>()),
+          m_dirty(world.template make_list<dirty_unit>()),
+          m_free_twins(world.template make_list<std::uint32_t>()) {}
 
     // For a load, as make_usable: the way of most misses, which is as short as can be, so that a
     // processor is at the next one while it waits for the bytes of this one.
@@ -108,7 +128,7 @@ public:
                 at = wanted == access_kind::load ? came.end() : at; // once more, to store
                 continue;
             }
-            if (wanted == access_kind::store && state == k_readable)
+            if (wanted == access_kind::store && (state & TULLE_COHERENT_NO_STORE) != 0)
                 make_storable(unit, lines.end());
             at = unit.end();
         }
@@ -117,11 +137,18 @@ public:
     // Before this host lets another one go on. What it has written before happens before the end of
     // that one's acquire(), if that begins after what this host does next.
     void release() noexcept {
-        machine::fence_seq_cst(); // pairs with the one of note_copy
-        if (m_owned.size() == 0 && m_dirty.size() == 0 && !has_fetches()) return;
+        if (!m_is_alone) look_at_grace();
+        machine::fence_seq_cst(); // pairs with the one of note_copy, and is that of last_ended
+        if (m_owned.size() == 0 && m_dirty.size() == 0 && m_watched.size() == 0 && !has_fetches())
+            return;
+        forget_watched([this](watched_unit const& w) noexcept {
+            return m_world.state_of(w.unit.first) == k_writable; // it is noticed anew
+        });
         notice_owned();
         notice_fetched();
+        forget_watched([this](watched_unit const& w) noexcept { return w.until <= m_over; });
         write_back();
+        if (m_watches) m_world.grace().begin();
         end_notices();
     }
     // After this host was let go on.
@@ -156,6 +183,17 @@ private:
     static constexpr std::uint32_t k_has_readers = 1;
     static constexpr std::size_t k_ahead = 2; // units, while one is written back
 
+    // Until which grace period has ended; for a dirty one that is writable, this says nothing.
+    struct watched_unit {
+        line_range unit;
+        std::uint64_t until;
+    };
+    struct dirty_unit {
+        line_range unit;
+        std::uint64_t until;
+        std::uint32_t twin;
+    };
+
     // --- before an access
     // Absent units that follow each other and have one home come together.
     line_range fetch_from(line_range run, line_number end) noexcept {
@@ -184,17 +222,27 @@ private:
     }
     void make_storable(line_range unit, line_number end) noexcept {
         if (home_number(unit) == 0) claim({unit.first, std::max(end, unit.end()) - unit.first});
+        bool const has_twin = m_world.state_of(unit.first) == k_watched;
         if (is_home(unit)) {
             m_world.set_states(unit, k_writable);
             if (m_owned.size() == 0 || !m_owned[m_owned.size() - 1].extend(unit))
                 m_owned.push_back(unit);
             return;
         }
-        auto const twin = static_cast<std::uint32_t>(m_dirty.size());
+        if (!has_twin) add_dirty(unit);
+        m_world.set_states(unit, k_writable);
+    }
+    void add_dirty(line_range unit) noexcept {
+        std::uint32_t twin = m_twins;
+        if (m_free_twins.size() != 0) {
+            twin = m_free_twins[m_free_twins.size() - 1];
+            m_free_twins.resize(m_free_twins.size() - 1);
+        } else {
+            ++m_twins;
+        }
         m_world.keep_twin(unit, twin);
         m_world.mark_of(unit.first) = twin;
-        m_world.set_states(unit, k_writable);
-        m_dirty.push_back(unit);
+        m_dirty.push_back({unit, 0, twin});
     }
     void claim(line_range lines) noexcept {
         m_world.claim(lines, [this](line_range unit) noexcept {
@@ -232,11 +280,35 @@ private:
         m_noticed = {};
         m_world.publish();
     }
+    void look_at_grace() noexcept {
+        m_over = m_world.grace().last_ended();
+        m_next_over = m_world.grace().next();
+        m_watches = false;
+    }
+    // Whoever stores by a check yet to come asks.
+    void begin_watch(line_range unit) noexcept {
+        m_world.set_states(unit, k_watched);
+        m_watches = true;
+    }
     // Written by the home, which has to be told of the next store.
     void notice_home(line_range unit) noexcept {
         notice(unit);
         m_world.mark_of(unit.first) = k_no_reader;
-        m_world.set_states(unit, k_readable);
+        if (m_is_alone) return m_world.set_states(unit, k_readable);
+        if (m_world.state_of(unit.first) == k_watched) return;
+        begin_watch(unit);
+        m_watched.push_back({unit, m_next_over});
+    }
+    template <class F> void forget_watched(F is_done) noexcept {
+        std::size_t kept = 0;
+        for (std::size_t k = 0; k < m_watched.size(); ++k) {
+            watched_unit const w = m_watched[k];
+            if (!is_done(w))
+                m_watched[kept++] = w;
+            else if (m_world.state_of(w.unit.first) == k_watched)
+                m_world.set_states(w.unit, k_readable);
+        }
+        m_watched.resize(kept);
     }
     // Those without readers stay writable, and whoever fetches one now is found by notice_fetched.
     void notice_owned() noexcept {
@@ -263,23 +335,46 @@ private:
             if (!log.read(m_fetches_seen[h], fetched)) m_world.each_unit(fetched);
         }
     }
-    // A writable unit may have been written since.
+    // A unit that is writable, or watched, may have been written since.
     void was_fetched(line_range unit) noexcept {
         if (!is_home(unit)) return;
-        if (m_world.state_of(unit.first) == k_writable)
+        if (m_world.state_of(unit.first) != k_readable)
             notice_home(unit);
         else
             m_world.mark_of(unit.first) = k_has_readers;
     }
     void write_back() noexcept {
+        std::size_t kept = 0;
         for (std::size_t k = 0; k < m_dirty.size(); ++k) {
-            if (std::size_t const next = k + k_ahead; next < m_dirty.size())
-                m_world.expect_write_back(home_of(m_dirty[next]), m_dirty[next], next);
-            line_range const unit = m_dirty[k];
-            if (m_world.write_back(home_of(unit), unit, k)) notice(unit);
-            m_world.set_states(unit, k_readable);
+            if (k + k_ahead < m_dirty.size()) {
+                dirty_unit const& later = m_dirty[k + k_ahead];
+                m_world.expect_write_back(home_of(later.unit), later.unit, later.twin);
+            }
+            dirty_unit d = m_dirty[k];
+            bool const ends = ends_now(d);
+            twin_use const use = ends ? twin_use::ends : twin_use::goes_on;
+            if (m_world.write_back(home_of(d.unit), d.unit, d.twin, use)) notice(d.unit);
+            if (ends)
+                m_free_twins.push_back(d.twin);
+            else
+                m_dirty[kept++] = d;
         }
-        m_dirty.clear();
+        m_dirty.resize(kept);
+        if (kept != 0) return;
+        m_free_twins.clear(); // numbers follow each other again
+        m_twins = 0;
+    }
+    // Whether nobody stores to it any more without asking. The state comes ahead of the comparison:
+    // who stores behind that has asked, or is waited for.
+    [[nodiscard]] bool ends_now(dirty_unit& d) noexcept {
+        bool const is_writable = m_world.state_of(d.unit.first) == k_writable;
+        if (is_writable && !m_is_alone) {
+            begin_watch(d.unit);
+            d.until = m_next_over;
+        }
+        if (!m_is_alone && d.until > m_over) return false;
+        m_world.set_states(d.unit, k_readable);
+        return true;
     }
 
     // --- acquire
@@ -292,18 +387,25 @@ private:
         if (home == 0 || home == m_world.here() + 1) return; // nobody has written it, or the master
         std::uint8_t const state = m_world.state_of(unit.first);
         if (state == k_readable) m_world.set_states(unit, k_absent);
-        if (state != k_writable) return;
+        if (state != k_writable && state != k_watched) return;
         note_copy(home - 1, unit); // the home may have forgotten its readers
         m_world.take_over(home - 1, unit, m_world.mark_of(unit.first));
     }
 
     World& m_world;
     bool m_refreshes;
+    bool m_is_alone;                           // one thread of this host uses the memory
     std::vector<std::uint64_t> m_notices_seen; // by writer
     std::vector<std::uint64_t> m_fetches_seen; // by reader
-    list<line_range> m_owned; // units of this home that were written since the last release
-    list<line_range> m_dirty; // units of other homes; the number is that of the twin
-    line_range m_noticed;     // not in the log yet
+    list<line_range> m_owned;     // units of this home that were written since the last release
+    list<watched_unit> m_watched; // units of this home; none is writable behind a release
+    list<dirty_unit> m_dirty;     // units of other homes; their marks are the twins
+    list<std::uint32_t> m_free_twins;
+    std::uint32_t m_twins = 0;     // numbers so far
+    std::uint64_t m_over = 0;      // the grace period that had ended when the last release began
+    std::uint64_t m_next_over = 0; // the one that it has begun, if it watches anything new
+    bool m_watches = false;
+    line_range m_noticed; // not in the log yet
 };
 
 } // namespace tulle::dsm

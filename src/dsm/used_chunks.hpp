@@ -21,8 +21,8 @@ public:
     static constexpr std::uint64_t k_lines = k_bytes / TULLE_COHERENT_LINE;
 
     struct shared_entry {
-        std::atomic<std::uint32_t> is_used{0}; // the chunk of this number
-        std::atomic<std::uint32_t> number{0};  // one more than that of a chunk; 0: none yet
+        std::atomic<std::uint32_t> use{0};    // of the chunk of this number, as below
+        std::atomic<std::uint32_t> number{0}; // one more than that of a chunk; 0: none yet
     };
 
     // Over zero bytes, or what others have made of them.
@@ -30,8 +30,8 @@ public:
                 line_number first) noexcept
         : m_count(count), m_entries(entries), m_first(first) {}
 
-    // Before the lines are used. What is allocated happens before a read of the list by a host that
-    // has heard of it.
+    // Before the lines are used. They are in the list then, whoever has put them there. What is
+    // allocated happens before a read of the list by a host that has heard of it.
     void add(line_range lines) noexcept {
         for (std::uint64_t k = (lines.first - m_first) / k_lines;
              k * k_lines < lines.end() - m_first; ++k)
@@ -45,11 +45,25 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t k_is_added = 1;
+    static constexpr std::uint32_t k_is_listed = 2;
+
     void add_chunk(std::uint32_t number) noexcept {
-        // relaxed: see read
-        if (m_entries[number].is_used.exchange(1, std::memory_order_relaxed) != 0) return;
-        std::uint32_t const at = m_count.fetch_add(1, std::memory_order_relaxed);
-        m_entries[at].number.store(number + 1, std::memory_order_relaxed);
+        std::atomic<std::uint32_t>& use = m_entries[number].use;
+        std::uint32_t found = 0;
+        // relaxed: see read. acquire, all, pairs with the release: the count that has this chunk
+        // happens before what the caller reads next.
+        if (use.compare_exchange_strong(found, k_is_added, std::memory_order_acquire,
+                                        std::memory_order_acquire)) {
+            std::uint32_t const at = m_count.fetch_add(1, std::memory_order_relaxed);
+            m_entries[at].number.store(number + 1, std::memory_order_relaxed);
+            use.store(k_is_listed, std::memory_order_release);
+            return;
+        }
+        while (found != k_is_listed) {
+            base::cpu_pause();
+            found = use.load(std::memory_order_acquire);
+        }
     }
     // Another host may be between counting and writing.
     [[nodiscard]] line_range lines_of(std::atomic<std::uint32_t> const& entry) const noexcept {

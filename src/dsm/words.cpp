@@ -65,15 +65,18 @@ void write_bytes(std::byte* to, std::byte const* from, std::uint8_t which) noexc
         if ((which >> k & 1U) != 0) store(to + k, values[k]);
 }
 
-void copy_differing_too(std::byte* to, std::byte const* from, std::byte* twin,
+bool copy_differing_too(std::byte* to, std::byte const* from, std::byte* twin,
                         std::size_t bytes) noexcept {
+    bool any = false;
     for (std::size_t k = 0; k < bytes; k += sizeof(word)) {
         word const now = load(from + k);
         word const differs = now ^ load(twin + k);
         if (differs == 0) continue;
         store_differing(to + k, now, differs);
         store(twin + k, now);
+        any = true;
     }
+    return any;
 }
 
 } // namespace tulle::dsm

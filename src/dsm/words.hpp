@@ -14,8 +14,9 @@ void fill_bytes(std::uint8_t* to, std::uint8_t value, std::size_t bytes) noexcep
 // Bytes of a word, those whose bits are set in `which`.
 void write_bytes(std::byte* to, std::byte const* from, std::uint8_t which) noexcept;
 
-// Bytes of `from` that differ from the twin go to both.
-void copy_differing_too(std::byte* to, std::byte const* from, std::byte* twin,
-                        std::size_t bytes) noexcept;
+// Bytes of `from` that differ from the twin go to both, the same ones to each, whatever is written
+// to `from` meanwhile. False: there are none.
+[[nodiscard]] bool copy_differing_too(std::byte* to, std::byte const* from, std::byte* twin,
+                                      std::size_t bytes) noexcept;
 
 } // namespace tulle::dsm

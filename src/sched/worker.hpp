@@ -57,12 +57,14 @@ struct quiet_watch {
     std::uint64_t due = 0; // ns: of the next check for a deadlock
 };
 
-// Counts up, by one thread; others see it change. relaxed: nothing is read on its strength.
+// Counts up, by one thread; others see it change.
 class progress_count {
 public:
+    // relaxed: its own. release: pairs with the fence behind dsm::grace_periods::last_ended;
+    // nothing else is read on its strength.
     std::uint32_t advance() noexcept {
         std::uint32_t const next = m_count.load(std::memory_order_relaxed) + 1;
-        m_count.store(next, std::memory_order_relaxed);
+        m_count.store(next, std::memory_order_release);
         return next;
     }
     [[nodiscard]] std::uint32_t value() const noexcept {
@@ -161,7 +163,8 @@ struct alignas(128) worker_remote {
     // These count threads with a record of their own; written by the worker only.
     std::atomic<std::int64_t> threads_made{0};
     std::atomic<std::int64_t> threads_ended{0}; // likewise
-    // It searches, sleeps or stands by; written by the worker only.
+    // It searches, sleeps or stands by; written by the worker only. release where it becomes true:
+    // as for `decisions`.
     std::atomic<bool> is_idle{false};
     // ns: it finds nothing that it has a stack for; 0: not so. Written by the worker only.
     std::atomic<std::uint64_t> starves_since{0};

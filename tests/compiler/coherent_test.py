@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """PARMACS programs of which each process has a copy of its own of shared memory, compiled by `tulle cc`, on one host and on the two hosts of
 scripts/two-hosts: what one stores the others see as they see it in one memory. `python3 coherent_test.py TULLE SOURCES`"""
+import errno
+import os
 import pathlib
 import signal
 import sys
 import tempfile
+import time
 import unittest
 
 SOURCES = pathlib.Path(sys.argv.pop(2)).resolve()
@@ -106,6 +109,40 @@ class Private(Programs):
         program = self.build("coherent", "-O2")
         self.refused(program, "TULLE_COHERENT_UNIT is no power of two", TULLE_COHERENT_UNIT="192")
         self.assertEqual(run([program, 2]).returncode, 0)  # without copies
+
+
+class SeveralWorkers(Programs):
+    def build_c(self, name, *words):
+        library = TULLE.parent.parent / "lib"
+        include = [f"-I{SOURCES / folder}" for folder in ("include", "tests/support")]
+        program = self.work / name
+        done = run([TULLE, "cc", *words, *include, SOURCES / "tests/compiler/workers.c", "-o", program,
+                    f"-L{library}", "-ltulle", f"-Wl,-rpath,{library}"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return program
+
+    def run_on(self, program, places, *words, **variables):
+        return run([TULLE, "run", "-n", places, "--", program, *words], TULLE_COHERENT=variables.pop("TULLE_COHERENT", "private"), **variables)
+
+    def test_threads_of_a_place_see_one_memory(self):
+        seed = int(os.environ.get("TULLE_TEST_SEED") or time.time_ns() % 10**9)
+        print(f"workers: TULLE_TEST_SEED={seed}", flush=True)
+        for name, words in (("O0", ["-O0"]), ("O2", ["-O2"]), ("refresh", ["-O2", "--scheme=refresh"])):
+            program = self.build_c(name, *words)
+            for places, threads, unit in ((2, 2, "64"), (2, 3, "1024"), (3, 2, "4096")):
+                with self.subTest(name, places=places, threads=threads, unit=unit, seed=seed):
+                    done = self.run_on(program, places, threads, 15, seed, TULLE_WORKERS=str(threads), TULLE_COHERENT_UNIT=unit)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_by_the_directory_and_by_pages_a_place_has_one_worker(self):
+        program = self.build_c("directory", "-O1", "--scheme=directory")
+        self.assertEqual(self.run_on(program, 2, 2, 1, 1, TULLE_WORKERS="2").returncode, errno.EBUSY)
+        program = self.work / "plain"
+        library = TULLE.parent.parent / "lib"
+        include = [f"-I{SOURCES / folder}" for folder in ("include", "tests/support")]
+        done = run(["cc", *include, SOURCES / "tests/compiler/workers.c", "-o", program, f"-L{library}", "-ltulle", f"-Wl,-rpath,{library}"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.run_on(program, 2, 2, 1, 1, TULLE_WORKERS="2", TULLE_COHERENT="pages").returncode, errno.EBUSY)
 
 
 class OverHosts(Programs):

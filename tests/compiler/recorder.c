@@ -119,6 +119,7 @@ void* coherent_memory(size_t bytes) {
 void synchronise(void) {
     memset(state_of(TULLE_COHERENT_FIRST), k_nothing_allowed, k_bytes / TULLE_COHERENT_LINE);
 }
+void tulle_coherent_acquire(void) { synchronise(); }
 
 static void let_through(int all) {
     s_lets_through = all;

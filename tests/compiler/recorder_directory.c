@@ -97,6 +97,7 @@ void synchronise(void) {
     for (uint64_t a = TULLE_COHERENT_FIRST; a < TULLE_COHERENT_FIRST + s_used; a += sizeof none)
         if (memcmp((void*)a, &none, sizeof none) != 0) end("a store without a check", a);
 }
+void tulle_coherent_acquire(void) { synchronise(); }
 
 static void map(uint64_t address, size_t bytes) {
     void* const wanted = (void*)address;

@@ -6,13 +6,19 @@
  * tulle_coherent_acquire() after. The faces for other systems (PARMACS) do so themselves. For C11
  * and C++20.
  *
- * Places on several hosts have each a copy, with a single worker, and so do places of one host with
- * the option `coherent` = private or pages, as if each were a host of its own; with pages a source
- * need not be compiled by `tulle cc`: stores are found by the protection of pages. Otherwise, if
- * all are on one host, they have one copy, all functions but those that allocate do nothing, and
- * any compiler will do. A place that dies ends the program, as what it has stored is lost.
- * Contexts: threads of Tulle, one at a time at a place; those that begin, allocate and free may
- * wait. Errors are negative errno values. */
+ * Places on several hosts have each a copy, and so do places of one host with the option `coherent`
+ * = private or pages, as if each were a host of its own; with pages a source need not be compiled
+ * by `tulle cc`: stores are found by the protection of pages. Otherwise, if all are on one host,
+ * they have one copy, all functions but those that allocate do nothing, and any compiler will do.
+ * A place that dies ends the program, as what it has stored is lost.
+ *
+ * A copy is that of all threads of its place. They synchronise with each other as they always do,
+ * and what one of them releases or acquires it does for all. With `coherent` = private they may use
+ * the copy at the same time, on several workers, where handlers of signals leave the memory alone;
+ * otherwise a place has one worker, and one thread at a time uses it.
+ *
+ * Contexts: threads of Tulle; those that begin, allocate and free may wait. Errors are negative
+ * errno values. */
 #ifndef TULLE_COHERENT_MEMORY_H
 #define TULLE_COHERENT_MEMORY_H
 
@@ -25,11 +31,12 @@ extern "C" {
 #endif
 
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
- * memory (the option global_memory). Again: nothing. -EBUSY: a place has several workers. -EINVAL:
- * coherent_unit is no power of two. -ENOEXEC: the program was compiled by `tulle cc` for races, or
- * not at all, and the option `coherent` is not `pages`. -EXDEV, -EUSERS: it was compiled with
- * --scheme=directory, and places are on several hosts, or more than 63. -ENOMEM, -EEXIST, others:
- * it cannot be mapped. */
+ * memory (the option global_memory). Again: nothing. -EBUSY: a place has several workers, and
+ * places are on several hosts, or `coherent` is pages, or the program was compiled with
+ * --scheme=directory. -EINVAL: coherent_unit is no power of two. -ENOEXEC: the program was compiled
+ * by `tulle cc` for races, or not at all, and the option `coherent` is not `pages`. -EXDEV,
+ * -EUSERS: it was compiled with --scheme=directory, and places are on several hosts, or more than
+ * 63. -ENOMEM, -EEXIST, others: it cannot be mapped. */
 TULLE_API int tulle_coherent_begin(void);
 
 /* `size` bytes, not initialised. -ENOMEM: no hole is large enough. -EINVAL: null, or no bytes. */
@@ -42,14 +49,15 @@ TULLE_API int tulle_coherent_free(void* address);
  * -EINVAL: that is not so, or they are no whole pages. -ENOMEM, others: a place cannot map them,
  * and the program cannot go on. */
 TULLE_API int tulle_coherent_adopt(void* address, size_t size);
-/* Until it is called only one place uses the memory. By that place, before it lets others go on,
- * which see all of it then. Again: nothing. */
+/* Until it is called only one place uses the memory. By that place, while none of its other threads
+ * does, before it lets others go on, which see all of it then. Again: nothing. */
 TULLE_API void tulle_coherent_share(void);
 TULLE_API void tulle_coherent_release(void);
 TULLE_API void tulle_coherent_acquire(void);
 /* Before code that was not compiled by `tulle cc` loads from so many bytes, or also stores to them,
- * up to the next acquire. Other memory is left alone. A program that was compiled with
- * --scheme=directory has no such time; it calls tulle_coherent_borrow() (tulle/coherent_abi.h). */
+ * until the thread next synchronises, or lets another thread run. Other memory is left alone. A
+ * program that was compiled with --scheme=directory has no such time; it calls
+ * tulle_coherent_borrow() (tulle/coherent_abi.h). */
 TULLE_API void tulle_coherent_use(const void* address, size_t size, int stores);
 
 #ifdef __cplusplus

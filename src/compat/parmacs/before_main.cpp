@@ -122,6 +122,7 @@ bool has_low_memory() noexcept {
 // dies ends the program. Returns at place 0.
 void become_place() {
     choose("workers", "1");
+    choose("max_workers", "1");
     choose("max_substitutes", "off"); // nor does it go on elsewhere when its worker is stuck
     choose("on_place_death", "end");
     if (std::getenv("TULLE_GLOBAL_MEMORY") == nullptr)

@@ -103,7 +103,8 @@ void begin_coherence() {
                             : has_copies_by_pages() ? "with TULLE_COHERENT=pages"
                                                     : "with TULLE_COHERENT=private";
     if (error == -EBUSY)
-        fail("MAIN_INITENV: %s a process has one worker: leave out TULLE_WORKERS", why);
+        fail("MAIN_INITENV: %s a process has one worker: leave out TULLE_WORKERS",
+             spans_machines() || has_copies_by_pages() ? why : "with --scheme=directory");
     if (error == -ENOEXEC)
         fail("MAIN_INITENV: %s the program has to be compiled by tulle cc; with "
              "TULLE_COHERENT=pages it need not",

@@ -70,6 +70,13 @@ __attribute__((noinline)) static void change(struct node* n) {
     }
 }
 
+// checks: 2, as what others have stored may come between
+__attribute__((noinline)) static long around_an_acquire(long const* number) {
+    long const before = *number;
+    tulle_coherent_acquire();
+    return before - *number;
+}
+
 int main(void) {
     struct node* const nodes = coherent_memory(3 * sizeof *nodes);
     for (int k = 0; k < 3; ++k) {
@@ -104,5 +111,7 @@ int main(void) {
     synchronise();
     change(nodes);
     REQUIRE(nodes->keys[0] == 9 && nodes->keys[2] == 8);
+    synchronise();
+    REQUIRE(around_an_acquire(nodes->keys) == 0);
     return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs without data races, on hosts that are OS threads with copies of their own: each
-// byte is what it would be on one host. Bytes of one word belong to different hosts, so that all
-// write side by side. Some hosts are on other machines: what they ask each other is done late, and
-// in another order.
+// Random programs without data races, on hosts that are OS threads with copies of their own, or
+// several with one copy: each byte is what it would be on one host. Bytes of one word belong to
+// different threads, so that all write side by side. Some hosts are on other machines: what they
+// ask each other is done late, and in another order.
 #include "base/rng.hpp"
 #include "dsm/basic_coherent_host.hpp"
 #include "os/shared_memory.hpp"
@@ -36,12 +36,39 @@ struct shape {
     host_number machines = 1;   // which have the hosts by turns
     std::size_t most_bytes = 0; // of a request
     outdated_copies outdated = outdated_copies::are_dropped;
+    unsigned threads = 1; // of each host
+
+    [[nodiscard]] unsigned all_threads() const { return hosts * threads; }
 };
 
 shape refreshed(shape s) {
     s.outdated = outdated_copies::are_refreshed;
     return s;
 }
+shape with_threads(unsigned threads, shape s) {
+    s.threads = threads;
+    return s;
+}
+
+// Of one host; each says when it holds no check.
+class threads_of_host final : public checking_threads {
+public:
+    explicit threads_of_host(unsigned count) : m_points(count) {}
+
+    void begin(unsigned number) noexcept { s_number = number; }
+    void pass() noexcept { m_points[s_number].fetch_add(1, std::memory_order_release); }
+
+    [[nodiscard]] std::size_t most() const noexcept override { return m_points.size(); }
+    [[nodiscard]] std::size_t count() const noexcept override { return m_points.size(); }
+    [[nodiscard]] std::size_t caller() const noexcept override { return s_number; }
+    [[nodiscard]] std::uint64_t point_of(std::size_t number) const noexcept override {
+        return m_points[number].load(std::memory_order_relaxed);
+    }
+
+private:
+    static inline thread_local unsigned s_number = 0;
+    std::vector<std::atomic<std::uint64_t>> m_points;
+};
 
 // Does what a host asks of others in that host's thread, not before it waits, in any order.
 template <class Cluster> class late_hosts final : public far_hosts {
@@ -106,10 +133,12 @@ public:
         for (host_number h = 0; h < s.hosts; ++h) {
             m_states.emplace_back(m_chosen.lines());
             m_carriers.push_back(std::make_unique<late_hosts<cluster>>(*this, h, s.most_bytes));
+            m_threads.push_back(std::make_unique<threads_of_host>(s.threads));
             host_map map = map_of(h, s);
             map.carrier = m_carriers.back().get();
-            m_hosts.push_back(std::make_unique<Host>(m_chosen, map, files[h % s.machines].number(),
-                                                     0, m_states.back().data(), s.outdated));
+            m_hosts.push_back(std::make_unique<Host>(
+                m_chosen, map, files[h % s.machines].number(), 0, m_states.back().data(),
+                s.outdated, stores_are::checked, s.threads > 1 ? m_threads[h].get() : nullptr));
         }
         at(0).add({m_chosen.first_line(), m_chosen.lines()});
     }
@@ -120,13 +149,31 @@ public:
         return at(to).serve(from, request, answer);
     }
     Host& at(host_number h) { return *m_hosts[h]; }
-    [[nodiscard]] host_number hosts() const { return static_cast<host_number>(m_hosts.size()); }
 
+    threads_of_host& threads(host_number h) { return *m_threads[h]; }
+
+    // What a check of instrumented code does, and an access that one allows.
+    void check(host_number h, std::size_t offset, access_kind wanted) {
+        constexpr unsigned stores = TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE;
+        if (wanted == access_kind::load && !m_checks_loads) return;
+        auto& state = m_states[h][offset / TULLE_COHERENT_LINE];
+        unsigned const found = std::atomic_ref(state).load(std::memory_order_acquire);
+        if ((found & (wanted == access_kind::load ? TULLE_COHERENT_NO_LOAD : stores)) == 0) return;
+        at(h).make_usable(m_chosen.address + offset, m_chosen.address + offset, wanted);
+    }
+    std::uint8_t get(host_number h, std::size_t offset) {
+        return byte(h, offset).load(std::memory_order_relaxed);
+    }
+    void put(host_number h, std::size_t offset, std::uint8_t value) {
+        byte(h, offset).store(value, std::memory_order_relaxed);
+    }
     std::uint8_t load(host_number h, std::size_t offset) {
-        return byte(h, offset, access_kind::load).load(std::memory_order_relaxed);
+        check(h, offset, access_kind::load);
+        return get(h, offset);
     }
     void store(host_number h, std::size_t offset, std::uint8_t value) {
-        byte(h, offset, access_kind::store).store(value, std::memory_order_relaxed);
+        check(h, offset, access_kind::store);
+        put(h, offset, value);
     }
 
 private:
@@ -139,11 +186,8 @@ private:
             if (m != here % s.machines) made.leaders.push_back(m);
         return made;
     }
-    // What a check of instrumented code does, and the address of the byte then.
-    std::atomic_ref<std::uint8_t> byte(host_number h, std::size_t offset, access_kind wanted) {
+    std::atomic_ref<std::uint8_t> byte(host_number h, std::size_t offset) {
         std::uint64_t const address = m_chosen.address + offset;
-        if (wanted == access_kind::store || m_checks_loads)
-            at(h).make_usable(address, address, wanted);
         auto* const line = at(h).own().own_at(address / TULLE_COHERENT_LINE);
         return std::atomic_ref(
             *reinterpret_cast<std::uint8_t*>(line + address % TULLE_COHERENT_LINE));
@@ -153,30 +197,34 @@ private:
     bool m_checks_loads;
     std::vector<std::mutex> m_serving;
     std::vector<std::unique_ptr<late_hosts<cluster>>> m_carriers;
+    std::vector<std::unique_ptr<threads_of_host>> m_threads;
     std::vector<std::vector<std::uint8_t>> m_states;
     std::vector<std::unique_ptr<Host>> m_hosts;
 };
 
-// Whose a byte is: a host's own in a phase, or guarded by a lock.
+// Whose a byte is: a thread's own in a phase, or guarded by a lock.
 struct plan {
-    std::vector<std::uint32_t> owners; // by byte: a host, or the number of hosts and more: a lock
+    std::vector<std::uint32_t> owners; // by byte: a thread, or the number of all and more: a lock
     unsigned phases = 0;
-    unsigned turns = 0; // of each host in a phase
+    unsigned turns = 0; // of each thread in a phase
 };
 
-plan random_plan(base::rng& random, host_number hosts) {
+plan random_plan(base::rng& random, unsigned threads) {
     plan made;
     made.phases = 1 + random.below(4);
     made.turns = 1 + random.below(6);
     made.owners.resize(k_bytes);
-    for (auto& each : made.owners) each = random.below(hosts + std::uint32_t{k_locks});
+    for (auto& each : made.owners) each = random.below(threads + std::uint32_t{k_locks});
     return made;
 }
 
 template <class Cluster> class program {
 public:
-    program(Cluster& on, plan const& made, std::uint64_t first)
-        : m_on(on), m_plan(made), m_seed(first), m_end_of_phase(on.hosts()) {}
+    program(Cluster& on, plan const& made, shape const& s, std::uint64_t first)
+        : m_on(on), m_plan(made), m_shape(s), m_seed(first), m_end_of_phase(s.all_threads()) {
+        for (host_number h = 0; h < s.hosts; ++h)
+            m_at_host.push_back(std::make_unique<std::barrier<>>(s.threads));
+    }
 
     // Errors found.
     std::size_t run() {
@@ -185,63 +233,93 @@ public:
         for (std::size_t b = 0; b < k_bytes; b += m_sparse) m_on.store(0, b, start_of(b));
         m_on.at(0).share();
         std::vector<std::thread> threads;
-        for (host_number h = 0; h < m_on.hosts(); ++h)
-            threads.emplace_back([this, h] { run_at(h); });
+        for (unsigned t = 0; t < m_shape.all_threads(); ++t)
+            threads.emplace_back([this, t] { run_at({t, t / m_shape.threads}); });
         for (auto& each : threads) each.join();
         return m_errors.load();
     }
 
 private:
+    struct who {
+        unsigned thread;
+        host_number host;
+    };
+
     static std::uint8_t start_of(std::size_t byte) { return static_cast<std::uint8_t>(byte * 7); }
-    // The host that writes a byte which no lock guards moves on with each phase.
-    [[nodiscard]] host_number writer(std::size_t byte, unsigned phase) const {
-        return (m_plan.owners[byte] + phase) % m_on.hosts();
+    // The thread that writes a byte which no lock guards moves on with each phase.
+    [[nodiscard]] unsigned writer(std::size_t byte, unsigned phase) const {
+        return (m_plan.owners[byte] + phase) % m_shape.all_threads();
     }
     [[nodiscard]] bool is_guarded(std::size_t byte) const {
-        return m_plan.owners[byte] >= m_on.hosts();
+        return m_plan.owners[byte] >= m_shape.all_threads();
     }
-    void run_at(host_number h) {
-        base::rng random(m_seed + h + 1);
-        m_on.at(h).acquire();
+    void run_at(who w) {
+        base::rng random(m_seed + w.thread + 1);
+        m_on.threads(w.host).begin(w.thread % m_shape.threads);
+        acquire(w);
         for (unsigned phase = 0; phase < m_plan.phases; ++phase) {
-            for (unsigned turn = 0; turn < m_plan.turns; ++turn) take_turn(h, phase, turn, random);
-            meet(h);
-            expect_all(h, phase + 1);
-            meet(h);
+            for (unsigned turn = 0; turn < m_plan.turns; ++turn) take_turn(w, phase, turn, random);
+            meet(w, phase);
+            expect_all(w.host, phase + 1);
+            meet(w, phase);
         }
     }
     // Writes what is its own, then adds 1 to all that one lock guards.
-    void take_turn(host_number h, unsigned phase, unsigned turn, base::rng& random) {
-        if (turn == 0)
-            for (std::size_t b = 0; b < k_bytes; b += m_sparse)
-                if (!is_guarded(b) && writer(b, phase) == h)
-                    m_on.store(h, b, static_cast<std::uint8_t>(m_on.load(h, b) + 1));
+    void take_turn(who w, unsigned phase, unsigned turn, base::rng& random) {
+        host_number const h = w.host;
+        if (turn == 0) write_own(w, phase);
         std::uint32_t const chosen = random.below(k_locks);
         std::lock_guard const held(m_locks[chosen]);
-        m_on.at(h).acquire();
+        acquire(w);
         for (std::size_t b = 0; b < k_bytes; b += m_sparse)
-            if (m_plan.owners[b] == m_on.hosts() + chosen)
+            if (m_plan.owners[b] == m_shape.all_threads() + chosen)
                 m_on.store(h, b, static_cast<std::uint8_t>(m_on.load(h, b) + 1));
         ++m_counts[chosen];
-        m_on.at(h).release();
+        release(w);
     }
-    void meet(host_number h) {
-        m_on.at(h).release();
+    // All checks come ahead of the accesses, as they do where a loop has them ahead of it.
+    void write_own(who w, unsigned phase) {
+        auto const each = [&](auto f) {
+            for (std::size_t b = 0; b < k_bytes; b += m_sparse)
+                if (!is_guarded(b) && writer(b, phase) == w.thread) f(b);
+        };
+        each([&](std::size_t b) { m_on.check(w.host, b, access_kind::store); });
+        each([&](std::size_t b) {
+            m_on.put(w.host, b, static_cast<std::uint8_t>(m_on.get(w.host, b) + 1));
+        });
+    }
+    void acquire(who w) {
+        m_on.threads(w.host).pass();
+        m_on.at(w.host).acquire();
+    }
+    void release(who w) {
+        m_on.threads(w.host).pass();
+        m_on.at(w.host).release();
+    }
+    // One thread of each host releases and acquires what all of them have written and read.
+    void meet(who w, unsigned phase) {
+        bool const is_first = w.thread % m_shape.threads == phase % m_shape.threads;
+        m_on.threads(w.host).pass();
+        m_at_host[w.host]->arrive_and_wait();
+        if (is_first) release(w);
         m_end_of_phase.arrive_and_wait();
-        m_on.at(h).acquire();
+        if (is_first) acquire(w);
+        m_at_host[w.host]->arrive_and_wait();
     }
     void expect_all(host_number h, unsigned phases) {
         for (std::size_t b = 0; b < k_bytes; b += m_sparse) {
             unsigned const added =
-                is_guarded(b) ? m_counts[m_plan.owners[b] - m_on.hosts()] : phases;
+                is_guarded(b) ? m_counts[m_plan.owners[b] - m_shape.all_threads()] : phases;
             if (m_on.load(h, b) != static_cast<std::uint8_t>(start_of(b) + added)) ++m_errors;
         }
     }
 
     Cluster& m_on;
     plan const& m_plan;
+    shape const& m_shape;
     std::uint64_t m_seed;
     std::barrier<> m_end_of_phase;
+    std::vector<std::unique_ptr<std::barrier<>>> m_at_host;
     std::array<std::mutex, k_locks> m_locks;
     std::array<unsigned, k_locks> m_counts{}; // guarded by these
     std::size_t m_sparse = 1;
@@ -256,9 +334,9 @@ template <std::size_t Notices, std::size_t Fetches> void run_programs(shape cons
     print_seed("protocol");
     for (unsigned k = 0; k < s.programs; ++k) {
         base::rng random(seed() + k);
-        plan const chosen = random_plan(random, s.hosts);
+        plan const chosen = random_plan(random, s.all_threads());
         made on(s);
-        std::size_t const errors = program<made>(on, chosen, random.next()).run();
+        std::size_t const errors = program<made>(on, chosen, s, random.next()).run();
         ASSERT_EQ(errors, 0U) << "with TULLE_TEST_SEED=" << seed() + k;
     }
 }
@@ -274,12 +352,18 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(shape{2, 64, 75}, shape{2, 256, 75}, shape{3, 256, 60}, shape{4, 4096, 40},
                       shape{2, 256, 50, 2, 4096}, shape{4, 64, 30, 2, 512},
                       shape{3, 4096, 15, 3, 168}, refreshed({3, 256, 60}), refreshed({2, 64, 40}),
-                      refreshed({4, 64, 20, 2, 512}), refreshed({3, 4096, 10, 3, 168})),
+                      refreshed({4, 64, 20, 2, 512}), refreshed({3, 4096, 10, 3, 168}),
+                      with_threads(2, {2, 64, 60}), with_threads(3, {2, 1024, 40}),
+                      with_threads(2, {3, 256, 20, 2, 512}),
+                      with_threads(2, refreshed({2, 256, 40}))),
     [](auto const& about) {
         shape const& s = about.param;
         bool const is_refreshed = s.outdated == outdated_copies::are_refreshed;
+        std::string const threads =
+            s.threads > 1 ? "_and_" + std::to_string(s.threads) + "_threads" : "";
         return std::to_string(s.hosts) + "_hosts_on_" + std::to_string(s.machines) + "_with_" +
-               std::to_string(s.unit_bytes) + "_bytes" + (is_refreshed ? "_refreshed" : "");
+               std::to_string(s.unit_bytes) + "_bytes" + (is_refreshed ? "_refreshed" : "") +
+               threads;
     });
 
 } // namespace

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// When no thread of a host uses a check any more that it made before some moment. A check holds
+// until its thread next synchronises, so each thread has points where none of its own holds; a
+// grace period ends when each has been at one since the period began. Periods are numbered; at most
+// one runs, so that what begins meanwhile waits for the next.
+//
+// One thread at a time calls this, and does so where it holds no check itself.
+//
+// Source: McKenney and Slingwine, Read-Copy Update (1998), whose quiescent states the points are.
+#pragma once
+
+#include "dsm/checking_threads.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tulle::dsm {
+
+// Machine has heavy_fence (os::machine). Threads says where those are that run threads:
+//   count()        how many there are; it may grow, as far as most()
+//   caller()       which one calls
+//   point_of(k)    a number that changes when it comes to such a point, or k_holds_no_check; what
+//                  it has done before happens before what comes behind an acquire fence
+template <class Machine, class Threads> class grace_periods {
+public:
+    // Null: one thread alone uses the memory, and no period takes any time.
+    explicit grace_periods(Threads* threads) // std::bad_alloc
+        : m_threads(threads), m_points(threads != nullptr ? threads->most() : 0) {}
+
+    [[nodiscard]] bool takes_time() const noexcept { return m_threads != nullptr; }
+
+    // --- where it does
+    // The number of the period that begin() begins.
+    [[nodiscard]] std::uint64_t next() const noexcept { return m_ended + (m_runs ? 2 : 1); }
+    // It ends no sooner than what was checked before this call is not used any more.
+    void begin() noexcept {
+        m_is_wanted = m_runs;
+        if (!m_runs) start();
+    }
+    // All up to this one have ended. An acquire fence is to follow.
+    [[nodiscard]] std::uint64_t last_ended() noexcept {
+        if (!m_runs || !all_have_passed()) return m_ended;
+        m_runs = false;
+        ++m_ended;
+        if (m_is_wanted) start();
+        m_is_wanted = false;
+        return m_ended;
+    }
+
+private:
+    // Whoever has not come to a point yet sees, in the checks that it makes behind the next one,
+    // what the caller has written before.
+    void start() noexcept {
+        Machine::heavy_fence();
+        m_runs = true;
+        m_count = m_threads->count();
+        for (std::size_t k = 0; k < m_count; ++k) m_points[k] = m_threads->point_of(k);
+        m_points[m_threads->caller()] = k_holds_no_check;
+    }
+    [[nodiscard]] bool all_have_passed() noexcept {
+        m_points[m_threads->caller()] = k_holds_no_check;
+        bool all = true;
+        for (std::size_t k = 0; k < m_count; ++k) {
+            std::uint64_t& point = m_points[k];
+            if (point == k_holds_no_check) continue;
+            if (m_threads->point_of(k) != point)
+                point = k_holds_no_check;
+            else
+                all = false;
+        }
+        return all;
+    }
+
+    Threads* m_threads;
+    std::vector<std::uint64_t> m_points; // where each was when the period began
+    std::size_t m_count = 0;
+    std::uint64_t m_ended = 0;
+    bool m_runs = false;
+    bool m_is_wanted = false; // one more
+};
+
+} // namespace tulle::dsm

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of coherence tests on the simulated machine: three hosts, two units of two bytes, and
+// what programs on hosts do, who have one thread or two. Either all hosts are on one machine, or
+// the last one is on another: what is asked of it, and what it asks, is done at once here, as
+// whoever asks waits for the answer.
+#pragma once
+
+#include "base/spin_lock.hpp"
+#include "dsm/grace_periods.hpp"
+#include "dsm/protocol.hpp"
+#include "dsm/range_log.hpp"
+#include "explorer/explore.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <tulle/coherent_abi.h>
+
+namespace tulle::model::coherence {
+
+using dsm::host_number;
+using dsm::line_number;
+using dsm::line_range;
+
+inline constexpr host_number k_hosts = 3;
+inline constexpr line_number k_units = 2;
+inline constexpr std::size_t k_bytes = 2; // of a unit
+
+using byte = model::atomic<std::uint8_t>;
+using unit_bytes = std::array<byte, k_bytes>;
+
+// Errors that somebody might make.
+enum class flaw {
+    none,
+    who_takes_over_is_no_reader,
+    nothing_is_taken_over,
+    homes_do_not_note_fetches,
+    loads_are_not_checked,
+    // Of hosts with several threads.
+    rights_end_at_once,
+    twins_stay_as_they_were,
+    watched_units_are_dropped
+};
+
+struct variant {
+    bool has_two_machines = false;
+    flaw wrong = flaw::none;
+    dsm::outdated_copies outdated = dsm::outdated_copies::are_dropped;
+    bool has_threads = false; // two of each host
+
+    [[nodiscard]] bool checks_loads() const {
+        return outdated == dsm::outdated_copies::are_dropped &&
+               wrong != flaw::loads_are_not_checked;
+    }
+
+    [[nodiscard]] std::size_t machine_of(host_number h) const {
+        return has_two_machines && h == k_hosts - 1 ? 1 : 0;
+    }
+};
+
+template <std::size_t Length> struct shared_memory {
+    using log = dsm::range_log<machine, Length>;
+
+    struct machine_memory {
+        std::array<byte, k_units> homes; // the first machine keeps them
+        std::array<log, k_hosts> notices;
+    };
+
+    explicit shared_memory(variant chosen) : machines(chosen.has_two_machines ? 2 : 1) {
+        if (chosen.wrong == flaw::who_takes_over_is_no_reader) nowhere = std::make_unique<log>();
+    }
+
+    std::vector<machine_memory> machines;
+    std::array<log, k_hosts*(k_hosts - 1)> fetches; // by reader and home
+    std::array<std::array<unit_bytes, k_units>, k_hosts> copies;
+    std::unique_ptr<log> nowhere; // which nobody reads
+};
+
+// Where the threads of a host are.
+class points {
+public:
+    static constexpr std::size_t k_threads = 2;
+
+    // By the thread. release: pairs with the fence that follows point_of.
+    void enter(std::size_t thread) { m_passed.at(thread).store(1, std::memory_order_relaxed); }
+    void pass(std::size_t thread) {
+        auto& passed = m_passed.at(thread);
+        passed.store(passed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+    void leave(std::size_t thread) { m_passed.at(thread).store(0, std::memory_order_release); }
+
+    // What grace_periods asks for.
+    [[nodiscard]] static std::size_t most() { return k_threads; }
+    [[nodiscard]] static std::size_t count() { return k_threads; }
+    [[nodiscard]] std::size_t caller() const { return m_caller; }
+    [[nodiscard]] std::uint64_t point_of(std::size_t thread) const {
+        std::uint32_t const passed = m_passed.at(thread).load(std::memory_order_relaxed);
+        return passed == 0 ? dsm::k_holds_no_check : passed;
+    }
+    void is_called_by(std::size_t thread) { m_caller = thread; }
+
+private:
+    std::array<model::atomic<std::uint32_t>, k_threads> m_passed;
+    std::size_t m_caller = 0; // guarded by the host's lock
+};
+
+template <std::size_t Length> class world {
+public:
+    using machine = model::machine;
+    template <class T> using list = std::vector<T>;
+    template <class T> [[nodiscard]] static list<T> make_list() { return {}; }
+    using log = typename shared_memory<Length>::log;
+
+    world(shared_memory<Length>& all, host_number here, variant chosen)
+        : m_all(all),
+          m_here(here),
+          m_chosen(chosen),
+          m_machine(chosen.machine_of(here)),
+          m_points(chosen.has_threads ? std::make_unique<points>() : nullptr),
+          m_grace(takes_time(chosen) ? m_points.get() : nullptr) {
+        set_states({0, k_units}, dsm::k_readable);
+    }
+
+    [[nodiscard]] host_number here() const { return m_here; }
+    [[nodiscard]] static host_number hosts() { return k_hosts; }
+    [[nodiscard]] static line_range unit_of(line_number line) { return {line, 1}; }
+    byte& home_of(line_number line) { return m_all.machines[m_machine].homes.at(line); }
+    log& notices_of(host_number writer) { return m_all.machines[m_machine].notices.at(writer); }
+    log& fetches_of(host_number reader, host_number home) {
+        if (m_takes_over && reader == m_here && m_all.nowhere != nullptr) return *m_all.nowhere;
+        return m_all.fetches.at(reader * (k_hosts - 1) + (home > reader ? home - 1 : home));
+    }
+    [[nodiscard]] bool notes_fetches(host_number home) const {
+        return m_chosen.machine_of(home) != m_machine;
+    }
+    template <class F> void claim(line_range lines, F claimed) {
+        std::uint8_t home = 0;
+        auto const own = static_cast<std::uint8_t>(m_here + 1);
+        bool const is_new = m_all.machines[0]
+                                .homes.at(lines.first)
+                                .compare_exchange_strong(home, own, std::memory_order_relaxed,
+                                                         std::memory_order_relaxed);
+        home_of(lines.first).store(is_new ? own : home, std::memory_order_relaxed);
+        if (is_new) claimed(unit_of(lines.first));
+    }
+    void tell(line_range lines) {
+        notices_of(m_here).append(lines);
+        m_told.push_back(lines);
+    }
+    void publish() {
+        notices_of(m_here).publish();
+        if (m_chosen.has_two_machines) tell_other_machine();
+        m_told.clear();
+    }
+    [[nodiscard]] std::uint8_t state_of(line_number line) const {
+        std::uint8_t const state = m_states.at(line).load(std::memory_order_relaxed);
+        m_takes_over = state == dsm::k_writable;
+        bool const is_hidden =
+            state == dsm::k_watched && m_chosen.wrong == flaw::watched_units_are_dropped;
+        return is_hidden ? dsm::k_readable : state;
+    }
+    // What a check of any thread finds.
+    [[nodiscard]] std::uint8_t found_state(line_number line) const {
+        return m_states.at(line).load(std::memory_order_acquire);
+    }
+    void set_states(line_range lines, std::uint8_t state) {
+        for (line_number k = lines.first; k < lines.end(); ++k)
+            m_states.at(k).store(state, std::memory_order_release);
+    }
+    // Null: there is one.
+    points* threads() { return m_points.get(); }
+    dsm::grace_periods<machine, points>& grace() { return m_grace; }
+    std::uint32_t& mark_of(line_number line) { return m_marks.at(line); }
+    template <class F> void each_unit(F f) {
+        for (line_number k = 0; k < k_units; ++k) f(line_range{k, 1});
+    }
+
+    static void expect_fetch(host_number /*home*/, line_range /*lines*/) {}
+    void fetch(host_number home, line_range lines) {
+        note_far(home, lines);
+        for (line_number k = lines.first; k < lines.end(); ++k)
+            for (std::size_t b = 0; b < k_bytes; ++b) set(own(k, b), get(of(home, k, b)));
+    }
+    static void expect_write_back(host_number /*home*/, line_range /*unit*/, std::size_t /*twin*/) {
+    }
+    void keep_twin(line_range unit, std::uint32_t twin) {
+        for (std::size_t b = 0; b < k_bytes; ++b) m_twins.at(twin).at(b) = get(own(unit.first, b));
+    }
+    bool write_back(host_number home, line_range unit, std::size_t twin, dsm::twin_use use) {
+        bool any = false;
+        bool const goes_on =
+            use == dsm::twin_use::goes_on && m_chosen.wrong != flaw::twins_stay_as_they_were;
+        for (std::size_t b = 0; b < k_bytes; ++b) {
+            std::uint8_t const now = get(own(unit.first, b));
+            if (now == m_twins.at(twin).at(b)) continue;
+            set(of(home, unit.first, b), now);
+            if (goes_on) m_twins.at(twin).at(b) = now;
+            any = true;
+        }
+        return any;
+    }
+    void take_over(host_number home, line_range unit, std::size_t twin) {
+        if (m_chosen.wrong == flaw::nothing_is_taken_over) return;
+        note_far(home, unit);
+        for (std::size_t b = 0; b < k_bytes; ++b) {
+            std::uint8_t const now = get(of(home, unit.first, b));
+            if (now == m_twins.at(twin).at(b)) continue;
+            m_twins.at(twin).at(b) = now;
+            set(own(unit.first, b), now);
+        }
+    }
+
+    byte& own(line_number unit, std::size_t b) { return of(m_here, unit, b); }
+
+private:
+    [[nodiscard]] static bool takes_time(variant const& chosen) {
+        return chosen.has_threads && chosen.wrong != flaw::rights_end_at_once;
+    }
+    // What a home on another machine does when it is asked.
+    void note_far(host_number home, line_range lines) {
+        if (!notes_fetches(home) || m_chosen.wrong == flaw::homes_do_not_note_fetches) return;
+        fetches_of(m_here, home).append(lines);
+        fetches_of(m_here, home).publish();
+        machine::fence_seq_cst();
+    }
+    void tell_other_machine() {
+        auto& other = m_all.machines.at(1 - m_machine);
+        auto& there = other.notices.at(m_here);
+        for (line_range const lines : m_told) {
+            for (line_number k = lines.first; k < lines.end(); ++k)
+                set(other.homes.at(k), get(home_of(k)));
+            there.append(lines);
+        }
+        there.publish();
+    }
+    byte& of(host_number host, line_number unit, std::size_t b) {
+        return m_all.copies.at(host).at(unit).at(b);
+    }
+    static std::uint8_t get(byte& from) { return from.load(std::memory_order_relaxed); }
+    static void set(byte& to, std::uint8_t value) { to.store(value, std::memory_order_relaxed); }
+
+    shared_memory<Length>& m_all;
+    host_number m_here;
+    variant m_chosen;
+    std::size_t m_machine;
+    std::vector<line_range> m_told; // not published yet
+    std::unique_ptr<points> m_points;
+    dsm::grace_periods<machine, points> m_grace;
+    std::array<byte, k_units> m_states;
+    std::array<std::uint32_t, k_units> m_marks{};
+    std::array<std::array<std::uint8_t, k_bytes>, k_units> m_twins{};
+    mutable bool m_takes_over = false;
+};
+
+// What a host has.
+template <std::size_t Length> struct host {
+    host(shared_memory<Length>& all, host_number here, variant chosen)
+        : memory(all, here, chosen),
+          protocol(memory, chosen.outdated),
+          checks_loads(chosen.checks_loads()) {
+        if (chosen.has_threads) lock = std::make_unique<base::basic_spin_lock<machine>>();
+    }
+
+    world<Length> memory;
+    dsm::protocol<world<Length>> protocol;
+    std::unique_ptr<base::basic_spin_lock<machine>> lock; // null: there is one thread
+    bool checks_loads;
+};
+
+// What a program does in one thread of a host.
+template <std::size_t Length> class user {
+public:
+    user(host<Length>& of, std::size_t thread) : m_host(of), m_thread(thread) {}
+
+    // A check, and an access that one allows.
+    void may_load(line_number unit) {
+        if (!m_host.checks_loads || !forbids(unit, TULLE_COHERENT_NO_LOAD)) return;
+        alone([&] { m_host.protocol.make_loadable(unit); });
+    }
+    void may_store(line_number unit) {
+        if (!forbids(unit, TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE)) return;
+        alone([&] { m_host.protocol.make_usable({unit, 1}, dsm::access_kind::store); });
+    }
+    std::uint8_t get(line_number unit, std::size_t b) {
+        return m_host.memory.own(unit, b).load(std::memory_order_relaxed);
+    }
+    void put(line_number unit, std::size_t b, std::uint8_t value) {
+        m_host.memory.own(unit, b).store(value, std::memory_order_relaxed);
+    }
+
+    std::uint8_t load(line_number unit, std::size_t b) {
+        may_load(unit);
+        return get(unit, b);
+    }
+    void store(line_number unit, std::size_t b, std::uint8_t value) {
+        may_store(unit);
+        put(unit, b, value);
+    }
+    void add(line_number unit, std::size_t b) {
+        store(unit, b, static_cast<std::uint8_t>(load(unit, b) + 1));
+    }
+    void release() {
+        pass();
+        alone([&] { m_host.protocol.release(); });
+    }
+    void acquire() {
+        pass();
+        alone([&] { m_host.protocol.acquire(); });
+    }
+
+    // Synchronisation that works on one host.
+    using flag = model::atomic<std::uint32_t>;
+    void lock(flag& word) {
+        while (word.exchange(1, std::memory_order_acquire) != 0) machine::pause();
+        acquire();
+    }
+    void unlock(flag& word) {
+        release();
+        word.store(0, std::memory_order_release);
+    }
+    void raise(flag& word) {
+        release();
+        word.fetch_add(1, std::memory_order_release);
+    }
+    void await(flag& word, std::uint32_t count) {
+        while (word.load(std::memory_order_acquire) < count) machine::pause();
+        acquire();
+    }
+
+    // Of threads of one host, which tell nobody.
+    void begin() { m_host.memory.threads()->enter(m_thread); }
+    void end() { m_host.memory.threads()->leave(m_thread); }
+    void raise_here(flag& word) {
+        pass();
+        word.fetch_add(1, std::memory_order_release);
+    }
+    void await_here(flag& word, std::uint32_t count) {
+        pass();
+        while (word.load(std::memory_order_acquire) < count) machine::pause();
+    }
+
+private:
+    [[nodiscard]] bool forbids(line_number unit, unsigned bits) const {
+        return (m_host.memory.found_state(unit) & bits) != 0;
+    }
+    void pass() {
+        if (m_host.lock != nullptr) m_host.memory.threads()->pass(m_thread);
+    }
+    template <class F> void alone(F f) {
+        if (m_host.lock == nullptr) return f();
+        std::lock_guard const held(*m_host.lock);
+        m_host.memory.threads()->is_called_by(m_thread);
+        f();
+    }
+
+    host<Length>& m_host;
+    std::size_t m_thread;
+};
+
+template <std::size_t Length> struct hosts {
+    shared_memory<Length> all;
+    std::vector<std::unique_ptr<host<Length>>> each;
+    std::vector<user<Length>> users;
+    std::array<model::atomic<std::uint32_t>, 4> flags;
+
+    explicit hosts(variant chosen) : all(chosen) {
+        for (host_number h = 0; h < k_hosts; ++h) {
+            each.push_back(std::make_unique<host<Length>>(all, h, chosen));
+            for (std::size_t k = 0; k < points::k_threads; ++k) users.emplace_back(*each.back(), k);
+        }
+    }
+    user<Length>& at(host_number h, std::size_t thread = 0) {
+        return users.at(h * points::k_threads + thread);
+    }
+};
+
+} // namespace tulle::model::coherence

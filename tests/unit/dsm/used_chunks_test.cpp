@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dsm/used_chunks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace tulle::dsm {
+namespace {
+
+constexpr std::size_t k_chunks = 20000;
+
+struct shared_list {
+    std::atomic<std::uint32_t> count{0};
+    std::vector<used_chunks::shared_entry> entries{k_chunks};
+
+    used_chunks make() { return {count, entries, 0}; }
+};
+
+line_range chunk(std::uint64_t number) {
+    return {number * used_chunks::k_lines, used_chunks::k_lines};
+}
+
+TEST(used_chunks, has_each_once_in_the_order_in_which_they_came) {
+    shared_list list;
+    used_chunks all = list.make();
+    all.add({chunk(7).first + 1, 1});
+    all.add({chunk(2).first, 2 * used_chunks::k_lines});
+    all.add(chunk(7));
+    std::vector<line_number> found;
+    std::uint32_t seen = 0;
+    all.read(seen, [&](line_range lines) { found.push_back(lines.first); });
+    EXPECT_EQ(found, (std::vector<line_number>{chunk(7).first, chunk(2).first, chunk(3).first}));
+    all.read(seen, [](line_range) { ADD_FAILURE() << "nothing new"; });
+}
+
+// Two hosts allocate in a chunk that neither has used, and each has to know of it before it goes
+// on.
+TEST(used_chunks, is_in_the_list_for_whoever_has_added_it) {
+    shared_list list;
+    std::barrier<> together(2);
+    std::atomic<std::size_t> missed{0};
+    auto const add_all = [&] {
+        used_chunks all = list.make();
+        std::uint32_t seen = 0;
+        for (std::uint64_t k = 0; k < k_chunks; ++k) {
+            if (k % 16 == 0) together.arrive_and_wait();
+            all.add(chunk(k));
+            bool is_there = false;
+            all.read(seen, [&](line_range lines) {
+                is_there = is_there || lines.first == chunk(k).first;
+            });
+            if (!is_there && list.count.load() <= k) ++missed;
+        }
+    };
+    std::thread other(add_all);
+    add_all();
+    other.join();
+    EXPECT_EQ(missed.load(), 0U);
+}
+
+} // namespace
+} // namespace tulle::dsm
