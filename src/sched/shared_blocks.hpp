@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t k_most = 256; // 4 MiB of blocks of 128 bytes
+    static constexpr std::size_t k_most = 1024; // 16 MiB of blocks of 128 bytes
 
     // relaxed, both: written under the lock; to others it is a hint.
     [[nodiscard]] std::size_t count_hint() const noexcept {

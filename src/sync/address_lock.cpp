@@ -53,6 +53,7 @@ word_result lock(lock_word w, limit until) noexcept {
 bool lock_address(void const* address, limit until) {
     parking::schedule_point();
     lock_word w(sync::process_words(), no_cell(address));
+    if (!k_check_addresses && TULLE_LIKELY(w.take_alone())) return true;
     auto const number = reinterpret_cast<std::uintptr_t>(address);
     if constexpr (k_check_addresses)
         locked_addresses::instance().will_lock(number, [&w] { return !w.is_full(); });
@@ -69,9 +70,11 @@ bool lock_address(void const* address, limit until) {
 
 void unlock_address(void const* address) noexcept {
     parking::schedule_point();
+    lock_word w(sync::process_words(), no_cell(address));
+    if (!k_check_addresses && TULLE_LIKELY(w.give_back_alone())) return;
     auto const number = reinterpret_cast<std::uintptr_t>(address);
     if constexpr (k_check_addresses) locked_addresses::instance().will_unlock(number);
-    static_cast<void>(lock_word(sync::process_words(), no_cell(address)).fill());
+    static_cast<void>(w.fill());
     if constexpr (k_check_addresses) locked_addresses::instance().has_unlocked(number);
 }
 

@@ -227,10 +227,29 @@ public:
     [[nodiscard]] word_result fill() noexcept {
         value scratch{};
         slot_value const before = table::lock(m_bucket.slot);
-        if (before != slot::marks_of(m_address))
+        // Nobody waits; the word is the only empty one of the slot, or there is none.
+        if (before != slot::marks_of(m_address) && before != 0)
             return perform_locked(before, feb_operation::fill, scratch, 0);
         m_bucket.slot.store(0, std::memory_order_release); // pairs with lock
         return word_result::done;
+    }
+    // Of a word that is a lock, and has no value: reads the full word and empties it, or fills the
+    // empty one, where no other word has a part in the slot, and nobody waits. False: nothing was
+    // done. No emptying is counted, as nobody reads a value.
+    // relaxed, both: where it fails.
+    [[nodiscard]] bool take_alone() noexcept {
+        static_assert(Cell::k_is_lock);
+        slot_value seen = 0;
+        // Pairs with give_back_alone, and with the release by which the slot is unlocked.
+        return m_bucket.slot.compare_exchange_strong(
+            seen, slot::marks_of(m_address), std::memory_order_acquire, std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool give_back_alone() noexcept {
+        static_assert(Cell::k_is_lock);
+        slot_value seen = slot::marks_of(m_address);
+        // Pairs with take_alone, and with table::lock.
+        return m_bucket.slot.compare_exchange_strong(seen, 0, std::memory_order_release,
+                                                     std::memory_order_relaxed);
     }
     // Performs any operation.
     [[nodiscard]] TULLE_COLD word_result perform(feb_operation operation, value& v,

@@ -26,12 +26,12 @@ using sync::word_result;
 using table = sync::full_empty_table<model::parking>;
 
 // A word of the simulated memory, at an address that is a number.
-class cell : public model::value_cell {
+template <bool IsLock> class basic_cell : public model::value_cell {
 public:
     using value_type = std::uint64_t;
-    static constexpr bool k_is_lock = false;
+    static constexpr bool k_is_lock = IsLock;
 
-    cell(model::atomic<std::uint64_t>& value, std::uintptr_t address)
+    basic_cell(model::atomic<std::uint64_t>& value, std::uintptr_t address)
         : value_cell(value), m_address(address) {}
     [[nodiscard]] std::uintptr_t address() const { return m_address; }
 
@@ -39,7 +39,9 @@ private:
     std::uintptr_t m_address;
 };
 
+using cell = basic_cell<false>;
 using word = sync::full_empty_word<model::parking, cell>;
+using lock_word = sync::full_empty_word<model::parking, basic_cell<true>>;
 
 // Five words: 0, 1 and 4 have slots of their own, 2 shares a slot with 0, 3 shares a granule with
 // 0.
@@ -401,6 +403,71 @@ TEST(full_empty, every_pair_of_operations_on_words_that_share_a_slot) {
                 }
 }
 
+// --- words that are locks ------------------------------------------------------------------------
+
+struct locks : memory {
+    model::plain<int> entered{0};
+
+    lock_word lock_at(std::size_t k) {
+        return {table(slots.data(), emptyings.data(), slots.size()),
+                basic_cell<true>(values[k], k_addresses[k])};
+    }
+    void take(std::size_t k) {
+        std::uint64_t nothing = 0;
+        lock_word w = lock_at(k);
+        if (w.take_alone()) return;
+        model::check(w.read_fe(nothing, ~std::uint64_t{0}) == word_result::done,
+                     "it waits as long as it takes");
+    }
+    void give_back(std::size_t k) {
+        lock_word w = lock_at(k);
+        if (!w.give_back_alone()) static_cast<void>(w.fill());
+    }
+    void enter() { // without a race only if one at a time does
+        take(0);
+        entered.store(entered.load() + 1);
+        give_back(0);
+    }
+    // Beside it in the slot.
+    void use_neighbour() {
+        take(2);
+        give_back(2);
+    }
+};
+
+void use_locks(model::test& t) {
+    auto& l = t.make<locks>();
+    for (int k = 0; k < 2; ++k)
+        t.thread([&l] {
+            l.enter();
+            l.enter();
+        });
+    t.thread([&l] { l.use_neighbour(); });
+    t.at_end([&l] {
+        model::check(l.entered.load() == 4, "each has been in it");
+        model::check(l.is_quiet(), "nobody holds or waits for a lock");
+    });
+}
+
+// Two threads that go elsewhere where the lock is not free.
+void try_lock(model::test& t) {
+    auto& l = t.make<locks>();
+    for (int k = 0; k < 2; ++k)
+        t.thread([&l] {
+            lock_word w = l.lock_at(0);
+            if (!w.take_alone()) return;
+            l.entered.store(l.entered.load() + 1);
+            model::check(w.give_back_alone(), "nobody waits for it");
+        });
+}
+
+TEST(full_empty, one_at_a_time_holds_a_lock) {
+    for (model::options const& how : {exhaustive(3), random(k_most)}) {
+        auto const r = model::explore("feb_lock", how, use_locks);
+        ASSERT_TRUE(r.passed()) << r;
+    }
+}
+
 // --- the orders ----------------------------------------------------------------------------------
 
 // All that orders must give: as above; who empties a word passes on what came before to who fills
@@ -470,6 +537,12 @@ TEST(full_empty, every_order_is_needed) {
         t.at_end([&e] { e.check_taken(); });
     });
     EXPECT_GE(mutants.size(), 8U);
+    EXPECT_EQ(model::survivors_in_code(mutants), "");
+}
+
+TEST(full_empty, every_order_of_a_lock_is_needed) {
+    auto const mutants = model::weaken_each("feb_lock_weakened", exhaustive(2), try_lock);
+    EXPECT_GE(mutants.size(), 2U);
     EXPECT_EQ(model::survivors_in_code(mutants), "");
 }
 

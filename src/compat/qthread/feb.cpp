@@ -108,7 +108,7 @@ int qthread_writeFF_const_nb(aligned_t* dest, aligned_t src) {
 
 int qthread_readFF(aligned_t* dest, aligned_t const* src) {
     return with(dest, src, [dest](aligned_t& w) {
-        if (!feb::is_full(w)) run_pending_result(&w);
+        if (has_pending_results() && !feb::is_full(w)) run_pending_result(&w);
         store(dest, w, feb::read_ff(w));
     });
 }
@@ -117,7 +117,7 @@ int qthread_readFF_nb(aligned_t* dest, aligned_t const* src) {
 }
 int qthread_readFE(aligned_t* dest, aligned_t const* src) {
     return with(dest, src, [dest](aligned_t& w) {
-        if (!feb::is_full(w)) run_pending_result(&w);
+        if (has_pending_results() && !feb::is_full(w)) run_pending_result(&w);
         store(dest, w, feb::read_fe(w));
     });
 }

@@ -41,11 +41,22 @@ std::unordered_map<aligned_t const*, std::shared_ptr<made_lock>>& table() {
 }
 
 std::shared_ptr<made_lock> find(aligned_t const* a) {
-    // relaxed: who locks an address knows of its lock_init
-    if (s_count.load(std::memory_order_relaxed) == 0) return nullptr;
     std::lock_guard const held(s_table_lock);
     auto const at = table().find(a);
     return at == table().end() ? nullptr : at->second;
+}
+
+// Calls `use` with the lock of the address, which mostly is the native one.
+template <class F> int with_lock(aligned_t const* a, F use) noexcept {
+    if (!is_bytes(a, 1)) return QTHREAD_BADARGS;
+    return guarded([&] {
+        // relaxed: who locks an address knows of its lock_init
+        if (s_count.load(std::memory_order_relaxed) != 0) {
+            if (auto const made = find(a)) return use(*made);
+        }
+        tulle::address_lock native(a);
+        use(native);
+    });
 }
 
 } // namespace
@@ -61,29 +72,17 @@ void forget_locks() noexcept {
 using namespace tulle::compat;
 
 int qthread_lock(aligned_t const* a) {
-    if (!is_bytes(a, 1)) return QTHREAD_BADARGS;
-    return guarded([a] {
-        auto const made = find(a);
-        made != nullptr ? made->lock() : tulle::address_lock(a).lock();
-    });
+    return with_lock(a, [](auto& l) { l.lock(); });
 }
 
 int qthread_trylock(aligned_t const* a) {
-    if (!is_bytes(a, 1)) return QTHREAD_BADARGS;
     bool done = false;
-    int const error = guarded([a, &done] {
-        auto const made = find(a);
-        done = made != nullptr ? made->try_lock() : tulle::address_lock(a).try_lock();
-    });
+    int const error = with_lock(a, [&done](auto& l) { done = l.try_lock(); });
     return error != QTHREAD_SUCCESS ? error : done ? QTHREAD_SUCCESS : QTHREAD_OPFAIL;
 }
 
 int qthread_unlock(aligned_t const* a) {
-    if (!is_bytes(a, 1)) return QTHREAD_BADARGS;
-    return guarded([a] {
-        auto const made = find(a);
-        made != nullptr ? made->unlock() : tulle::address_lock(a).unlock();
-    });
+    return with_lock(a, [](auto& l) { l.unlock(); });
 }
 
 int qthread_lock_init(aligned_t const* a, bool const is_recursive) {

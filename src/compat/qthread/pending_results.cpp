@@ -58,6 +58,11 @@ bool pending_results::yield_to_newest() noexcept {
     return false;
 }
 
+bool has_pending_results() noexcept {
+    task const* const me = self();
+    return me != nullptr && !me->pending.empty();
+}
+
 void run_pending_result(void const* word) noexcept {
     if (task* const me = self()) me->pending.run_for(word);
 }

@@ -34,6 +34,7 @@ public:
         m_entries[at] = {word, child};
         ++m_count;
     }
+    [[nodiscard]] bool empty() const noexcept { return m_count == 0; }
     // Runs the thread that is to fill `word`, if it is one of these, and nobody has begun it, and
     // there is room for it on the caller's stack.
     void run_for(void const* word) noexcept {
@@ -46,8 +47,13 @@ public:
 private:
     static constexpr std::size_t k_most = 4; // a power of two
 
+    // `word` is set with `child`: every qthread makes some of these, and few use them.
     struct entry {
-        void const* word = nullptr;
+        entry() noexcept {}
+        entry(void const* its_word, detail::thread_core* its_child) noexcept
+            : word(its_word), child(its_child) {}
+
+        void const* word;
         detail::thread_core* child = nullptr; // null: none
     };
     void drop(entry& e) noexcept;
@@ -55,11 +61,12 @@ private:
     void find_and_run(void const* word) noexcept;
     bool yield_to_newest() noexcept;
 
-    std::array<entry, k_most> m_entries{};
+    std::array<entry, k_most> m_entries;
     std::size_t m_next = 0, m_count = 0;
 };
 
 // Of the calling qthread, if it is one.
+[[nodiscard]] bool has_pending_results() noexcept;
 void run_pending_result(void const* word) noexcept;
 
 } // namespace tulle::compat
