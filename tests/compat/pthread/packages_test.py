@@ -185,6 +185,20 @@ class Packages(unittest.TestCase):
         said = self.run_both("curl", "-s", "-S", *[f"http://localhost:{port}/data"] * 2)
         self.assertEqual(said, data * 2)
 
+    @programs.needs("strace")
+    @programs.needs(programs.PYTHON)
+    def test_sockets_that_never_wait_are_not_asked_before_each_message(self):
+        """Event loops have such: a message is one call there, and one here."""
+        counts = os.path.join(self.folder.name, "counts")
+        strace = ("strace", "-f", "-c", "-U", "calls,name", "-o", counts)
+        if subprocess.run([*strace, "true"], capture_output=True).returncode != 0:
+            self.skipTest("strace may not trace")
+        self.assertEqual(subprocess.run([*strace, *WAY, programs.PYTHON, "-c", programs.NEVER_WAITING_PROGRAM], capture_output=True, timeout=240).stdout, b"1000\n")
+        with open(counts, encoding="ascii") as file:
+            made = {name: int(count) for count, name in (line.split() for line in file if re.match(r" *\d+ \w+$", line))}
+        self.assertGreaterEqual(made.get("sendto", 0) + made.get("sendmsg", 0), 900, made)
+        self.assertLess(made.get("poll", 0) + made.get("ppoll", 0), 100, made)
+
     @programs.needs(programs.PYTHON)
     def test_python(self):
         said = self.run_both(programs.PYTHON, "-c", programs.PYTHON_PROGRAM)

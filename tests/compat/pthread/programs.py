@@ -47,6 +47,21 @@ condition = threading.Condition()
 with condition: print(condition.wait(0.05))
 """
 
+NEVER_WAITING_PROGRAM = """
+import os, socket, threading
+ends = socket.socketpair()
+for end in ends: end.setblocking(False)
+got = []
+def exchange():
+    for k in range(1000):
+        os.write(ends[k % 2].fileno(), b'x')
+        got.append(os.read(ends[1 - k % 2].fileno(), 10))
+thread = threading.Thread(target=exchange)
+thread.start()
+thread.join()
+print(got.count(b'x'))
+"""
+
 GZIP_BY_THREADS = """
 import concurrent.futures, gzip, sys
 data = open(sys.argv[1], 'rb').read()
