@@ -60,11 +60,17 @@ public:
         descriptor* const d = seen != k_never_looked ? m_table.find(number) : nullptr;
         return d != nullptr && d->is_drained(seen);
     }
-    // A hint: it was one when somebody last began to wait for it.
+    // A hint: it was one when somebody last began to wait for it, or found out.
     [[nodiscard]] bool was_socket(int number) const noexcept {
         descriptor* const d = m_table.find(number);
         // relaxed: the system says so if it is none any longer.
         return d != nullptr && d->is_socket.load(std::memory_order_relaxed);
+    }
+    // What the system has said of it: others need not ask whether it is one, or try in vain.
+    void note_socket(int number, bool is_one) noexcept {
+        descriptor* const d = is_one ? m_table.find_or_make(number) : m_table.find(number);
+        // relaxed: the hint of was_socket.
+        if (d != nullptr) d->is_socket.store(is_one, std::memory_order_relaxed);
     }
     // Suspends the caller until descriptor `number` is ready for `d`, or was since it was looked
     // at.

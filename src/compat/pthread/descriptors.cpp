@@ -100,10 +100,13 @@ ssize_t send_all(int number, remaining_parts const& left, Attempt attempt, Call 
     return keeping_errno([&] { return send_parts(*self(), number, left, attempt, call); });
 }
 
-// Files that are never waited for, such as regular ones, take all in one call.
+// Files that are never waited for, such as regular ones, take all in one call. The next call knows
+// a socket.
 bool may_wait(int number) noexcept {
     struct stat about {};
-    return fstat(number, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISBLK(about.st_mode);
+    if (fstat(number, &about) != 0) return false;
+    if (S_ISSOCK(about.st_mode)) io::reactor::instance().note_socket(number, true);
+    return !S_ISREG(about.st_mode) && !S_ISBLK(about.st_mode);
 }
 
 // Where the system cannot be asked to try, so much fits that is_ready promises.
@@ -184,6 +187,7 @@ ssize_t as_of_socket(int number, std::size_t size, OnSocket on_socket, Otherwise
     int const before = errno;
     ssize_t const result = on_socket();
     if (result >= 0 || errno != ENOTSOCK) return result;
+    io::reactor::instance().note_socket(number, false);
     errno = before;
     return otherwise();
 }
