@@ -42,18 +42,33 @@ void store_differing(std::byte* at, word value, word differs) noexcept {
     store_some(at, value, differs);
 }
 
+// Each byte of a T, and `to` behind it.
+template <class T> void fill(std::byte*& to, std::uint8_t value) noexcept {
+    constexpr T each_byte = static_cast<T>(~T{0}) / 0xFF;
+    store(to, static_cast<T>(each_byte * value));
+    to += sizeof(T);
+}
+template <class T>
+void fill_to_twice(std::byte*& to, std::byte const* end, std::uint8_t value) noexcept {
+    bool const is_odd = reinterpret_cast<std::uintptr_t>(to) % (2 * sizeof(T)) != 0;
+    if (is_odd && static_cast<std::size_t>(end - to) >= sizeof(T)) fill<T>(to, value);
+}
+
 } // namespace
 
-// Mostly a few.
-void fill_bytes(std::uint8_t* to, std::uint8_t value, std::size_t bytes) noexcept {
-    constexpr word each_byte = 0x0101'0101'0101'0101;
-    word const eight = each_byte * value;
-    for (; bytes >= 8; to += 8, bytes -= 8) __builtin_memcpy(to, &eight, 8);
-    if ((bytes & 4U) != 0) __builtin_memcpy(to, &eight, 4);
-    to += bytes & 4U;
-    if ((bytes & 2U) != 0) __builtin_memcpy(to, &eight, 2);
-    to += bytes & 2U;
-    if ((bytes & 1U) != 0) *to = value;
+// Mostly a few. Each step is aligned to its size: bytes before the first whole word, whole words,
+// and what is left.
+void fill_bytes(std::uint8_t* first, std::uint8_t value, std::size_t bytes) noexcept {
+    auto* to = reinterpret_cast<std::byte*>(first);
+    std::byte const* const end = to + bytes;
+    fill_to_twice<std::uint8_t>(to, end, value);
+    fill_to_twice<std::uint16_t>(to, end, value);
+    fill_to_twice<std::uint32_t>(to, end, value);
+    while (end - to >= 8) fill<word>(to, value);
+    auto const left = static_cast<std::size_t>(end - to);
+    if ((left & 4U) != 0) fill<std::uint32_t>(to, value);
+    if ((left & 2U) != 0) fill<std::uint16_t>(to, value);
+    if ((left & 1U) != 0) fill<std::uint8_t>(to, value);
 }
 
 void write_bytes(std::byte* to, std::byte const* from, std::uint8_t which) noexcept {

@@ -8,8 +8,8 @@
 
 namespace tulle::dsm {
 
-// Of this host alone.
-void fill_bytes(std::uint8_t* to, std::uint8_t value, std::size_t bytes) noexcept;
+// Of this host alone, whose threads may look at them meanwhile.
+void fill_bytes(std::uint8_t* first, std::uint8_t value, std::size_t bytes) noexcept;
 
 // Bytes of a word, those whose bits are set in `which`.
 void write_bytes(std::byte* to, std::byte const* from, std::uint8_t which) noexcept;
