@@ -115,7 +115,6 @@ public:
     void set_states(line_range lines, std::uint8_t state) noexcept {
         if (m_is_protected) protect_for(lines, state);
         // Pairs with the loads of checks, which are plain, and acquires on their architecture.
-        std::atomic_thread_fence(std::memory_order_release);
         fill_bytes(m_states + (lines.first - m_chosen.first_line()), state, lines.count);
     }
     [[nodiscard]] auto& grace() noexcept { return m_grace; }
