@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dsm/words.hpp"
 
+#include "arch/fiber_annotations.hpp"
+
 #include <array>
 #include <atomic>
 #include <bit>
