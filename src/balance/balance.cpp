@@ -53,7 +53,7 @@ public:
     void begin_watch() noexcept override {}
     void end_watch(bool /*has_work*/) noexcept override {}
     bool take_work(bool is_idle) noexcept override { return m_work.take(is_idle); }
-    void set_wake_flags() noexcept override { m_work.set_wake_flags(); }
+    [[nodiscard]] bool set_wake_flags() noexcept override { return m_work.set_wake_flags(); }
     [[nodiscard]] bool has_work() const noexcept override { return m_work.is_there(); }
 
 private:
@@ -216,9 +216,12 @@ bool balance::take(bool is_idle) noexcept {
 
 // Sets the wake flags. A worker that goes to sleep calls this before its heavy fence: B1 of
 // deque/split_deque.hpp.
-void balance::set_wake_flags() noexcept {
-    if (!m_has_steal_area.load(std::memory_order_acquire)) return; // pairs with own_steal_area
-    for (std::uint32_t k = 0; k < m_steal_area.used(); ++k) m_steal_area.deque(k).set_wake_flag();
+bool balance::set_wake_flags() noexcept {
+    if (!m_has_steal_area.load(std::memory_order_acquire))
+        return false; // pairs with own_steal_area
+    std::uint32_t const used = m_steal_area.used();
+    for (std::uint32_t k = 0; k < used; ++k) m_steal_area.deque(k).set_wake_flag();
+    return used != 0;
 }
 
 bool balance::is_there() const noexcept {

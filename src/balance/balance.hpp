@@ -59,7 +59,7 @@ public:
 
     // --- by its workers: idle_work ---------------------------------------------------------------
     [[nodiscard]] bool take(bool is_idle) noexcept override;
-    void set_wake_flags() noexcept override;
+    [[nodiscard]] bool set_wake_flags() noexcept override;
     [[nodiscard]] bool is_there() const noexcept override;
     void rest() noexcept override;
     void wake_up() noexcept override;

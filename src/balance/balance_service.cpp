@@ -142,7 +142,7 @@ void balance::serve_lifelines() noexcept {
     for (int attempts = 0; forget_one(waiting);) {
         if (!is_still_hungry(waiting) || give(waiting, true)) continue;
         remember(waiting);
-        set_wake_flags();
+        static_cast<void>(set_wake_flags());
         os::machine::heavy_fence();
         if (!is_there() || ++attempts == k_attempts) return;
     }

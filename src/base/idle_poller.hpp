@@ -32,8 +32,9 @@ public:
     // knows of. True: it has made a thread ready.
     virtual bool take_work(bool is_idle) noexcept = 0;
     // A worker that goes to sleep calls set_wake_flags() before a heavy fence: a thread that makes
-    // work for take_work() wakes a sleeper from then on. After the fence it calls has_work().
-    virtual void set_wake_flags() noexcept = 0;
+    // work for take_work() wakes a sleeper from then on. After the fence it calls has_work(). False:
+    // there are no such flags; one that is made later is set from the start.
+    [[nodiscard]] virtual bool set_wake_flags() noexcept = 0;
     [[nodiscard]] virtual bool has_work() const noexcept = 0;
 
     // Nobody polls while all workers are busy, unless the scheduler's watcher polls.

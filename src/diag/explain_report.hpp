@@ -14,6 +14,7 @@ enum class os_thread_reason : std::uint8_t {
     own_stack,  // it brings memory for its stack
     processors, // it is to run on some only
     policy,     // of scheduling, other than the usual one
+    own_waits,  // it waits by system calls in its own code
     no_run_time // there is none that could run it
 };
 

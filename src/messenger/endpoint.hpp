@@ -248,8 +248,8 @@ public:
     bool take_work(bool is_idle) noexcept override {
         return m_idle_work != nullptr && m_idle_work->take(is_idle);
     }
-    void set_wake_flags() noexcept override {
-        if (m_idle_work != nullptr) m_idle_work->set_wake_flags();
+    [[nodiscard]] bool set_wake_flags() noexcept override {
+        return m_idle_work != nullptr && m_idle_work->set_wake_flags();
     }
     [[nodiscard]] bool has_work() const noexcept override {
         return m_idle_work != nullptr && m_idle_work->is_there();

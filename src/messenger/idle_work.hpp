@@ -11,8 +11,9 @@ public:
     // knows of. True: it has made a thread ready.
     [[nodiscard]] virtual bool take(bool is_idle) noexcept = 0;
     // Sets the wake flags: a thread that makes work wakes a sleeper from now on. A worker that goes
-    // to sleep calls this before a heavy fence.
-    virtual void set_wake_flags() noexcept = 0;
+    // to sleep calls this before a heavy fence. False: there are none; one that is made later is
+    // set from the start.
+    [[nodiscard]] virtual bool set_wake_flags() noexcept = 0;
     [[nodiscard]] virtual bool is_there() const noexcept = 0;
     // A search was in vain, or has found something.
     virtual void rest() noexcept = 0;

@@ -2,8 +2,9 @@
 // The steps of idle_set.hpp in their order: what a worker does around its sleep, and what makers of
 // work do after they have published some.
 // `Work` is the source of work. It has these functions:
-//   void set_wake_flags() noexcept   sets all wake flags: a thread that publishes a record from now
-//                                    on checks the idle set (B1)
+//   bool set_wake_flags() noexcept   sets all wake flags: a thread that publishes a record from now
+//                                    on checks the idle set (B1). False: there are none; who makes
+//                                    one later finds the caller announced, and sets it
 //   bool something_to_do() noexcept  called by a worker that has announced its sleep, after a heavy
 //                                    fence (H2, B2)
 //   bool can_start(void* handoff) noexcept
@@ -27,9 +28,8 @@ template <class Machine, class Work>
                                  Work& work) noexcept {
     idle.announce(self); // H1
     Machine::heavy_fence();
-    work.set_wake_flags(); // B1
-    Machine::heavy_fence();
-    if (!work.something_to_do()) return true; // H2, B2
+    if (work.set_wake_flags()) Machine::heavy_fence(); // B1
+    if (!work.something_to_do()) return true;          // H2, B2
     idle.withdraw(self);
     return false;
 }
@@ -45,7 +45,7 @@ template <class Machine, class Work>
 void pass_search_on(idle_set<Machine>& idle, Work& work) noexcept {
     if (!idle.end_search()) return idle.tell_watcher(); // F1
     Machine::fence_seq_cst();
-    work.set_wake_flags(); // F2, B1
+    static_cast<void>(work.set_wake_flags()); // F2, B1
     Machine::heavy_fence();
     if (work.something_to_do()) idle.wake_one();
 }

@@ -255,7 +255,8 @@ void scheduler::stop() noexcept {
     }
     foreign_visit::wait_for_all();
     free_everything();
-    m_guests.set_wake_flags(); // the next fork of each sees that nobody is there (published_cold)
+    // The next fork of each sees that nobody is there (published_cold).
+    static_cast<void>(m_guests.set_wake_flags());
 }
 
 // Wakes each once and leaves the processor to them: one that sleeps later than that has seen

@@ -106,12 +106,12 @@ void scheduler::leave_records(fiber& f) noexcept {
     park_records(f);
 }
 
-void scheduler::set_wake_flags() noexcept {
-    for (worker_remote* const w : workers()) {
-        if (record_deque* const d = w->visible.get()) d->set_wake_flag();
-    }
-    m_guests.set_wake_flags();
-    if (base::idle_poller* const others = idle_poller()) others->set_wake_flags();
+bool scheduler::set_wake_flags() noexcept {
+    bool any = false;
+    for (worker_remote* const w : workers()) any = w->visible.set_wake_flag() || any;
+    any = m_guests.set_wake_flags() || any;
+    if (base::idle_poller* const others = idle_poller()) any = others->set_wake_flags() || any;
+    return any;
 }
 
 // --- stacks and deques ---------------------------------------------------------------------------

@@ -165,8 +165,8 @@ public:
     std::size_t expire_timers() noexcept; // returns how many have fired
     // Whether `w` should not sleep, after it has announced its sleep (H2).
     [[nodiscard]] bool something_to_do(worker_remote& w) noexcept;
-    // Makes the next fork into each deque wake a sleeper.
-    void set_wake_flags() noexcept;
+    // Makes the next fork into each deque wake a sleeper. False: nobody shows a deque.
+    [[nodiscard]] bool set_wake_flags() noexcept;
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
     // relaxed: a worker that goes to sleep reads it after its heavy fence (H2), and one that stands
     // by after the limit, which changes later.

@@ -30,6 +30,12 @@ public:
             Machine::fence_seq_cst();
         if (TULLE_UNLIKELY(idle.somebody_sleeps())) deque->set_wake_flag(); // S2
     }
+    // B1 of park/sleep_steps.hpp. False: none is shown.
+    bool set_wake_flag() noexcept {
+        Deque* const deque = get();
+        if (deque != nullptr) deque->set_wake_flag();
+        return deque != nullptr;
+    }
     // Called while nobody else reads it. relaxed for that reason.
     void forget() noexcept { m_deque.store(nullptr, std::memory_order_relaxed); }
 

@@ -9,6 +9,7 @@
 #include "park/idle_set.hpp"
 #include "park/resume_word.hpp"
 #include "park/sleep_steps.hpp"
+#include "sched/shown_deque.hpp"
 
 #include <gtest/gtest.h>
 
@@ -121,7 +122,7 @@ public:
     [[nodiscard]] int timeouts() const { return m_timeouts.load(relaxed); }
 
     // What park/sleep_steps.hpp asks for. Makers look at the idle set in any case.
-    void set_wake_flags() const {}
+    [[nodiscard]] bool set_wake_flags() const { return false; }
     [[nodiscard]] bool something_to_do() const {
         return !m_board.looks_empty() || (m_shape.refuses && !m_kept.looks_empty()) ||
                m_stop.load(relaxed);
@@ -360,26 +361,50 @@ TEST(idle_set, wakes_this_very_worker) {
     EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
 }
 
-// -- a record forked while a worker goes to sleep: the wake flag of the deque (A1 A2, B1 B2)
+// -- a record forked while a worker goes to sleep: the wake flag of the deque (A1 A2, B1 B2), which
+// the forking thread may have shown only now (S1 S2)
 
 struct slot {
     model::plain<int> task{0};
     model::atomic<std::uint32_t> done{0};
 };
 
-enum class mistake { none, no_wake_flag, no_fence_after_clear, last_searcher_tells_nobody };
+enum class mistake {
+    none,
+    no_wake_flag,
+    no_fence_after_flags,
+    shown_without_a_look,
+    no_fence_after_clear,
+    last_searcher_tells_nobody
+};
 
 struct forking {
     explicit forking(mistake m) : planted(m) { records.open(slots.data(), slots.size(), true); }
 
-    // What park/sleep_steps.hpp asks for.
-    void set_wake_flags() {
-        if (planted != mistake::no_wake_flag) records.set_wake_flag(); // B1
+    void show() {
+        struct nobody {
+            static bool somebody_sleeps() { return false; }
+        } nobody_sleeps;
+        if (planted == mistake::shown_without_a_look)
+            shown.show(&records, nobody_sleeps, true);
+        else
+            shown.show(&records, idle, true);
     }
-    [[nodiscard]] bool something_to_do() { return records.looks_stealable(); } // B2
+
+    // What park/sleep_steps.hpp asks for.
+    [[nodiscard]] bool set_wake_flags() {
+        if (planted == mistake::no_wake_flag) return false;
+        bool const any = shown.set_wake_flag(); // B1
+        return any && planted != mistake::no_fence_after_flags;
+    }
+    [[nodiscard]] bool something_to_do() { // B2
+        auto* const seen = shown.get();
+        return seen != nullptr && seen->looks_stealable();
+    }
 
     mistake planted;
     deque::split_deque<machine, slot> records;
+    sched::shown_deque<machine, deque::split_deque<machine, slot>> shown;
     std::array<slot, 3> slots;
     park::idle_set<machine> idle;
     std::array<park::sleeper<machine>, 2> sleepers;
@@ -417,7 +442,8 @@ void fork_and_compute(forking& f, int earlier) {
 }
 
 slot* steal_or_sleep(forking& f, park::sleeper<machine>& self) {
-    if (slot* const s = deque::deque_thief(f.records).steal()) return s;
+    if (auto* const seen = f.shown.get())
+        if (slot* const s = deque::deque_thief(*seen).steal()) return s;
     if (park::prepare_sleep(f.idle, self, f))
         f.idle.sleep(self, model::k_no_deadline);
     else
@@ -445,7 +471,10 @@ void run_one(forking& f, std::size_t index, std::uint32_t together) {
 model::test_body forking_body(int earlier, mistake planted = mistake::none) {
     return [=](model::test& t) {
         auto& f = t.make<forking>(planted);
-        t.thread([&f, earlier] { fork_and_compute(f, earlier); });
+        t.thread([&f, earlier] {
+            f.show();
+            fork_and_compute(f, earlier);
+        });
         t.thread([&f] { run_one(f, 0, 1); });
     };
 }
@@ -454,6 +483,7 @@ model::test_body forking_body(int earlier, mistake planted = mistake::none) {
 model::test_body two_forks_body(mistake planted = mistake::none) {
     return [=](model::test& t) {
         auto& f = t.make<forking>(planted);
+        f.show();
         t.thread([&f] {
             slot& first = fork(f, 0);
             slot& second = fork(f, 1);
@@ -484,6 +514,16 @@ TEST(wake_flag, needs_to_be_set) {
     expect_deadlock("wake_flag_none", exhaustive(2), forking_body(0, mistake::no_wake_flag));
 }
 
+TEST(wake_flag, needs_a_look_at_sleepers_when_a_deque_is_shown) {
+    expect_deadlock("wake_flag_shown", exhaustive(2),
+                    forking_body(0, mistake::shown_without_a_look));
+}
+
+TEST(wake_flag, needs_a_fence_after_it_was_set) {
+    expect_deadlock("wake_flag_no_fence", exhaustive(2),
+                    forking_body(0, mistake::no_fence_after_flags));
+}
+
 // The last searcher sets the wake flag before the maker, which has been told by the one before,
 // clears it.
 TEST(wake_flag, needs_a_fence_after_it_was_cleared) {
@@ -510,7 +550,10 @@ template <class Machine> struct two_searchers {
         idle.begin_search();
     }
     // What park/sleep_steps.hpp asks for.
-    void set_wake_flags() { wake_flag.store(true, relaxed); }
+    [[nodiscard]] bool set_wake_flags() {
+        wake_flag.store(true, relaxed);
+        return true;
+    }
     [[nodiscard]] bool something_to_do() const { return work.load(relaxed) != 0; }
 
     void clear_wake_flag() {
@@ -650,7 +693,7 @@ model::test_body work_body(bool beside_searcher, int* told) {
             park::notify_light(w.idle, true);
             if (!beside_searcher) return;
             struct nothing_else {
-                static void set_wake_flags() {}
+                static bool set_wake_flags() { return false; }
                 static bool something_to_do() { return false; }
             } nothing;
             park::pass_search_on(w.idle, nothing); // by the searcher, which has found it

@@ -35,11 +35,13 @@ public:
     bool take_work(bool is_idle) noexcept override {
         return for_each([is_idle](auto& work) { return work.take(is_idle); });
     }
-    void set_wake_flags() noexcept override {
-        for_each([](auto& work) {
-            work.set_wake_flags();
+    [[nodiscard]] bool set_wake_flags() noexcept override {
+        bool any = false;
+        for_each([&any](auto& work) {
+            any = work.set_wake_flags() || any;
             return false;
         });
+        return any;
     }
     [[nodiscard]] bool has_work() const noexcept override {
         return for_each([](auto& work) { return work.is_there(); });

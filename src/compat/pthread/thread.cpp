@@ -8,6 +8,7 @@
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/robust_mutex.hpp"
 #include "compat/pthread/signals.hpp"
+#include "compat/pthread/start_library.hpp"
 #include "diag/answer.hpp"
 #include "os/clock.hpp"
 #include "runtime/runtime.hpp"
@@ -430,6 +431,7 @@ TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, voi
                                    void* argument) {
     kept_errno const kept;
     auto why = needs_os_thread(how);
+    if (!why && waits_by_system_calls(start)) why = tulle::diag::os_thread_reason::own_waits;
     // Otherwise nobody would tell.
     if (why && tulle::runtime::the().options().number(tulle::base::option_id::explain) != 0)
         static_cast<void>(start_once());

@@ -21,10 +21,10 @@ bool guest_list::leave_work() const noexcept {
     return std::any_of(begin(), end(), [](guest const& g) { return g.looks_stealable(); });
 }
 
-void guest_list::set_wake_flags() const noexcept {
-    for (guest& g : *this) {
-        if (record_deque* const deque = g.remote().visible.get()) deque->set_wake_flag();
-    }
+bool guest_list::set_wake_flags() const noexcept {
+    bool any = false;
+    for (guest& g : *this) any = g.remote().visible.set_wake_flag() || any;
+    return any;
 }
 
 std::int64_t guest_list::live_threads() const noexcept {

@@ -51,8 +51,8 @@ public:
     [[nodiscard]] guest& find(worker_remote const& w) const noexcept; // `w` is one of them
     // One of them has records that others may take. A hint.
     [[nodiscard]] bool leave_work() const noexcept;
-    // The next fork of each wakes a sleeper.
-    void set_wake_flags() const noexcept;
+    // The next fork of each wakes a sleeper. False: none shows a deque.
+    [[nodiscard]] bool set_wake_flags() const noexcept;
     // Made by them and not ended by them: a snapshot.
     [[nodiscard]] std::int64_t live_threads() const noexcept;
 

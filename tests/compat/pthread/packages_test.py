@@ -147,6 +147,8 @@ class Packages(unittest.TestCase):
         if subprocess.run(["gcc", "-O2", "-fopenmp", source, "-o", program], capture_output=True, check=False).returncode != 0:
             self.skipTest("gcc has no OpenMP")
         self.assertEqual(self.run_both(program), b"14999750 4 4950\n")
+        told = subprocess.run([*WAY, "--explain", program], capture_output=True, text=True, timeout=240)
+        self.assertIn("\nthreads that are OS threads: 3, as they wait by system calls of their own\n", told.stderr)
 
     @programs.needs("stress-ng")
     def test_stress_ng_makes_threads(self):

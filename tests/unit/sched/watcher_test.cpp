@@ -436,7 +436,7 @@ public:
     void begin_watch() noexcept override {}
     void end_watch(bool) noexcept override {}
     bool take_work(bool) noexcept override { return false; }
-    void set_wake_flags() noexcept override {}
+    [[nodiscard]] bool set_wake_flags() noexcept override { return false; }
     [[nodiscard]] bool has_work() const noexcept override { return false; }
     [[nodiscard]] bool needs_watcher() const noexcept override { return true; }
     [[nodiscard]] int polls() const { return m_polls.load(); }
