@@ -72,10 +72,12 @@ std::vector<paper> shown_papers(bench_request const& request) {
     return papers_among(names);
 }
 
-std::vector<std::string> names_of_papers() {
+// What is wrong with the name, or nothing. The papers are read here, and not where options are
+// declared: that is done for each command of this program, and they are most of what it would read.
+std::string check_paper(std::string given) {
     std::vector<std::string> names;
     for (paper const& p : papers()) names.push_back(p.name);
-    return names;
+    return CLI::IsMember(names)(given);
 }
 
 // Looked for before anything is measured, too.
@@ -138,7 +140,7 @@ void declare(CLI::App& app, bench_request& request) {
         ->type_name("NAME,...")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::IsMember(names_of_papers()).description(""));
+        ->check(check_paper, "");
     app.add_option("--runs", s.runs, "Runs of each program (5)")
         ->type_name("K")
         ->check(CLI::Range(1, 1000));
