@@ -2,13 +2,11 @@
 // Loops over an epoll each, as many as workers, instead of threads for connections: how a server is
 // written that is to be fast.
 #include "echo.hpp"
+#include "loops.hpp"
 
 #include <array>
-#include <thread>
-#include <vector>
 
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 namespace tulle::bench {
@@ -53,30 +51,12 @@ private:
     long m_open = 0;
 };
 
-template <class WhileHeld>
-bool serve_by_loops(int workers, echo_clients const& clients, int connections,
-                    WhileHeld while_held) {
-    std::vector<event_loop> loops(static_cast<std::size_t>(workers));
-    bool ok = true;
-    for (int k = 0; k < connections && ok; ++k) {
-        int const socket = ::accept4(clients.listener(), nullptr, nullptr, SOCK_CLOEXEC);
-        ok = socket >= 0 && loops[static_cast<std::size_t>(k % workers)].add(socket);
-    }
-    std::vector<std::thread> threads;
-    for (event_loop& loop : loops) threads.emplace_back([&loop] { loop.run(); });
-    char held = 0;
-    ok = ok && ::read(clients.held(), &held, 1) == 1;
-    while_held();
-    for (std::thread& t : threads) t.join();
-    return ok;
-}
-
 } // namespace
 
 benchmark const registered("echo", "epoll", [](int argc, char** argv) {
     return echo_main_by("epoll", argc, argv, [](settings const& s) {
         return [&s](echo_clients const& clients, int connections, auto while_held) {
-            return serve_by_loops(s.workers, clients, connections, while_held);
+            return serve_by_loops<event_loop>(s.workers, clients, connections, while_held);
         };
     });
 });

@@ -9,9 +9,12 @@
 #include "blocked/blocked.hpp"
 #include "common/forked.hpp"
 #include "common/kernels/hpccg_parts.hpp"
+#include "common/libraries/pthread.hpp"
 #include "common/libraries/serial.hpp"
+#include "common/libraries/socket_calls.hpp"
 #include "common/libraries/tulle_blocking.hpp"
 #include "common/visits.hpp"
+#include "echo/echo.hpp"
 #include "global-lock/global_lock.hpp"
 #include "grain1/grain1.hpp"
 #include "local-start/local_start.hpp"
@@ -29,6 +32,8 @@
 
 #include <tulle/tulle.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -426,6 +431,49 @@ TEST(hpccg_check, the_time_in_sums_is_a_part_of_all) {
     auto const out = solve({});
     EXPECT_GT(out.in_sums.front(), 0);
     EXPECT_LE(out.in_sums.front(), out.seconds.front());
+}
+
+// --- echo ----------------------------------------------------------------------------------------
+
+struct calls_that_spoil_a_byte : system_calls {
+    static ssize_t write(int file, void const* from, std::size_t size) {
+        std::array<char, echo_clients::k_buffer> sent;
+        std::memcpy(sent.data(), from, size);
+        sent[size / 2] = static_cast<char>(sent[size / 2] + 1);
+        return ::write(file, sent.data(), size);
+    }
+};
+struct calls_that_lose_a_connection : system_calls {
+    static ssize_t read(int file, void* to, std::size_t size) {
+        ssize_t const got = ::read(file, to, size);
+        return size > 1 && ++t_reads == 3 ? 0 : got; // the thread of the connection ends it
+    }
+    static thread_local int t_reads;
+};
+thread_local int calls_that_lose_a_connection::t_reads = 0;
+
+template <class Calls> bool echo_is_right() {
+    return echo_run(3, 0.01,
+                    [](echo_clients const& clients, int connections, auto while_held) {
+                        pthread_runtime library(1);
+                        bool ok = false;
+                        library.run([&] {
+                            ok = serve_clients<pthread_runtime, Calls>(clients, connections,
+                                                                       while_held);
+                        });
+                        return ok;
+                    })
+        .ok;
+}
+
+TEST(echo_check, answers_that_are_what_was_sent_are_right) {
+    EXPECT_TRUE(echo_is_right<system_calls>());
+}
+TEST(echo_check, an_answer_with_another_byte_is_wrong) {
+    EXPECT_FALSE(echo_is_right<calls_that_spoil_a_byte>());
+}
+TEST(echo_check, a_connection_that_the_server_ends_is_wrong) {
+    EXPECT_FALSE(echo_is_right<calls_that_lose_a_connection>());
 }
 
 // --- noise ---------------------------------------------------------------------------------------

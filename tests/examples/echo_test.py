@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """echo sends back what it gets, over many connections at the same time, and holds on to none that has ended."""
-import contextlib
-import os
 import resource
 import socket
 import subprocess
@@ -10,6 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from example_program import PROGRAM, ProgramTest, main, program_test  # noqa: E402
+from held_connections import COUNT, check_held_connections, raise_limit_of_descriptors, receive, sockets_of  # noqa: E402
 
 program_test("echo")
 
@@ -23,11 +22,7 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     def descriptors(self):
-        count = 0
-        for fd in os.listdir(f"/proc/{self.process.pid}/fd"):
-            with contextlib.suppress(FileNotFoundError):  # it has been closed since
-                count += os.readlink(f"/proc/{self.process.pid}/fd/{fd}").startswith("socket:")
-        return count
+        return sockets_of(self.process.pid)
 
     def __enter__(self):
         return self
@@ -36,13 +31,6 @@ class Server:
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
-
-
-def receive(connection, size):
-    got = b""
-    while len(got) < size and (part := connection.recv(size - len(got))):
-        got += part
-    return got
 
 
 class Echo(ProgramTest):
@@ -67,6 +55,12 @@ class Echo(ProgramTest):
                 for connection in connections:
                     connection.close()
                 self.assertEqual(server.process.wait(60), 0)
+
+    def test_ten_thousand_connections_are_held(self):
+        raise_limit_of_descriptors(self)
+        with Server("--workers", 2, "--stack", 16, "--connections", COUNT) as server:
+            check_held_connections(self, server.process.pid, server.port, lambda k: (f"{k:6}".encode() * 2,) * 2, 10240)
+            self.assertEqual(server.process.wait(60), 0)
 
     def test_half_closed_and_vanished_connections(self):
         with Server("--workers", 2) as server:

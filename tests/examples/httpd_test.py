@@ -9,6 +9,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from example_program import PROGRAM, ProgramTest, main, program_test  # noqa: E402
+from held_connections import COUNT, check_held_connections, raise_limit_of_descriptors  # noqa: E402
 
 program_test("httpd")
 
@@ -56,6 +57,20 @@ class Httpd(ProgramTest):
         client.request("PUT", "/big")
         self.assertEqual(client.getresponse().status, 501)
         client.close()
+        self.assertEqual(process.wait(60), 0)
+
+    def test_ten_thousand_connections_are_held(self):
+        raise_limit_of_descriptors(self)
+        for k in range(100):
+            self.write(f"file{k}", f"the content of {k}".encode())
+        process = self.start("--workers", 2, "--connections", COUNT)
+
+        def exchange(k):
+            content = f"the content of {k % 100}".encode()
+            return f"GET /file{k % 100} HTTP/1.1\r\n\r\n".encode(), f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content
+
+        own = 2 * 4096  # what the thread of a connection has written to in its two buffers, in pages
+        check_held_connections(self, process.pid, self.port, exchange, own + 10240)
         self.assertEqual(process.wait(60), 0)
 
     def test_requests_that_are_no_good(self):

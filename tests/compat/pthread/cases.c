@@ -508,6 +508,7 @@ static struct {
     {"stacks_of_handlers", stacks_of_handlers},
     {"uncaught", uncaught},
     {"unwound", unwound},
+    {"objects_of_threads", objects_of_threads},
     {"forks", forks},
     {"masks_of_programs", masks_of_programs},
     {"vforks", vforks},
@@ -544,6 +545,7 @@ static struct {
     {"older_functions", older_functions},
     {"deferred_cleanups", deferred_cleanups},
     {"variables_used_again", variables_used_again},
+    {"parts_of_threads", parts_of_threads},
 #ifndef CASES_ARE_STATIC
     {"second_names", second_names},
     {"late_variables", late_variables},

@@ -137,11 +137,13 @@ void memory_of_threads(void);
 
 // --- variable_cases.c
 void variables_used_again(void);
+void parts_of_threads(void);
 void late_variables(void);
 
 // --- cxx_cases.cpp
 void uncaught(void);
 void unwound(void);
+void objects_of_threads(void);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,17 @@ struct noisy {
     ~noisy() { std::printf("destroyed: %s\n", name); }
 };
 
+thread_local noisy t_own{"with its thread"};
+
+void* touch_own(void* argument) {
+    std::puts(t_own.name);
+    return argument;
+}
+void* touch_own_and_exit(void* argument) {
+    noisy const here{"before what the thread has of its own"};
+    pthread_exit(touch_own(argument));
+}
+
 // How a child process ends in which a thread runs `f`.
 template <class F> void show_end(F f) {
     std::fflush(stdout);
@@ -109,4 +120,10 @@ void unwound() {
     SHOW(in_thread(&exit_in_handler, stdout) == stdout);
     SHOW(in_thread(&pass_on, stdout) == stdout);
     SHOW(in_thread(&catch_own, stdout) == stdout);
+}
+
+void objects_of_threads() {
+    SHOW(in_thread(&touch_own, stdout) == stdout);
+    SHOW(in_thread(&touch_own_and_exit, stdout) == stdout);
+    SHOW(in_thread(&touch_own, stdout) == stdout);
 }

@@ -4,14 +4,18 @@
 #define _GNU_SOURCE
 #include "cases.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <locale.h>
 #include <netdb.h>
 #include <resolv.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { k_keys = 100, k_crowd = 30, k_rounds = 20 };
 
@@ -79,6 +83,63 @@ void variables_used_again(void) {
     intptr_t dirty = 0;
     for (int k = 0; k != k_rounds; ++k) dirty += spoil_in_threads();
     SHOW(dirty);
+}
+
+// --- what the C library does for its own new threads ---------------------------------------------
+
+static pthread_mutex_t s_recursive;
+static void* s_resolver_of_main;
+
+static void says_so(void) { SHOW(t_number); }
+
+// Another processor than the first, where there is one: that number is also what nobody wrote.
+static void go_to_last_processor(void) {
+    cpu_set_t allowed, last;
+    CPU_ZERO(&last);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) abort();
+    for (size_t k = CPU_SETSIZE - 1; CPU_COUNT(&last) == 0; --k) {
+        if (CPU_ISSET(k, &allowed)) CPU_SET(k, &last);
+    }
+    if (sched_setaffinity(0, sizeof last, &last) != 0) abort();
+}
+
+static void* tries_to_lock(void* argument) {
+    (void)argument;
+    return (void*)(intptr_t)pthread_mutex_trylock(&s_recursive);
+}
+
+static void* looks_at_its_parts(void* argument) {
+    int letters = 0;
+    for (int c = 0; c != 128; ++c) letters += isalpha(c) != 0;
+    SHOW(letters);
+    SHOW(toupper('x'));
+    SHOW((void*)&_res != s_resolver_of_main);
+    unsigned now = 0, then = 1;
+    int told = -1;
+    while (now != then) {
+        syscall(SYS_getcpu, &now, NULL, NULL);
+        told = sched_getcpu();
+        syscall(SYS_getcpu, &then, NULL, NULL);
+    }
+    SHOW(told == (int)now);
+    SHOW(pthread_mutex_lock(&s_recursive));
+    SHOW(pthread_mutex_lock(&s_recursive));
+    SHOW(in_thread(tries_to_lock, NULL) == (void*)(intptr_t)EBUSY);
+    SHOW(pthread_mutex_unlock(&s_recursive));
+    SHOW(pthread_mutex_unlock(&s_recursive));
+    SHOW(atexit(says_so)); // it is kept encrypted by a guard, which main must have, too
+    return argument;
+}
+
+void parts_of_threads(void) {
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&s_recursive, &kind);
+    s_resolver_of_main = &_res;
+    go_to_last_processor();
+    in_thread(looks_at_its_parts, NULL);
+    in_thread(looks_at_its_parts, NULL); // in memory that is used again
 }
 
 #ifndef CASES_ARE_STATIC
