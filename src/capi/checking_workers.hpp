@@ -30,6 +30,7 @@ public:
         sched::worker const* const w = sched::this_worker();
         return w == nullptr || w->is_guest() ? most_workers() : static_cast<std::size_t>(w->index);
     }
+    [[nodiscard]] bool is_only_one() const noexcept override { return are_one() && caller() == 0; }
     // Without membarrier a worker has passed only when it calls itself. relaxed, all: grace_periods
     // has the fences; an OS thread that has no number yet has run nothing.
     [[nodiscard]] std::uint64_t point_of(std::size_t number) const noexcept override {

@@ -102,17 +102,17 @@ void find_stores_by_faults() {
         throw std::system_error(errno, std::generic_category());
 }
 
-// Where checks are by states, and no other machine is to be asked, threads of a place may use its
-// copy at the same time. Null: one does at a time, as there never is more than one worker, or must
-// not be.
+// Where checks are by states, threads of a place may use its copy at the same time: those of
+// several workers, and those of one while a thread of it waits for another machine. Null: one does
+// at a time.
 dsm::checking_threads* threads_of_copy(std::size_t machines) {
     dsm::scheme const by = chosen_scheme();
-    if (machines > 1 || (by != dsm::scheme::states && by != dsm::scheme::refresh)) {
+    if (by != dsm::scheme::states && by != dsm::scheme::refresh) {
         if (worker_count() != 1) throw std::system_error(EBUSY, std::generic_category());
         return nullptr;
     }
     static checking_workers s_workers(sched::running_scheduler());
-    return s_workers.are_one() ? nullptr : &s_workers;
+    return s_workers.are_one() && machines == 1 ? nullptr : &s_workers;
 }
 
 // A place keeps it until the process ends, as checked code may run until then. `leaders`: of all

@@ -3,7 +3,6 @@
 // One thread at a time, or any if it is told of them. The lengths are those of logs.
 #pragma once
 
-#include "base/spin_lock.hpp"
 #include "dsm/far_service.hpp"
 #include "dsm/host_memory.hpp"
 #include "dsm/protocol.hpp"
@@ -26,8 +25,7 @@ public:
                         outdated_copies outdated = outdated_copies::are_dropped,
                         stores_are found = stores_are::checked, checking_threads* threads = nullptr)
         : m_memory(chosen, hosts, descriptor, own_copy_at, states, found, threads),
-          m_protocol(m_memory, outdated),
-          m_has_threads(threads != nullptr) {}
+          m_protocol(m_memory, outdated) {}
 
     [[nodiscard]] memory& own() noexcept { return m_memory; }
     [[nodiscard]] bool contains(std::uint64_t address) const noexcept {
@@ -112,8 +110,8 @@ public:
 
 private:
     template <class F> void alone(F f) noexcept {
-        std::unique_lock held(m_lock, std::defer_lock);
-        if (m_has_threads) held.lock();
+        std::unique_lock held(m_memory.lock(), std::defer_lock);
+        if (m_memory.has_threads()) held.lock();
         f(); // in one place, so that it is compiled into its caller
     }
     std::uint64_t access_alone(far_access const& wanted, bool may_store) noexcept {
@@ -137,10 +135,8 @@ private:
             m_protocol.expect_changes(chunk);
         });
     }
-    memory m_memory;
+    memory m_memory; // its lock guards the following, too, if there are threads
     protocol<memory> m_protocol;
-    bool m_has_threads;
-    base::spin_lock m_lock; // for the following and all of the above, if there are threads
     bool m_is_shared = false;
     std::uint32_t m_chunks = 0; // that this host knows of
 };

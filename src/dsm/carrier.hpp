@@ -22,8 +22,15 @@ public:
     void ask(host_number to, std::byte const* request, std::size_t bytes, std::byte* answer,
              std::size_t room) noexcept override;
     void wait() noexcept override;
+    void ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
+                    void* argument) noexcept override;
+    void pause(unsigned turn) noexcept override;
+    void let_others_run() noexcept override;
 
 private:
+    carrier(carrier const& of, messenger::waits_by how) noexcept;
+
+    messenger::endpoint& m_by;
     messenger::active_calls m_calls;
     std::size_t m_most;
 };

@@ -21,8 +21,10 @@ public:
     // Numbers of OS threads are below this, and below count() those that there are so far.
     [[nodiscard]] virtual std::size_t most() const noexcept = 0;
     [[nodiscard]] virtual std::size_t count() const noexcept = 0;
-    // The number of the calling one.
+    // The number of the calling one; count() or more: it is none of them.
     [[nodiscard]] virtual std::size_t caller() const noexcept = 0;
+    // The calling one is the only one that there is ever.
+    [[nodiscard]] virtual bool is_only_one() const noexcept = 0;
     // As grace_periods.hpp says.
     [[nodiscard]] virtual std::uint64_t point_of(std::size_t number) const noexcept = 0;
 };

@@ -24,6 +24,17 @@ public:
                      std::size_t room) noexcept = 0;
     // Until all that was asked is answered. What the others have done happens before the return.
     virtual void wait() noexcept = 0;
+
+    // --- where several threads of this process ask
+    // Calls f(others, argument), which asks `others` beside everybody else. They let other threads
+    // of this process run while it waits, if the caller may be suspended.
+    virtual void ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
+                            void* argument) noexcept = 0;
+    // The caller waits for another thread of this process: takes messages that have come, and from
+    // some turn on lets others have the processor. `turn`: how often it has waited so.
+    virtual void pause(unsigned turn) noexcept = 0;
+    // As pause(); other threads of this process may run, if the caller may be suspended.
+    virtual void let_others_run() noexcept = 0;
 };
 
 } // namespace tulle::dsm

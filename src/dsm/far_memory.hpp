@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one host does with memory of hosts that it shares none with: it asks them (far_request.hpp).
-// One thread at a time.
+// One thread at a time, but for fetch_meanwhile.
 #pragma once
 
 #include "dsm/far_hosts.hpp"
@@ -30,6 +30,8 @@ public:
     // --- asks one host, and waits
     // `to` has room for the bytes of the lines.
     void fetch(host_number home, line_range lines, std::byte* to) noexcept;
+    // The same while other threads of this process ask, and run.
+    void fetch_meanwhile(host_number home, line_range lines, std::byte* to) const noexcept;
     // Homes of units from `first` on, as many as one answer has, `count` at most. Those that nobody
     // had are this host's now. Returns how many have been written to `homes`, one for each unit.
     std::size_t claim(host_number keeper, line_number first, std::size_t count,
@@ -56,6 +58,8 @@ private:
         std::size_t used = 0; // 0: nothing yet
     };
 
+    void fetch_by(far_hosts& carrier, host_number home, line_range lines,
+                  std::byte* to) const noexcept;
     [[nodiscard]] std::size_t room() const noexcept { return m_notices.bytes.size(); }
     [[nodiscard]] static far_head& head_of(draft& d) noexcept {
         return *reinterpret_cast<far_head*>(d.bytes.data());

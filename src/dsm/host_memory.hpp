@@ -12,6 +12,7 @@
 #include "dsm/checking_threads.hpp"
 #include "dsm/far_memory.hpp"
 #include "dsm/grace_periods.hpp"
+#include "dsm/host_lock.hpp"
 #include "dsm/mapped_list.hpp"
 #include "dsm/shared_file.hpp"
 #include "dsm/words.hpp"
@@ -69,6 +70,9 @@ public:
           m_marks(mapped(0, chosen.lines() * sizeof(std::uint32_t))),
           m_homes(m_file.homes_at(m_control.low())),
           m_fetches(&m_file.fetches_at(m_control.low(), 0, 0)),
+          m_carrier(hosts.carrier),
+          m_lock(hosts.carrier),
+          m_has_threads(threads != nullptr),
           m_grace(m_is_protected ? nullptr : threads) { // protection holds for all at once
         if (hosts.near.size() == chosen.hosts) return;
         m_far = std::make_unique<far_memory>(chosen, hosts);
@@ -92,6 +96,10 @@ public:
         constexpr unsigned k_forbids = TULLE_COHERENT_NO_STORE | TULLE_COHERENT_NO_LOAD;
         return m_is_protected && (state & k_forbids) != 0;
     }
+
+    // Whether several threads of this host use it. If so, the lock is held by the one that does.
+    [[nodiscard]] bool has_threads() const noexcept { return m_has_threads; }
+    [[nodiscard]] host_lock& lock() noexcept { return m_lock; }
 
     // --- what the protocol asks for
     [[nodiscard]] host_number here() const noexcept { return m_here; }
@@ -158,6 +166,16 @@ public:
         if (is_near(home))
             return tulle_copy_lines(own_at(lines.first), copy_at(home, lines.first), lines.count);
         far([&] { m_far->fetch(home, lines, own_at(lines.first)); });
+    }
+    [[nodiscard]] bool takes_long(host_number home) const noexcept {
+        return m_far != nullptr && m_has_threads && !is_near(home);
+    }
+    void fetch_meanwhile(host_number home, line_range lines) noexcept {
+        std::byte* const to = own_at(lines.first);
+        without_lock([&] { m_far->fetch_meanwhile(home, lines, to); });
+    }
+    void let_others_go_on() noexcept {
+        without_lock([this] { m_carrier->let_others_run(); });
     }
     void keep_twin(line_range unit, std::size_t twin) noexcept {
         tulle_copy_lines(twin_at(twin), own_at(unit.first), unit.count);
@@ -314,6 +332,16 @@ private:
         for (std::size_t k = 0; k < near.size(); ++k) made[near[k]] = static_cast<std::uint32_t>(k);
         return made;
     }
+    // The caller, which holds checks, waits for something that may take long.
+    template <class F> void without_lock(F wait) noexcept {
+        far([&] {
+            std::uint64_t const began = m_grace.begin_wait();
+            m_lock.unlock();
+            wait();
+            m_lock.lock();
+            m_grace.end_wait(began);
+        });
+    }
     // The caller may hold values in vector registers.
     template <class F> static void far(F f) noexcept { arch::keeping_vectors(f); }
     [[nodiscard]] std::uint8_t own_mark() const noexcept {
@@ -421,6 +449,9 @@ private:
     typename file::fetch_log* m_fetches;
     std::unique_ptr<far_memory> m_far; // null: there is one machine
     std::vector<far_word> m_taken_over;
+    far_hosts* m_carrier; // null, as above
+    host_lock m_lock;
+    bool m_has_threads;
     grace_periods<os::machine, checking_threads> m_grace;
 };
 

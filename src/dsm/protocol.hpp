@@ -30,6 +30,11 @@
 // bytes of the unit than others have changed. Where one thread alone uses the memory no grace
 // period takes any time, and nothing is ever watched.
 //
+// A unit that takes long to come, from another machine, is on its way meanwhile, and the others go
+// on. An acquire may hear of it then: what comes is outdated, though it is what the thread that
+// waits has asked for, and whoever looks later asks again. Releases and acquires are whole, however
+// long they take, since a second one has to find the work of the first one done.
+//
 // A host that fetches says so before it reads the bytes; the home looks for readers after its
 // stores. A fence at both makes that one of them sees the other: the copy has the stores, or the
 // home knows that a notice is due.
@@ -58,6 +63,7 @@ inline constexpr std::uint8_t k_writable = TULLE_COHERENT_NO_ATOMIC; // away fro
 inline constexpr std::uint8_t k_readable = TULLE_COHERENT_NO_STORE;
 inline constexpr std::uint8_t k_watched = TULLE_COHERENT_NO_STORE | TULLE_COHERENT_CHANGING;
 inline constexpr std::uint8_t k_absent = TULLE_COHERENT_NO_LOAD;
+inline constexpr std::uint8_t k_on_its_way = TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_CHANGING;
 
 enum class access_kind : std::uint8_t { load, store };
 
@@ -87,6 +93,9 @@ enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
 // and acts on copies, the bytes of which may be written by others meanwhile:
 //   expect_fetch(home, lines)      a hint that fetch() follows soon
 //   fetch(home, lines)             from the home's copy into the own one
+//   takes_long(home)               other threads of this host go on while something is fetched
+//   fetch_meanwhile(home, lines)   as fetch() does, where they do; they may call this then
+//   let_others_go_on()             for a moment; likewise
 //   keep_twin(unit, k)             as the twin with the number k
 //   expect_write_back(home, unit, k)   a hint that write_back() follows soon
 //   write_back(home, unit, k, use) what differs from the twin, to the home's copy and, if the twin
@@ -103,7 +112,8 @@ public:
                       outdated_copies outdated = outdated_copies::are_dropped)
         : m_world(world),
           m_refreshes(outdated == outdated_copies::are_refreshed),
-          m_is_alone(!world.grace().takes_time()),
+          m_has_threads(world.grace().takes_time()),
+          m_is_alone(!m_has_threads),
           m_notices_seen(world.hosts()),
           m_fetches_seen(world.hosts()),
           m_owned(world.template make_list<line_range>()),
@@ -114,9 +124,10 @@ public:
     // For a load, as make_usable: the way of most misses, which is as short as can be, so that a
     // processor is at the next one while it waits for the bytes of this one.
     void make_loadable(line_number line) noexcept {
-        if (m_world.state_of(line) != k_absent) return;
         line_range const unit = m_world.unit_of(line);
-        fetch(home_of(unit), unit);
+        std::uint8_t const state = m_world.state_of(line);
+        if (state == k_absent) return fetch(home_of(unit), unit);
+        if (state == k_on_its_way) make_usable(unit, access_kind::load);
     }
     // Makes all lines usable for the access, until the next acquire().
     void make_usable(line_range lines, access_kind wanted) noexcept {
@@ -128,6 +139,10 @@ public:
                 at = wanted == access_kind::load ? came.end() : at; // once more, to store
                 continue;
             }
+            if (state == k_on_its_way) {
+                m_world.let_others_go_on();
+                continue;
+            }
             if (wanted == access_kind::store && (state & TULLE_COHERENT_NO_STORE) != 0)
                 make_storable(unit, lines.end());
             at = unit.end();
@@ -137,7 +152,7 @@ public:
     // Before this host lets another one go on. What it has written before happens before the end of
     // that one's acquire(), if that begins after what this host does next.
     void release() noexcept {
-        if (!m_is_alone) look_at_grace();
+        if (m_has_threads) look_at_grace();
         machine::fence_seq_cst(); // pairs with the one of note_copy, and is that of last_ended
         if (m_owned.size() == 0 && m_dirty.size() == 0 && m_watched.size() == 0 && !has_fetches())
             return;
@@ -181,6 +196,9 @@ public:
 private:
     static constexpr std::uint32_t k_no_reader = 0; // marks of units at their home
     static constexpr std::uint32_t k_has_readers = 1;
+    static constexpr std::uint32_t k_is_current = 0; // of units that are on their way
+    static constexpr std::uint32_t k_is_outdated = 1;
+    static constexpr std::uint64_t k_all_periods = ~std::uint64_t{0};
     static constexpr std::size_t k_ahead = 2; // units, while one is written back
 
     // Until which grace period has ended; for a dirty one that is writable, this says nothing.
@@ -207,10 +225,20 @@ private:
         return run;
     }
     void fetch(host_number home, line_range run) noexcept {
+        if (m_world.takes_long(home) && !m_refreshes) return fetch_meanwhile(home, run);
         m_world.expect_fetch(home, run);
         note_copy(home, run);
         m_world.fetch(home, run);
         m_world.set_states(run, k_readable);
+    }
+    void fetch_meanwhile(host_number home, line_range run) noexcept {
+        m_world.set_states(run, k_on_its_way);
+        each_unit_of(run, [this](line_range unit) noexcept { mark_of(unit) = k_is_current; });
+        note_copy(home, run);
+        m_world.fetch_meanwhile(home, run);
+        each_unit_of(run, [this](line_range unit) noexcept {
+            m_world.set_states(unit, mark_of(unit) == k_is_current ? k_readable : k_absent);
+        });
     }
     // From now on this host has copies.
     void note_copy(host_number home, line_range lines) noexcept {
@@ -241,12 +269,12 @@ private:
             ++m_twins;
         }
         m_world.keep_twin(unit, twin);
-        m_world.mark_of(unit.first) = twin;
+        mark_of(unit) = twin;
         m_dirty.push_back({unit, 0, twin});
     }
     void claim(line_range lines) noexcept {
         m_world.claim(lines, [this](line_range unit) noexcept {
-            m_world.mark_of(unit.first) = k_has_readers; // all copies are alike
+            mark_of(unit) = k_has_readers; // all copies are alike
         });
     }
     // relaxed: the byte is written once, and stands for itself. Who fetches knows of the home by a
@@ -259,6 +287,9 @@ private:
     }
     [[nodiscard]] bool is_home(line_range unit) const noexcept {
         return home_number(unit) == m_world.here() + 1;
+    }
+    [[nodiscard]] std::uint32_t& mark_of(line_range unit) const noexcept {
+        return m_world.mark_of(unit.first);
     }
 
     // --- release
@@ -281,9 +312,10 @@ private:
         m_world.publish();
     }
     void look_at_grace() noexcept {
-        m_over = m_world.grace().last_ended();
-        m_next_over = m_world.grace().next();
         m_watches = false;
+        m_is_alone = m_world.grace().none_is_held();
+        m_over = m_is_alone ? k_all_periods : m_world.grace().last_ended();
+        m_next_over = m_world.grace().next();
     }
     // Whoever stores by a check yet to come asks.
     void begin_watch(line_range unit) noexcept {
@@ -293,7 +325,7 @@ private:
     // Written by the home, which has to be told of the next store.
     void notice_home(line_range unit) noexcept {
         notice(unit);
-        m_world.mark_of(unit.first) = k_no_reader;
+        mark_of(unit) = k_no_reader;
         if (m_is_alone) return m_world.set_states(unit, k_readable);
         if (m_world.state_of(unit.first) == k_watched) return;
         begin_watch(unit);
@@ -314,7 +346,7 @@ private:
     void notice_owned() noexcept {
         for (std::size_t k = 0; k < m_owned.size(); ++k)
             each_unit_of(m_owned[k], [this](line_range unit) noexcept {
-                if (m_world.mark_of(unit.first) == k_has_readers) notice_home(unit);
+                if (mark_of(unit) == k_has_readers) notice_home(unit);
             });
         m_owned.clear();
     }
@@ -341,7 +373,7 @@ private:
         if (m_world.state_of(unit.first) != k_readable)
             notice_home(unit);
         else
-            m_world.mark_of(unit.first) = k_has_readers;
+            mark_of(unit) = k_has_readers;
     }
     void write_back() noexcept {
         std::size_t kept = 0;
@@ -387,14 +419,16 @@ private:
         if (home == 0 || home == m_world.here() + 1) return; // nobody has written it, or the master
         std::uint8_t const state = m_world.state_of(unit.first);
         if (state == k_readable) m_world.set_states(unit, k_absent);
+        if (state == k_on_its_way) mark_of(unit) = k_is_outdated;
         if (state != k_writable && state != k_watched) return;
         note_copy(home - 1, unit); // the home may have forgotten its readers
-        m_world.take_over(home - 1, unit, m_world.mark_of(unit.first));
+        m_world.take_over(home - 1, unit, mark_of(unit));
     }
 
     World& m_world;
     bool m_refreshes;
-    bool m_is_alone;                           // one thread of this host uses the memory
+    bool m_has_threads;
+    bool m_is_alone; // one thread of this host uses the memory, or did at the last release
     std::vector<std::uint64_t> m_notices_seen; // by writer
     std::vector<std::uint64_t> m_fetches_seen; // by reader
     list<line_range> m_owned;     // units of this home that were written since the last release

@@ -5,6 +5,7 @@
 #include "messenger/calls.hpp"
 #include "messenger/image.hpp"
 #include "os/machine.hpp"
+#include "sched/worker.hpp"
 
 #include <cstring>
 #include <memory>
@@ -14,9 +15,16 @@ namespace tulle::messenger {
 
 namespace {
 
-constexpr int k_polls_before_yield = 200;
+constexpr unsigned k_polls_before_yield = 200;
 
 } // namespace
+
+bool may_let_others_run() noexcept {
+    sched::worker const* const w = sched::this_worker();
+    // relaxed: its own
+    return w != nullptr && !w->is_guest() && !w->is_idle.load(std::memory_order_relaxed) &&
+           !endpoint::delivers();
+}
 
 // --- asking --------------------------------------------------------------------------------------
 
@@ -28,7 +36,8 @@ active_calls::one::one() noexcept
           lost.all->end(lost);
       }) {}
 
-active_calls::active_calls(endpoint& from) noexcept : m_from(from) {
+active_calls::active_calls(endpoint& from, waits_by how) noexcept
+    : m_from(from), m_is_suspended(how == waits_by::letting_others_run && may_let_others_run()) {
     for (one& each : m_calls) each.all = this;
 }
 
@@ -37,7 +46,8 @@ std::size_t active_calls::most_bytes() const noexcept { return m_from.most_bytes
 // What is done for it happens before wait() returns. It is gone when the last one has ended.
 void active_calls::end(one& answered) noexcept {
     answered.is_open.store(false, std::memory_order_release); // pairs with find_free
-    m_open.fetch_sub(1, std::memory_order_release);           // pairs with wait
+    if (m_is_suspended) return m_answers.notify();
+    m_open.fetch_sub(1, std::memory_order_release); // pairs with wait
 }
 
 active_calls::one* active_calls::find_free() noexcept {
@@ -46,8 +56,14 @@ active_calls::one* active_calls::find_free() noexcept {
     return nullptr;
 }
 
+void active_calls::pause(unsigned turn) noexcept {
+    static_cast<void>(m_from.poll_between());
+    os::machine::pause();
+    if (turn > k_polls_before_yield) os::machine::yield_processor();
+}
+
 template <class Done> void active_calls::poll_until(Done done) noexcept {
-    for (int polls = 0; !done(); ++polls) {
+    for (unsigned polls = 0; !done(); ++polls) {
         if (m_from.poll_between()) polls = 0;
         os::machine::pause();
         if (polls > k_polls_before_yield) os::machine::yield_processor();
@@ -60,7 +76,10 @@ void active_calls::ask(rank to, detail::active_function f, std::span<std::byte c
     poll_until([&] { return (free = find_free()) != nullptr; });
     free->answer = answer;
     free->is_open.store(true, std::memory_order_relaxed); // relaxed, both: sending orders
-    m_open.fetch_add(1, std::memory_order_relaxed);
+    if (m_is_suspended)
+        m_answers.add_signalers(1);
+    else
+        m_open.fetch_add(1, std::memory_order_relaxed);
     packet head;
     head.handler = name_of(reinterpret_cast<void const*>(f));
     head.a = reinterpret_cast<std::uintptr_t>(free);
@@ -69,6 +88,7 @@ void active_calls::ask(rank to, detail::active_function f, std::span<std::byte c
 }
 
 bool active_calls::wait() noexcept {
+    if (m_is_suspended) m_answers.wait();
     // acquire: pairs with end
     poll_until([this] { return m_open.load(std::memory_order_acquire) == 0; });
     return !m_has_died.load(std::memory_order_relaxed); // relaxed: before the above

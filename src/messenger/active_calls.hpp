@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // Active messages that one thread sends, some at a time, and whose answers it waits for
 // (<tulle/detail/active_message.hpp>). It polls meanwhile, and does not let other threads run, so
-// that it may stand anywhere in a program.
+// that it may stand anywhere in a program; or it is suspended, if it chooses so and can be.
 #pragma once
 
 #include "messenger/awaited.hpp"
 #include "messenger/message.hpp"
 
 #include <tulle/detail/active_message.hpp>
+#include <tulle/signal.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace tulle::messenger {
 
 class endpoint;
 
+enum class waits_by : std::uint8_t { polling, letting_others_run };
+
+// The caller is a thread on a worker, and nothing that the worker does itself, as to handle
+// messages.
+[[nodiscard]] bool may_let_others_run() noexcept;
+
 class active_calls {
 public:
-    explicit active_calls(endpoint& from) noexcept;
+    explicit active_calls(endpoint& from, waits_by how = waits_by::polling) noexcept;
     active_calls(active_calls const&) = delete;
     active_calls& operator=(active_calls const&) = delete;
     ~active_calls() { static_cast<void>(wait()); }
@@ -31,6 +39,8 @@ public:
              std::span<std::byte> answer) noexcept;
     // Until all are answered. False: a place that was asked has died.
     [[nodiscard]] bool wait() noexcept;
+    // The caller waits for something else: polls, and after some turns lets other processes run.
+    void pause(unsigned turn) noexcept;
     // Of a request or an answer, to any place.
     [[nodiscard]] std::size_t most_bytes() const noexcept;
 
@@ -53,7 +63,9 @@ private:
 
     endpoint& m_from;
     std::array<one, k_most> m_calls;
+    bool m_is_suspended; // rather than to poll, if it can be
     std::atomic<std::uint32_t> m_open{0};
+    signal m_answers; // to come, if it is suspended; then m_open stays 0
     std::atomic<bool> m_has_died{false};
 };
 

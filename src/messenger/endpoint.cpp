@@ -42,6 +42,8 @@ void set_endpoint_of_process(endpoint* e) noexcept {
     s_endpoint.store(e, std::memory_order_release);
 }
 
+bool endpoint::delivers() noexcept { return s_delivers; }
+
 endpoint::endpoint(std::unique_ptr<net::transport> over, rank memory_places)
     : m_transport(std::move(over)),
       m_here(m_transport->here()),

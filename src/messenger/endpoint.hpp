@@ -215,6 +215,9 @@ public:
         endpoint& m_used;
     };
 
+    // The calling OS thread gives a message to its handler at this moment.
+    [[nodiscard]] static bool delivers() noexcept;
+
     // --- progress --------------------------------------------------------------------------------
     // A thread that has seen others come to the barriers before this one waits for a message now.
     void expect_by_messages(std::uint64_t barrier) noexcept;

@@ -43,6 +43,15 @@ class Programs(unittest.TestCase):
     def build(self, name, *words, compiler=(TULLE, "cc"), more=()):
         return parmacs_programs.build(TULLE, [*compiler, *words], PROGRAMS[name], self.work / name, more)
 
+    def build_c(self, name, *words, output=None, compiler=(TULLE, "cc")):
+        library = TULLE.parent.parent / "lib"
+        include = [f"-I{SOURCES / folder}" for folder in ("include", "tests/support")]
+        program = self.work / (output or name)
+        done = run([*compiler, *words, *include, SOURCES / f"tests/compiler/{name}.c", "-o", program,
+                    f"-L{library}", "-ltulle", f"-Wl,-rpath,{library}"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return program
+
 
 class Private(Programs):
     def passes(self, program, places, **variables):
@@ -111,37 +120,29 @@ class Private(Programs):
         self.assertEqual(run([program, 2]).returncode, 0)  # without copies
 
 
-class SeveralWorkers(Programs):
-    def build_c(self, name, *words):
-        library = TULLE.parent.parent / "lib"
-        include = [f"-I{SOURCES / folder}" for folder in ("include", "tests/support")]
-        program = self.work / name
-        done = run([TULLE, "cc", *words, *include, SOURCES / "tests/compiler/workers.c", "-o", program,
-                    f"-L{library}", "-ltulle", f"-Wl,-rpath,{library}"])
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return program
+def chosen_seed():
+    seed = int(os.environ.get("TULLE_TEST_SEED") or time.time_ns() % 10**9)
+    print(f"workers: TULLE_TEST_SEED={seed}", flush=True)
+    return seed
 
+
+class SeveralWorkers(Programs):
     def run_on(self, program, places, *words, **variables):
         return run([TULLE, "run", "-n", places, "--", program, *words], TULLE_COHERENT=variables.pop("TULLE_COHERENT", "private"), **variables)
 
     def test_threads_of_a_place_see_one_memory(self):
-        seed = int(os.environ.get("TULLE_TEST_SEED") or time.time_ns() % 10**9)
-        print(f"workers: TULLE_TEST_SEED={seed}", flush=True)
+        seed = chosen_seed()
         for name, words in (("O0", ["-O0"]), ("O2", ["-O2"]), ("refresh", ["-O2", "--scheme=refresh"])):
-            program = self.build_c(name, *words)
+            program = self.build_c("workers", *words, output=name)
             for places, threads, unit in ((2, 2, "64"), (2, 3, "1024"), (3, 2, "4096")):
                 with self.subTest(name, places=places, threads=threads, unit=unit, seed=seed):
-                    done = self.run_on(program, places, threads, 15, seed, TULLE_WORKERS=str(threads), TULLE_COHERENT_UNIT=unit)
+                    done = self.run_on(program, places, threads, 15, seed, threads, TULLE_WORKERS=str(threads), TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_by_the_directory_and_by_pages_a_place_has_one_worker(self):
-        program = self.build_c("directory", "-O1", "--scheme=directory")
+        program = self.build_c("workers", "-O1", "--scheme=directory", output="directory")
         self.assertEqual(self.run_on(program, 2, 2, 1, 1, TULLE_WORKERS="2").returncode, errno.EBUSY)
-        program = self.work / "plain"
-        library = TULLE.parent.parent / "lib"
-        include = [f"-I{SOURCES / folder}" for folder in ("include", "tests/support")]
-        done = run(["cc", *include, SOURCES / "tests/compiler/workers.c", "-o", program, f"-L{library}", "-ltulle", f"-Wl,-rpath,{library}"])
-        self.assertEqual(done.returncode, 0, done.stderr)
+        program = self.build_c("workers", output="plain", compiler=("cc",))
         self.assertEqual(self.run_on(program, 2, 2, 1, 1, TULLE_WORKERS="2", TULLE_COHERENT="pages").returncode, errno.EBUSY)
 
 
@@ -157,9 +158,32 @@ class OverHosts(Programs):
             raise unittest.SkipTest("there is no MPI")
         cls.flavours = [path.stem.rsplit("-", 1)[1] for path in plugins]
 
-    def on_two(self, program, places, flavour=None, hosts="a,b", processes=None, **variables):
+    def on_two(self, program, places, flavour=None, hosts="a,b", processes=None, arguments=(), **variables):
         words = ["--hosts", hosts, "--mpi", flavour or self.flavours[0], "-n", places]
-        return run([TWO_HOSTS, TULLE, "run", *words, "--", program, processes or places], **variables)
+        return run([TWO_HOSTS, TULLE, "run", *words, "--", program, *(arguments or [processes or places])], **variables)
+
+    def test_threads_of_a_place_see_one_memory(self):
+        """Also those of one worker: while one waits for the other host the others run."""
+        seed = chosen_seed()
+        for name, words in (("O0", ["-O0"]), ("O2", ["-O2"]), ("refresh", ["-O2", "--scheme=refresh"])):
+            program = self.build_c("workers", *words, output=name)
+            for places, threads, workers, unit in ((2, 2, 2, "64"), (3, 2, 1, "256"), (2, 3, 1, "1024")):
+                with self.subTest(name, places=places, threads=threads, workers=workers, unit=unit, seed=seed):
+                    done = self.on_two(program, places, arguments=[threads, 2, seed, workers],
+                                       TULLE_WORKERS=str(workers), TULLE_COHERENT_UNIT=unit)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_others_run_while_a_thread_waits_for_another_host(self):
+        program = self.build_c("misses", "-O2")
+        for flavour in self.flavours:
+            with self.subTest(flavour):
+                done = self.on_two(program, 2, flavour, TULLE_WORKERS="1")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_by_pages_a_place_has_one_worker(self):
+        program = self.build_c("workers", output="plain", compiler=("cc",))
+        done = self.on_two(program, 2, arguments=[2, 1, 1], TULLE_WORKERS="2", TULLE_COHERENT="pages")
+        self.assertEqual(done.returncode, errno.EBUSY, done.stderr)
 
     def test_programs_see_one_memory(self):
         for name in ("coherent", "objects"):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random programs without data races, on places with several workers: threads of a place have one
- * copy of coherent memory, and run at the same time. Each byte is what it would be in one memory.
- * Arguments: the threads of a place, the number of programs, the first seed. */
+/* Random programs without data races, on places with several threads, which have one copy of
+ * coherent memory, and run at the same time or by turns. Each byte is what it would be in one
+ * memory. Arguments: the threads of a place, the number of programs, the first seed, the workers of
+ * a place. */
 #include "check.h"
 
 #include <stdatomic.h>
@@ -168,7 +169,7 @@ static void run_program(int me, int number) {
 struct start {
     struct shared* memory;
     uint64_t seed;
-    int threads, programs;
+    int threads, programs, workers;
 };
 
 static void work(void const* argument, size_t size) {
@@ -179,7 +180,7 @@ static void work(void const* argument, size_t size) {
     T = start->threads;
     programs = start->programs;
     seed = start->seed;
-    CHECK(tulle_worker_count() > 1);
+    CHECK(tulle_worker_count() == start->workers);
     tulle_coherent_acquire();
     for (int k = 0; k < programs; ++k) run_program(tulle_here(), k);
 }
@@ -190,11 +191,12 @@ static void body(tulle_activities_t* all, void* start) {
 }
 
 int main(int argc, char** argv) {
-    struct start start = {NULL, 1, 2, 10};
+    struct start start = {NULL, 1, 2, 10, 2};
     void* memory = NULL;
     if (argc > 1) start.threads = atoi(argv[1]);
     if (argc > 2) start.programs = atoi(argv[2]);
     if (argc > 3) start.seed = strtoull(argv[3], NULL, 10);
+    if (argc > 4) start.workers = atoi(argv[4]);
     CHECK(start.threads >= 1 && start.threads * tulle_place_count() <= MOST);
     int const error = tulle_coherent_begin();
     if (error != 0) return -error;

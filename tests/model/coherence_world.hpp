@@ -3,7 +3,8 @@
 // The memory of coherence tests on the simulated machine: three hosts, two units of two bytes, and
 // what programs on hosts do, who have one thread or two. Either all hosts are on one machine, or
 // the last one is on another: what is asked of it, and what it asks, is done at once here, as
-// whoever asks waits for the answer.
+// whoever asks waits for the answer. Differences are sent when all have been found, as they are
+// between machines. Of hosts with several threads the others go on while one waits for a unit.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -43,7 +44,13 @@ enum class flaw {
     // Of hosts with several threads.
     rights_end_at_once,
     twins_stay_as_they_were,
-    watched_units_are_dropped
+    watched_units_are_dropped,
+    // Of those whose threads wait for another machine.
+    what_comes_is_current,
+    who_waits_holds_no_check,
+    who_goes_on_holds_no_older_check,
+    others_go_on_during_a_release,
+    others_go_on_during_an_acquire
 };
 
 struct variant {
@@ -78,6 +85,7 @@ template <std::size_t Length> struct shared_memory {
     std::array<log, k_hosts*(k_hosts - 1)> fetches; // by reader and home
     std::array<std::array<unit_bytes, k_units>, k_hosts> copies;
     std::unique_ptr<log> nowhere; // which nobody reads
+    base::basic_spin_lock<machine> serving;
 };
 
 // Where the threads of a host are.
@@ -94,6 +102,7 @@ public:
     void leave(std::size_t thread) { m_passed.at(thread).store(0, std::memory_order_release); }
 
     // What grace_periods asks for.
+    [[nodiscard]] static bool is_only_one() { return false; }
     [[nodiscard]] static std::size_t most() { return k_threads; }
     [[nodiscard]] static std::size_t count() { return k_threads; }
     [[nodiscard]] std::size_t caller() const { return m_caller; }
@@ -120,6 +129,7 @@ public:
           m_here(here),
           m_chosen(chosen),
           m_machine(chosen.machine_of(here)),
+          m_lock(chosen.has_threads ? std::make_unique<base::basic_spin_lock<machine>>() : nullptr),
           m_points(chosen.has_threads ? std::make_unique<points>() : nullptr),
           m_grace(takes_time(chosen) ? m_points.get() : nullptr) {
         set_states({0, k_units}, dsm::k_readable);
@@ -152,6 +162,9 @@ public:
         m_told.push_back(lines);
     }
     void publish() {
+        if (m_chosen.wrong == flaw::others_go_on_during_a_release) let_others_go_on();
+        for (difference const& d : m_found) set(of(d.home, d.unit, d.byte), d.value);
+        m_found.clear();
         notices_of(m_here).publish();
         if (m_chosen.has_two_machines) tell_other_machine();
         m_told.clear();
@@ -171,10 +184,15 @@ public:
         for (line_number k = lines.first; k < lines.end(); ++k)
             m_states.at(k).store(state, std::memory_order_release);
     }
-    // Null: there is one.
+    // Null, both: there is one.
     points* threads() { return m_points.get(); }
+    base::basic_spin_lock<machine>* lock() { return m_lock.get(); }
     dsm::grace_periods<machine, points>& grace() { return m_grace; }
-    std::uint32_t& mark_of(line_number line) { return m_marks.at(line); }
+    std::uint32_t& mark_of(line_number line) {
+        bool const is_lost =
+            m_chosen.wrong == flaw::what_comes_is_current && state_of(line) == dsm::k_on_its_way;
+        return is_lost ? m_lost_mark = 0 : m_marks.at(line);
+    }
     template <class F> void each_unit(F f) {
         for (line_number k = 0; k < k_units; ++k) f(line_range{k, 1});
     }
@@ -184,6 +202,15 @@ public:
         note_far(home, lines);
         for (line_number k = lines.first; k < lines.end(); ++k)
             for (std::size_t b = 0; b < k_bytes; ++b) set(own(k, b), get(of(home, k, b)));
+    }
+    [[nodiscard]] bool takes_long(host_number home) const {
+        return m_lock != nullptr && notes_fetches(home);
+    }
+    void fetch_meanwhile(host_number home, line_range lines) {
+        let_others_go_on([&] { fetch(home, lines); });
+    }
+    void let_others_go_on() {
+        let_others_go_on([] { machine::pause(); });
     }
     static void expect_write_back(host_number /*home*/, line_range /*unit*/, std::size_t /*twin*/) {
     }
@@ -197,7 +224,10 @@ public:
         for (std::size_t b = 0; b < k_bytes; ++b) {
             std::uint8_t const now = get(own(unit.first, b));
             if (now == m_twins.at(twin).at(b)) continue;
-            set(of(home, unit.first, b), now);
+            if (notes_fetches(home))
+                m_found.push_back({home, unit.first, b, now});
+            else
+                set(of(home, unit.first, b), now);
             if (goes_on) m_twins.at(twin).at(b) = now;
             any = true;
         }
@@ -205,6 +235,7 @@ public:
     }
     void take_over(host_number home, line_range unit, std::size_t twin) {
         if (m_chosen.wrong == flaw::nothing_is_taken_over) return;
+        if (m_chosen.wrong == flaw::others_go_on_during_an_acquire) let_others_go_on();
         note_far(home, unit);
         for (std::size_t b = 0; b < k_bytes; ++b) {
             std::uint8_t const now = get(of(home, unit.first, b));
@@ -217,12 +248,41 @@ public:
     byte& own(line_number unit, std::size_t b) { return of(m_here, unit, b); }
 
 private:
+    struct difference {
+        host_number home;
+        line_number unit;
+        std::size_t byte;
+        std::uint8_t value;
+    };
+
+    // Meanwhile, and when the thread goes on, what is below it comes to points.
+    template <class F> void let_others_go_on(F meanwhile) {
+        std::size_t const thread = m_points->caller();
+        std::uint64_t const wait = begin_wait();
+        m_lock->unlock();
+        m_points->pass(thread);
+        meanwhile();
+        m_points->pass(thread);
+        m_lock->lock();
+        m_points->is_called_by(thread);
+        end_wait(wait);
+    }
+    std::uint64_t begin_wait() {
+        return m_chosen.wrong == flaw::who_waits_holds_no_check ? 0 : m_grace.begin_wait();
+    }
+    void end_wait(std::uint64_t began) {
+        if (m_chosen.wrong == flaw::who_waits_holds_no_check) return;
+        if (m_chosen.wrong == flaw::who_goes_on_holds_no_older_check)
+            m_points->is_called_by(points::k_threads); // whom nobody asks about
+        m_grace.end_wait(began);
+    }
     [[nodiscard]] static bool takes_time(variant const& chosen) {
         return chosen.has_threads && chosen.wrong != flaw::rights_end_at_once;
     }
-    // What a home on another machine does when it is asked.
+    // What a home on another machine does when it is asked, for one after the other.
     void note_far(host_number home, line_range lines) {
         if (!notes_fetches(home) || m_chosen.wrong == flaw::homes_do_not_note_fetches) return;
+        std::lock_guard const alone(m_all.serving);
         fetches_of(m_here, home).append(lines);
         fetches_of(m_here, home).publish();
         machine::fence_seq_cst();
@@ -247,11 +307,14 @@ private:
     host_number m_here;
     variant m_chosen;
     std::size_t m_machine;
-    std::vector<line_range> m_told; // not published yet
+    std::vector<line_range> m_told;  // not published yet
+    std::vector<difference> m_found; // in units of homes on the other machine, not there yet
+    std::unique_ptr<base::basic_spin_lock<machine>> m_lock;
     std::unique_ptr<points> m_points;
     dsm::grace_periods<machine, points> m_grace;
     std::array<byte, k_units> m_states;
     std::array<std::uint32_t, k_units> m_marks{};
+    std::uint32_t m_lost_mark = 0;
     std::array<std::array<std::uint8_t, k_bytes>, k_units> m_twins{};
     mutable bool m_takes_over = false;
 };
@@ -261,13 +324,10 @@ template <std::size_t Length> struct host {
     host(shared_memory<Length>& all, host_number here, variant chosen)
         : memory(all, here, chosen),
           protocol(memory, chosen.outdated),
-          checks_loads(chosen.checks_loads()) {
-        if (chosen.has_threads) lock = std::make_unique<base::basic_spin_lock<machine>>();
-    }
+          checks_loads(chosen.checks_loads()) {}
 
     world<Length> memory;
     dsm::protocol<world<Length>> protocol;
-    std::unique_ptr<base::basic_spin_lock<machine>> lock; // null: there is one thread
     bool checks_loads;
 };
 
@@ -348,11 +408,11 @@ private:
         return (m_host.memory.found_state(unit) & bits) != 0;
     }
     void pass() {
-        if (m_host.lock != nullptr) m_host.memory.threads()->pass(m_thread);
+        if (m_host.memory.lock() != nullptr) m_host.memory.threads()->pass(m_thread);
     }
     template <class F> void alone(F f) {
-        if (m_host.lock == nullptr) return f();
-        std::lock_guard const held(*m_host.lock);
+        if (m_host.memory.lock() == nullptr) return f();
+        std::lock_guard const held(*m_host.memory.lock());
         m_host.memory.threads()->is_called_by(m_thread);
         f();
     }

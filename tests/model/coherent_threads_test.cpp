@@ -243,6 +243,140 @@ model::test_body store_last(bool rests) {
     };
 }
 
+// A thread waits for a unit from another machine, while another one of its host hears that the unit
+// has been written, and then looks at it. `stores`: the one that waits then stores into it.
+model::test_body hear_meanwhile(bool stores, variant chosen) {
+    return [=](model::test& t) {
+        auto& all = t.make<hosts<k_length>>(chosen);
+        all.at(2).store(0, 0, 1);
+        all.at(2).store(0, 1, 5);
+        all.at(2).release();
+        all.at(0).acquire();
+        t.thread([&all, stores] {
+            auto& h = all.at(0, 0);
+            h.begin();
+            model::check(h.load(0, 1) == 5, "what it has asked for");
+            if (stores) h.store(0, 1, 6);
+            h.end();
+            if (stores) h.release();
+        });
+        t.thread([&all] {
+            auto& h = all.at(0, 1);
+            h.begin();
+            h.await(all.flags[0], 1);
+            model::check(h.load(0, 0) == 2, "what it has heard of");
+            h.end();
+        });
+        t.thread([&all] {
+            auto& h = all.at(2);
+            h.begin();
+            h.store(0, 0, 2);
+            h.raise(all.flags[0]);
+            h.end();
+        });
+        t.at_end([&all, stores] {
+            for (host_number const to : {2U, 1U, 0U}) {
+                auto& h = all.at(to);
+                h.acquire();
+                model::check(h.load(0, 0) == 2 && h.load(0, 1) == (stores ? 6 : 5),
+                             "both are there");
+            }
+        });
+    };
+}
+
+// A thread may store into a unit, and waits for others from another machine before it does, while
+// another one of its host releases, again and again. `away`: another host has that unit.
+model::test_body wait_between(bool away, variant chosen) {
+    return [=](model::test& t) {
+        auto& all = t.make<hosts<k_length>>(chosen);
+        all.at(2).store(1, 0, 1);
+        if (away) all.at(1).store(0, 1, 9);
+        for (host_number const from : {1U, 2U}) all.at(from).release();
+        all.at(0).acquire();
+        for (unsigned k = 0; k < 2; ++k) all.at(0, k).begin();
+        all.at(0, 0).may_store(0);
+        t.thread([&all] {
+            auto& h = all.at(0, 0);
+            h.may_load(1);
+            h.put(0, 0, 1);
+            h.end();
+            h.raise(all.flags[0]);
+        });
+        t.thread([&all] {
+            auto& h = all.at(0, 1);
+            for (int k = 0; k < 3; ++k) h.release();
+            h.end();
+        });
+        t.thread([&all, away] {
+            auto& h = all.at(1);
+            h.begin();
+            h.acquire();
+            model::check(h.load(0, 1) == (away ? 9 : 0), "it has a copy");
+            h.await(all.flags[0], 1);
+            model::check(h.load(0, 0) == 1, "it has come");
+            h.end();
+        });
+    };
+}
+
+// Both threads of a host release at the same time what one of them has stored, or both hear of what
+// another machine has stored beside it.
+model::test_body release_both(variant chosen) {
+    return [=](model::test& t) {
+        auto& all = t.make<hosts<k_length>>(chosen);
+        all.at(2).store(0, 1, 1);
+        all.at(2).release();
+        all.at(0).acquire();
+        t.thread([&all] {
+            auto& h = all.at(0, 0);
+            h.begin();
+            h.store(0, 0, 1);
+            h.raise_here(all.flags[0]);
+            h.release();
+            h.end();
+        });
+        t.thread([&all] {
+            auto& h = all.at(0, 1);
+            h.begin();
+            h.await_here(all.flags[0], 1);
+            h.raise(all.flags[1]);
+            h.end();
+        });
+        t.thread([&all] {
+            auto& h = all.at(2);
+            h.begin();
+            h.await(all.flags[1], 1);
+            model::check(h.load(0, 0) == 1, "it has come");
+            h.end();
+        });
+    };
+}
+model::test_body hear_both(variant chosen) {
+    return [=](model::test& t) {
+        auto& all = t.make<hosts<k_length>>(chosen);
+        all.at(2).store(0, 1, 1);
+        all.at(2).release();
+        all.at(0).acquire();
+        for (unsigned k = 0; k < 2; ++k)
+            t.thread([&all, k] {
+                auto& h = all.at(0, k);
+                h.begin();
+                if (k == 0) h.store(0, 0, 3);
+                h.await(all.flags[0], 1);
+                model::check(h.load(0, 1) == 2, "what it has heard of");
+                h.end();
+            });
+        t.thread([&all] {
+            auto& h = all.at(2);
+            h.begin();
+            h.store(0, 1, 2);
+            h.raise(all.flags[0]);
+            h.end();
+        });
+    };
+}
+
 model::options random(std::size_t executions) { return model::random(executions); }
 
 void expect_right(std::string const& name, std::size_t executions, model::test_body const& body) {
@@ -280,6 +414,16 @@ TEST(coherent_threads, of_two_machines) {
     expect_right("coherent_threads_far_hold_on", 5000, hold_on<k_length>(true, far));
 }
 
+TEST(coherent_threads, go_on_while_one_waits_for_another_machine) {
+    variant const far = with_threads(flaw::none, true);
+    expect_right("coherent_threads_hear", 20000, hear_meanwhile(false, far));
+    expect_right("coherent_threads_hear_and_store", 20000, hear_meanwhile(true, far));
+    expect_right("coherent_threads_wait_at_home", 20000, wait_between(false, far));
+    expect_right("coherent_threads_wait_away", 20000, wait_between(true, far));
+    expect_right("coherent_threads_release_both", 10000, release_both(far));
+    expect_right("coherent_threads_hear_both", 10000, hear_both(far));
+}
+
 TEST(coherent_threads, with_copies_that_are_refreshed) {
     variant const refreshed = with_threads(flaw::none, false, dsm::outdated_copies::are_refreshed);
     expect_right("coherent_threads_refreshed_count", 5000, count<k_length>(2, refreshed));
@@ -303,6 +447,22 @@ TEST(coherent_threads, of_flawed_protocols_are_found_to_see_other_values) {
                  hold_on<k_length>(true, with_threads(flaw::twins_stay_as_they_were)));
     expect_found("coherent_threads_dropped",
                  hold_on<k_length>(true, with_threads(flaw::watched_units_are_dropped)));
+}
+
+TEST(coherent_threads, that_go_on_by_flawed_rules_are_found_to_see_other_values) {
+    auto const far = [](flaw wrong) { return with_threads(wrong, true); };
+    expect_found("coherent_threads_current",
+                 hear_meanwhile(false, far(flaw::what_comes_is_current)));
+    for (bool const away : {false, true}) {
+        expect_found(away ? "coherent_threads_no_check_away" : "coherent_threads_no_check",
+                     wait_between(away, far(flaw::who_waits_holds_no_check)));
+        expect_found(away ? "coherent_threads_no_older_away" : "coherent_threads_no_older",
+                     wait_between(away, far(flaw::who_goes_on_holds_no_older_check)));
+    }
+    expect_found("coherent_threads_release_in_parts",
+                 release_both(far(flaw::others_go_on_during_a_release)));
+    expect_found("coherent_threads_acquire_in_parts",
+                 hear_both(far(flaw::others_go_on_during_an_acquire)));
 }
 
 TEST(coherent_threads, every_order_is_needed) {

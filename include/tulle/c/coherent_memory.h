@@ -13,9 +13,12 @@
  * A place that dies ends the program, as what it has stored is lost.
  *
  * A copy is that of all threads of its place. They synchronise with each other as they always do,
- * and what one of them releases or acquires it does for all. With `coherent` = private they may use
- * the copy at the same time, on several workers, where handlers of signals leave the memory alone;
- * otherwise a place has one worker, and one thread at a time uses it.
+ * and what one of them releases or acquires it does for all. They may use the copy at the same
+ * time, on several workers, where handlers of signals leave the memory alone; but by pages and with
+ * --scheme=directory a place has one worker, and one thread at a time uses it.
+ * A load or a store that has to wait for another host lets other threads of its place run, as waits
+ * do, and the thread may go on on another worker; one that holds a lock of the C library should not
+ * be the first to touch what another host has written.
  *
  * Contexts: threads of Tulle; those that begin, allocate and free may wait. Errors are negative
  * errno values. */
@@ -32,9 +35,9 @@ extern "C" {
 
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
  * memory (the option global_memory). Again: nothing. -EBUSY: a place has several workers, and
- * places are on several hosts, or `coherent` is pages, or the program was compiled with
- * --scheme=directory. -EINVAL: coherent_unit is no power of two. -ENOEXEC: the program was compiled
- * by `tulle cc` for races, or not at all, and the option `coherent` is not `pages`. -EXDEV,
+ * `coherent` is pages, or the program was compiled with --scheme=directory. -EINVAL: coherent_unit
+ * is no power of two. -ENOEXEC: the program was compiled by `tulle cc` for races, or not at all,
+ * and the option `coherent` is not `pages`. -EXDEV,
  * -EUSERS: it was compiled with --scheme=directory, and places are on several hosts, or more than
  * 63. -ENOMEM, -EEXIST, others: it cannot be mapped. */
 TULLE_API int tulle_coherent_begin(void);

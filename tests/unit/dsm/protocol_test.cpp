@@ -61,6 +61,7 @@ public:
     [[nodiscard]] std::size_t most() const noexcept override { return m_points.size(); }
     [[nodiscard]] std::size_t count() const noexcept override { return m_points.size(); }
     [[nodiscard]] std::size_t caller() const noexcept override { return s_number; }
+    [[nodiscard]] bool is_only_one() const noexcept override { return m_points.size() == 1; }
     [[nodiscard]] std::uint64_t point_of(std::size_t number) const noexcept override {
         return m_points[number].load(std::memory_order_relaxed);
     }
@@ -73,8 +74,8 @@ private:
 // Does what a host asks of others in that host's thread, not before it waits, in any order.
 template <class Cluster> class late_hosts final : public far_hosts {
 public:
-    late_hosts(Cluster& all, host_number here, std::size_t most)
-        : m_all(all), m_here(here), m_most(most), m_random(seed() + here) {}
+    late_hosts(Cluster& all, host_number here, std::size_t most, std::uint64_t first = 0)
+        : m_all(all), m_here(here), m_most(most), m_random(seed() + here + first) {}
 
     [[nodiscard]] std::size_t most_bytes() const noexcept override { return m_most; }
     void ask(host_number to, std::byte const* request, std::size_t bytes, std::byte* answer,
@@ -100,6 +101,20 @@ public:
             if (m_random.below(32) == 0) std::this_thread::sleep_for(brief(m_random));
         }
     }
+    // The OS thread could run others meanwhile, which is such a point.
+    void ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
+                    void* argument) noexcept override {
+        constexpr std::uint64_t k_apart = 1000;
+        late_hosts others(m_all, m_here, m_most, k_apart * ++m_times_beside);
+        m_all.threads(m_here).pass();
+        f(others, argument);
+        m_all.threads(m_here).pass();
+    }
+    void pause(unsigned /*turn*/) noexcept override { std::this_thread::yield(); }
+    void let_others_run() noexcept override {
+        m_all.threads(m_here).pass();
+        std::this_thread::yield();
+    }
 
 private:
     // Another thread of this host may look at bytes that stay the same.
@@ -120,6 +135,7 @@ private:
     std::size_t m_most;
     base::rng m_random;
     std::vector<asked> m_asked;
+    std::atomic<std::uint64_t> m_times_beside{0};
 };
 
 // The memory of a test, and where it lies in the files of machines.
@@ -361,6 +377,8 @@ INSTANTIATE_TEST_SUITE_P(
                       refreshed({4, 64, 20, 2, 512}), refreshed({3, 4096, 10, 3, 168}),
                       with_threads(2, {2, 64, 60}), with_threads(3, {2, 1024, 40}),
                       with_threads(2, {3, 256, 20, 2, 512}),
+                      with_threads(3, {2, 1024, 15, 2, 4096}),
+                      with_threads(2, refreshed({3, 64, 15, 2, 512})),
                       with_threads(2, refreshed({2, 256, 40}))),
     [](auto const& about) {
         shape const& s = about.param;

@@ -6,6 +6,8 @@
 #include "named_network.hpp"
 
 #include <tulle/place.hpp>
+#include <tulle/this_thread.hpp>
+#include <tulle/thread.hpp>
 
 #include <gtest/gtest.h>
 
@@ -48,8 +50,8 @@ words numbers(word first, std::size_t count) {
 class active_calls_over : started, public testing::TestWithParam<named_network> {
 protected:
     // So many requests to each other place, of up to `most` words.
-    void ask_all(std::size_t times, std::size_t most) {
-        active_calls calls(m_places.endpoint(0));
+    void ask_all(std::size_t times, std::size_t most, waits_by how = waits_by::polling) {
+        active_calls calls(m_places.endpoint(0), how);
         std::vector<words> asked, answers;
         for (std::size_t k = 0; k < times; ++k) {
             asked.push_back(numbers(1000 * k, 1 + k % most));
@@ -88,6 +90,45 @@ TEST_P(active_calls_over, while_all_workers_compute) {
     ask_all(20, 3); // by the other worker, which lets nobody else run meanwhile
     done = true;
     busy.join();
+}
+
+TEST_P(active_calls_over, by_several_threads_that_let_others_run) {
+    std::vector<thread<void>> threads;
+    for (int k = 0; k < 10; ++k)
+        threads.push_back(spawn([this] { ask_all(60, 5, waits_by::letting_others_run); }));
+    for (auto& each : threads) each.join();
+}
+
+struct one_worker {
+    one_worker() { initialize({.workers = 1}); }
+    one_worker(one_worker const&) = delete;
+    one_worker& operator=(one_worker const&) = delete;
+    ~one_worker() { finalize(); }
+};
+struct active_calls_of_one_worker : one_worker, testing::Test {
+    loopback_places places{2};
+};
+
+TEST_F(active_calls_of_one_worker, others_run_while_a_thread_waits) {
+    std::atomic<int> others{0};
+    std::atomic<bool> is_answered{false};
+    auto other = spawn([&] {
+        while (!is_answered) {
+            ++others;
+            this_thread::yield();
+        }
+    });
+    auto asking = spawn([&] {
+        int const before = others;
+        word answer = 0;
+        active_calls calls(places.endpoint(0), waits_by::letting_others_run);
+        calls.ask(1, &triple, {}, std::as_writable_bytes(std::span(&answer, 1)));
+        EXPECT_TRUE(calls.wait());
+        EXPECT_GT(others, before);
+        is_answered = true;
+    });
+    asking.join();
+    other.join();
 }
 
 INSTANTIATE_TEST_SUITE_P(networks, active_calls_over, unlike_networks(), network_name);

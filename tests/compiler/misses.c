@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two places on two hosts. Threads of one of them load what the other one has stored, and compute
+ * in between: what one waits for another one does not. */
+#include "check.h"
+
+#include <stdatomic.h>
+#include <tulle.h>
+
+enum { LINE = 64, UNIT = 4096, UNITS = 200 };
+
+struct shared {
+    struct {
+        long value;
+        char rest[UNIT - sizeof(long)];
+    } units[UNITS];
+};
+
+static struct shared* global;
+static atomic_long progress; /* of the thread that computes */
+static atomic_int ended;
+static long interrupted; /* loads during which it came on */
+
+/* With a check of its own, ahead of no loop. */
+__attribute__((noinline)) static long value_of(int k) { return global->units[k].value; }
+
+static void* load_all(void* nothing) {
+    for (int k = 0; k < UNITS; ++k) {
+        long const before = atomic_load(&progress);
+        CHECK(value_of(k) == k + 1);
+        interrupted += atomic_load(&progress) != before;
+    }
+    atomic_store(&ended, 1);
+    return nothing;
+}
+
+static void* compute(void* nothing) {
+    while (!atomic_load(&ended)) {
+        atomic_fetch_add(&progress, 1);
+        tulle_yield();
+    }
+    return nothing;
+}
+
+static void store_all(void const* memory, size_t size) {
+    (void)size;
+    global = *(struct shared* const*)memory;
+    tulle_coherent_acquire();
+    for (int k = 0; k < UNITS; ++k) global->units[k].value = k + 1;
+    tulle_coherent_release();
+}
+
+static void body(tulle_activities_t* all, void* memory) {
+    CHECK(tulle_async_at(all, 1, store_all, memory, sizeof(void*)) == 0);
+}
+
+int main(void) {
+    void* memory = NULL;
+    tulle_thread* threads[2];
+    CHECK(tulle_place_count() == 2);
+    CHECK(tulle_coherent_begin() == 0);
+    CHECK(tulle_coherent_malloc(&memory, sizeof(struct shared)) == 0);
+    tulle_coherent_share();
+    tulle_coherent_release();
+    CHECK(tulle_finish(body, &memory) == 0);
+    tulle_coherent_acquire();
+    global = memory;
+    CHECK(tulle_spawn(&threads[0], NULL, compute, NULL) == 0);
+    CHECK(tulle_spawn(&threads[1], NULL, load_all, NULL) == 0);
+    for (int k = 0; k < 2; ++k) CHECK(tulle_thread_join(threads[k], NULL) == 0);
+    CHECK(interrupted > UNITS / 2);
+    return 0;
+}
