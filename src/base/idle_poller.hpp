@@ -32,8 +32,8 @@ public:
     // knows of. True: it has made a thread ready.
     virtual bool take_work(bool is_idle) noexcept = 0;
     // A worker that goes to sleep calls set_wake_flags() before a heavy fence: a thread that makes
-    // work for take_work() wakes a sleeper from then on. After the fence it calls has_work(). False:
-    // there are no such flags; one that is made later is set from the start.
+    // work for take_work() wakes a sleeper from then on. After the fence it calls has_work().
+    // False: there are no such flags; one that is made later is set from the start.
     [[nodiscard]] virtual bool set_wake_flags() noexcept = 0;
     [[nodiscard]] virtual bool has_work() const noexcept = 0;
 
