@@ -53,6 +53,7 @@
 #include <vector>
 
 #include <tulle/coherent_abi.h>
+#include <tulle/detail/attributes.hpp>
 
 namespace tulle::dsm {
 
@@ -126,7 +127,7 @@ public:
     void make_loadable(line_number line) noexcept {
         line_range const unit = m_world.unit_of(line);
         std::uint8_t const state = m_world.state_of(line);
-        if (state == k_absent) return fetch(home_of(unit), unit);
+        if (TULLE_LIKELY(state == k_absent)) return fetch(home_of(unit), unit);
         if (state == k_on_its_way) make_usable(unit, access_kind::load);
     }
     // Makes all lines usable for the access, until the next acquire().
@@ -225,13 +226,14 @@ private:
         return run;
     }
     void fetch(host_number home, line_range run) noexcept {
-        if (m_world.takes_long(home) && !m_refreshes) return fetch_meanwhile(home, run);
+        if (TULLE_UNLIKELY(m_has_threads) && !m_refreshes && m_world.takes_long(home))
+            return fetch_meanwhile(home, run);
         m_world.expect_fetch(home, run);
         note_copy(home, run);
         m_world.fetch(home, run);
         m_world.set_states(run, k_readable);
     }
-    void fetch_meanwhile(host_number home, line_range run) noexcept {
+    TULLE_COLD void fetch_meanwhile(host_number home, line_range run) noexcept {
         m_world.set_states(run, k_on_its_way);
         each_unit_of(run, [this](line_range unit) noexcept { mark_of(unit) = k_is_current; });
         note_copy(home, run);
