@@ -14,8 +14,9 @@
  *
  * A copy is that of all threads of its place. They synchronise with each other as they always do,
  * and what one of them releases or acquires it does for all. They may use the copy at the same
- * time, on several workers, where handlers of signals leave the memory alone; but by pages and with
- * --scheme=directory a place has one worker, and one thread at a time uses it.
+ * time, on several workers; but by pages and with --scheme=directory a place has one worker, and
+ * one thread at a time uses it. Where there are several workers or hosts, handlers of signals leave
+ * the memory alone.
  * A load or a store that has to wait for another host lets other threads of its place run, as waits
  * do, and the thread may go on on another worker; one that holds a lock of the C library should not
  * be the first to touch what another host has written.
