@@ -21,8 +21,8 @@ def run(which, *options, places=2, program=PROGRAM):
 
 
 class Faults(unittest.TestCase):
-    def says(self, which, words, *options):
-        code, err = run(which, *options)
+    def says(self, which, words, *options, tries=1):
+        code, err = next((end for end in (run(which, *options) for _ in range(tries - 1)) if end[0] != 0), None) or run(which, *options)
         self.assertEqual(code, 139, err)
         self.assertIn("tulle: fault: place 1 ", err)
         self.assertRegex(err, words)
@@ -30,7 +30,8 @@ class Faults(unittest.TestCase):
     @unittest.skipUnless(RANDOM, "addresses are not random, so place 1 may have something there")
     def test_whose_address_it_is(self):
         for which, owner in (("stack", "the stack of its main thread"), ("heap", r"its heap"), ("large", "its heap, or the stack of a thread,")):
-            self.says(which, rf"place 1 has nothing that it may use at address 0x[0-9a-f]+; place 0 \(process \d+\) has {owner}")
+            # Each place has its memory where chance has it: once in a while both have something at the same address, and 0 is read.
+            self.says(which, rf"place 1 has nothing that it may use at address 0x[0-9a-f]+; place 0 \(process \d+\) has {owner}", tries=3)
 
     def test_heaps_lie_apart_where_variables_are_shared(self):
         for which in ("heap", "large"):
