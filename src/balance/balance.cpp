@@ -217,8 +217,8 @@ bool balance::take(bool is_idle) noexcept {
 // Sets the wake flags. A worker that goes to sleep calls this before its heavy fence: B1 of
 // deque/split_deque.hpp.
 bool balance::set_wake_flags() noexcept {
-    if (!m_has_steal_area.load(std::memory_order_acquire))
-        return false; // pairs with own_steal_area
+    // acquire pairs with own_steal_area
+    if (!m_has_steal_area.load(std::memory_order_acquire)) return false;
     std::uint32_t const used = m_steal_area.used();
     for (std::uint32_t k = 0; k < used; ++k) m_steal_area.deque(k).set_wake_flag();
     return used != 0;

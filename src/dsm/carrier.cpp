@@ -54,12 +54,12 @@ void carrier::ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
     set_errno(kept);
 }
 
-void carrier::pause(unsigned turn) noexcept { m_calls.pause(turn); }
+void carrier::pause(unsigned turn) noexcept { static_cast<void>(m_calls.pause(turn)); }
 
 void carrier::let_others_run() noexcept {
     int const kept = errno;
     if (!messenger::may_let_others_run())
-        m_calls.pause(k_turns_alone);
+        static_cast<void>(m_calls.pause(k_turns_alone));
     else if (!m_by.poll_between())
         this_thread::yield();
     set_errno(kept);

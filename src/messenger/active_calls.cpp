@@ -56,18 +56,16 @@ active_calls::one* active_calls::find_free() noexcept {
     return nullptr;
 }
 
-void active_calls::pause(unsigned turn) noexcept {
-    static_cast<void>(m_from.poll_between());
+bool active_calls::pause(unsigned turn) noexcept {
+    bool const any = m_from.poll_between();
     os::machine::pause();
-    if (turn > k_polls_before_yield) os::machine::yield_processor();
+    if (!any && turn > k_polls_before_yield) os::machine::yield_processor();
+    return any;
 }
 
 template <class Done> void active_calls::poll_until(Done done) noexcept {
-    for (unsigned polls = 0; !done(); ++polls) {
-        if (m_from.poll_between()) polls = 0;
-        os::machine::pause();
-        if (polls > k_polls_before_yield) os::machine::yield_processor();
-    }
+    for (unsigned turn = 0; !done(); ++turn)
+        if (pause(turn)) turn = 0;
 }
 
 void active_calls::ask(rank to, detail::active_function f, std::span<std::byte const> request,

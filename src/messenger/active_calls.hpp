@@ -40,7 +40,8 @@ public:
     // Until all are answered. False: a place that was asked has died.
     [[nodiscard]] bool wait() noexcept;
     // The caller waits for something else: polls, and after some turns lets other processes run.
-    void pause(unsigned turn) noexcept;
+    // True: messages have come.
+    bool pause(unsigned turn) noexcept;
     // Of a request or an answer, to any place.
     [[nodiscard]] std::size_t most_bytes() const noexcept;
 
