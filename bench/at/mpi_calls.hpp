@@ -4,6 +4,7 @@
 // could reach at best.
 #pragma once
 
+#include "../common/libraries/mpi.hpp"
 #include "at.hpp"
 
 #include <mpi.h>
@@ -78,7 +79,7 @@ inline int mpi_calls_main(int argc, char** argv, char const* name) {
         MPI_Send(nullptr, 0, MPI_BYTE, 1, k_end, MPI_COMM_WORLD);
         code = print_all("at", name, s, figures);
     }
-    MPI_Finalize();
+    end_mpi();
     return code;
 }
 

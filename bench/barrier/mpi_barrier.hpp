@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../common/harness.hpp"
+#include "../common/libraries/mpi.hpp"
 
 #include <mpi.h>
 
@@ -29,7 +30,7 @@ inline int mpi_barrier_main(int argc, char** argv, char const* name) {
         if (run >= 0) cost.add(1e9 * time / static_cast<double>(n), count == s.places);
     }
     int const code = rank == 0 ? print_all("barrier", name, s, {cost}) : 0;
-    MPI_Finalize();
+    end_mpi();
     return code;
 }
 

@@ -2,6 +2,7 @@
 // hpccg-places with an MPI alone, without threads.
 #pragma once
 
+#include "../common/libraries/mpi.hpp"
 #include "hpccg_places.hpp"
 
 #include "../common/libraries/serial.hpp"
@@ -74,7 +75,7 @@ int mpi_hpccg_main(int argc, char** argv, char const* name) {
     int everywhere = 0;
     MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     int const code = mpi_neighbours::rank() == 0 ? print_hpccg(s, name, mine, everywhere == 1) : 0;
-    MPI_Finalize();
+    end_mpi();
     return code;
 }
 

@@ -3,6 +3,7 @@
 // one. The other ranks serve.
 #pragma once
 
+#include "../common/libraries/mpi.hpp"
 #include "onesided_sizes.hpp"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ inline int mpi_window_main(int argc, char** argv, char const* name) {
                    : 0;
         serve_until_all_come();
     }
-    MPI_Finalize();
+    end_mpi();
     return code;
 }
 

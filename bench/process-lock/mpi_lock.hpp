@@ -2,6 +2,7 @@
 // process-lock with an MPI alone: the lock of a window, and the counter in it.
 #pragma once
 
+#include "../common/libraries/mpi.hpp"
 #include "../common/processes.hpp"
 
 #include <mpi.h>
@@ -73,7 +74,7 @@ inline int mpi_lock_main(int argc, char** argv, char const* name) {
     auto const figures = count_by_processes(s, s.n, mpi_counter{rank, window, count});
     int const code = rank == 0 ? print_all("process-lock", name, s, figures) : 0;
     MPI_Win_free(&window);
-    MPI_Finalize();
+    end_mpi();
     return code;
 }
 

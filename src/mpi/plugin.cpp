@@ -2,6 +2,7 @@
 // net::mpi_functions for the MPI that it is compiled with. Two-sided messages only: over the
 // networks and versions at hand, nothing else works everywhere and goes on while the receiver
 // computes. The MPI standard says what each call promises (MPI-3.1, https://www.mpi-forum.org).
+#include "mpi/end_without_finalize.hpp"
 #include "net/mpi_functions.hpp"
 
 #include <algorithm>
@@ -165,26 +166,6 @@ int start(mpi_world& found) noexcept {
     return MPI_SUCCESS;
 }
 
-#if defined(MPICH_VERSION)
-// MPI_Finalize of MPICH 4.0 over UCX hangs now and then when there are several hosts, in the
-// simplest program: a process that has closed all its connections waits for the others without
-// answering them. So there the launcher is told that this process ends well, in the words of its
-// protocol (PMI-1), and MPI ends with the process. False: the launcher speaks another protocol.
-bool end_without_mpi() noexcept {
-    constexpr std::string_view k_words = "cmd=finalize\n";
-    char const* const number = std::getenv("PMI_FD"); // NOLINT(concurrency-mt-unsafe)
-    if (!s_has_several_hosts || number == nullptr) return false;
-    int const launcher = std::atoi(number);
-    if (write(launcher, k_words.data(), k_words.size()) != static_cast<ssize_t>(k_words.size()))
-        return false;
-    for (char answer = 0; answer != '\n';)
-        if (read(launcher, &answer, 1) != 1) break;
-    return true;
-}
-#else
-bool end_without_mpi() noexcept { return false; }
-#endif
-
 int s_agreed = 1;
 
 // When all that live have come. False: some are dead, which all others are told then.
@@ -198,7 +179,8 @@ void finish() noexcept {
     if (!s_is_ours) return;
     // otherwise MPI_Finalize of Open MPI 5.0 hangs now and then: its launcher waits for the dead
     bool const all_live = meet_all();
-    if (all_live && !end_without_mpi()) static_cast<void>(MPI_Finalize());
+    if (all_live && !(s_has_several_hosts && end_without_finalize()))
+        static_cast<void>(MPI_Finalize());
     s_is_ours = false;
 }
 
