@@ -55,7 +55,8 @@ runnable* scheduler::take_ready_of(worker& thief, worker_remote& victim) noexcep
     if (&victim == &thief || !victim.ready.has_stealable() ||
         !thief.pace.is_due(os::monotonic_ns()))
         return nullptr;
-    runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)]);
+    runnable_list taken = victim.ready.steal(thief.seen[static_cast<std::size_t>(victim.index)],
+                                             thief.ready.size_hint());
     return keep_rest(thief, victim, taken);
 }
 

@@ -9,6 +9,7 @@
 #include "os/machine.hpp"
 #include "sched/fiber.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -92,15 +93,17 @@ public:
 
     // --- thieves ---------------------------------------------------------------------------------
     // Takes up to half, the oldest first, at most k_most_stolen; bound ones stay with the owner.
-    // `seen` is the thief's note of this victim's progress from the last visit, and is brought up
-    // to date.
-    [[nodiscard]] runnable_list steal(std::uint32_t& seen) noexcept {
+    // `own`: how many the thief has itself; it takes nothing from an owner that gets on and has
+    // less than twice as many, as the two would only change sides. `seen` is the thief's note of
+    // this victim's progress from the last visit, and is brought up to date.
+    [[nodiscard]] runnable_list steal(std::uint32_t& seen, std::uint32_t own) noexcept {
         runnable_list taken;
         std::uint32_t const count = m_stealable.load(std::memory_order_relaxed); // relaxed: a hint
         std::uint32_t const pops = m_pops.load(std::memory_order_relaxed);
         bool const stale = seen == pops;
         seen = pops;
-        if (count == 0 || (count == 1 && !stale) || !m_lock.stranger_try_lock()) return taken;
+        bool const is_worth_it = stale ? count != 0 : count >= std::max(2U, 2 * own);
+        if (!is_worth_it || !m_lock.stranger_try_lock()) return taken;
         take(taken);
         m_lock.stranger_unlock();
         return taken;

@@ -236,12 +236,12 @@ struct queued : house {
         std::uint32_t seen = 0;
         sched::runnable_list taken;
         auto const take = [&] {
-            taken = ready.steal(seen);
+            taken = ready.steal(seen, 0);
             return taken.first();
         };
         static_cast<void>(find(take, [this] { return ready.has_stealable(); }));
         run_all(taken);
-        taken = ready.steal(seen); // perhaps
+        taken = ready.steal(seen, 0); // perhaps
         run_all(taken);
     }
     static void body(model::test& t) {

@@ -68,7 +68,7 @@ TEST_P(ready_queue_test, pop_if_leaves_the_other_kind_in_place) {
 TEST_P(ready_queue_test, thief_takes_the_older_half) {
     item items[5];
     for (item& i : items) m_queue.push_back(i);
-    runnable_list taken = m_queue.steal(m_seen);
+    runnable_list taken = m_queue.steal(m_seen, 0);
     EXPECT_EQ(taken.pop_front(), &items[0]);
     EXPECT_EQ(taken.pop_front(), &items[1]);
     EXPECT_EQ(taken.pop_front(), &items[2]);
@@ -80,7 +80,7 @@ TEST_P(ready_queue_test, thief_takes_the_older_half) {
 TEST_P(ready_queue_test, thief_takes_a_limited_number) {
     std::vector<item> items(200);
     for (item& i : items) m_queue.push_back(i);
-    EXPECT_EQ(length(m_queue.steal(m_seen)), 32);
+    EXPECT_EQ(length(m_queue.steal(m_seen, 0)), 32);
     EXPECT_EQ(m_queue.size_hint(), 168U);
 }
 
@@ -89,9 +89,23 @@ TEST_P(ready_queue_test, single_thread_is_stolen_when_the_owner_makes_no_progres
     m_queue.push_back(a);
     static_cast<void>(m_queue.pop());
     m_queue.push_back(a);
-    EXPECT_TRUE(m_queue.steal(m_seen).empty()); // the owner has taken one since the last visit
-    EXPECT_EQ(m_queue.steal(m_seen).pop_front(), &a);
+    EXPECT_TRUE(m_queue.steal(m_seen, 0).empty()); // the owner has taken one since the last visit
+    EXPECT_EQ(m_queue.steal(m_seen, 0).pop_front(), &a);
     EXPECT_FALSE(m_queue.has_stealable());
+}
+
+TEST_P(ready_queue_test, who_has_threads_takes_from_one_that_gets_on_with_twice_as_many) {
+    item items[6];
+    for (item& i : items) m_queue.push_back(i);
+    static_cast<void>(m_queue.pop()); // the owner gets on
+    EXPECT_TRUE(m_queue.steal(m_seen, 3).empty());
+    EXPECT_EQ(length(m_queue.steal(m_seen, 3)), 3); // it has not got on since
+    m_queue.push_back(items[0]);
+    m_queue.push_back(items[1]);
+    static_cast<void>(m_queue.pop());
+    EXPECT_TRUE(m_queue.steal(m_seen, 2).empty());
+    static_cast<void>(m_queue.pop());
+    EXPECT_EQ(length(m_queue.steal(m_seen, 1)), 1);
 }
 
 TEST_P(ready_queue_test, bound_threads_stay) {
@@ -100,9 +114,9 @@ TEST_P(ready_queue_test, bound_threads_stay) {
     m_queue.push_back(bound);
     m_queue.push_back(free);
     EXPECT_TRUE(m_queue.has_stealable());
-    static_cast<void>(m_queue.steal(m_seen)); // the first visit may only take notes
+    static_cast<void>(m_queue.steal(m_seen, 0)); // the first visit may only take notes
     while (m_queue.has_stealable()) {
-        runnable_list taken = m_queue.steal(m_seen);
+        runnable_list taken = m_queue.steal(m_seen, 0);
         if (!taken.empty()) {
             EXPECT_EQ(taken.pop_front(), &free);
             EXPECT_TRUE(taken.empty());
@@ -124,7 +138,7 @@ TEST_P(ready_queue_test, owner_and_thieves_share_without_loss) {
     auto const rob = [&] {
         std::uint32_t seen = 0;
         while (taken.load(std::memory_order_relaxed) < k_items) {
-            runnable_list some = m_queue.steal(seen);
+            runnable_list some = m_queue.steal(seen, 0);
             while (runnable* const r = some.pop_front()) take(r);
             std::this_thread::yield();
         }
