@@ -3,6 +3,7 @@
 #include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -117,8 +118,8 @@ TEST_P(os_signals, a_thread_on_a_small_stack_handles_one_on_the_workers_signal_s
     EXPECT_EQ(on_signal_stack, 20);
 }
 
-// Threads that go on when there are as many of them as workers: each worker calls a function of the
-// system.
+// Each worker calls a function that the sanitizer knows, by one of as many threads that go on when
+// all of them are there.
 void rouse_workers(int workers) {
     std::atomic<int> awake{0};
     std::vector<thread<void>> threads;
@@ -130,13 +131,27 @@ void rouse_workers(int workers) {
     for (auto& t : threads) t.join();
 }
 
-// A worker that falls asleep just then calls nothing that the sanitizer knows until it has work.
+// Each of so many threads waits for the others on a stack of its own, and leaves its worker to a
+// spare loop.
+void rouse_spares(int threads) {
+    latch all(threads);
+    std::vector<thread<void>> waiting;
+    for (int k = 0; k < threads; ++k) waiting.push_back(spawn([&] { all.arrive_and_wait(); }));
+    for (auto& t : waiting) t.join();
+}
+
+// The sanitizer keeps a signal for the stack that was in use when it came, and calls the handler
+// when that stack is in use again: a worker that falls asleep just then must be woken, and a spare
+// that its worker has left must be taken out of the stock.
 void wait_until_handled(int sent, int workers) {
-    while (handled != sent)
-        if (k_handlers_are_put_off)
-            rouse_workers(workers);
-        else
+    for (int spares = 1; handled != sent; spares = std::min(2 * spares, 512)) {
+        if (!k_handlers_are_put_off) {
             std::this_thread::yield();
+            continue;
+        }
+        rouse_workers(workers);
+        rouse_spares(spares);
+    }
 }
 
 TEST_P(os_signals, to_every_worker_while_it_sleeps) {
