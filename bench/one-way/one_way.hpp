@@ -4,7 +4,8 @@
 // and destroyed it, in cycles of the time stamp counter, which the places of a machine have in
 // common. One at a time: the spawner waits for the end of each before it starts the next. Of the n
 // delays of a run the median; and, as the paper has it, the least of 20, of which the median of all
-// twenties.
+// twenties. And how many times as long one way to start takes as another, of the same run, in which
+// they take turns: what one process after the other tells differs by more than the two ways do.
 // Source: Mohr and others: "Cutting out the middleman: OS-level support for X10 activities" (2015),
 // table 1 and figure 3.
 #pragma once
@@ -103,18 +104,72 @@ private:
     std::vector<figure> m_all;
 };
 
-template <class Spawner> int one_way_main(int argc, char** argv, char const* name) {
+template <class Spawner> std::vector<figure> figures_of(settings const& s) {
+    std::vector<figure> figures;
+    for (int const place : {0, 1}) {
+        one_way_figures taken(place == 0 ? "async" : "at async");
+        static_cast<void>(take_delays(Spawner(), place, 20)); // warms up
+        for (int run = 0; run < s.runs; ++run) taken.add(take_delays(Spawner(), place, s.n));
+        figures.insert(figures.end(), taken.all().begin(), taken.all().end());
+    }
+    return figures;
+}
+
+inline void append(delays& all, delays const& turn) {
+    all.run.insert(all.run.end(), turn.run.begin(), turn.run.end());
+    all.go_on.insert(all.go_on.end(), turn.go_on.begin(), turn.go_on.end());
+    all.whole.insert(all.whole.end(), turn.whole.begin(), turn.whole.end());
+    all.right = all.right && turn.right;
+}
+
+// The ratios of medians of one run.
+class one_way_ratios {
+public:
+    one_way_ratios(std::string const& what, std::string const& below)
+        : m_all{figure("times " + below + ", " + what),
+                figure("times " + below + ", " + what + " goes on"),
+                figure("times " + below + ", " + what + " and its end")} {}
+
+    void add(delays const& above, delays const& below) {
+        bool const right = above.right && below.right;
+        auto const add_one = [&](figure& f, std::vector<double> delays::*of) {
+            f.add(right ? median(above.*of) / median(below.*of) : 0, right);
+        };
+        add_one(m_all[0], &delays::run);
+        add_one(m_all[1], &delays::go_on);
+        add_one(m_all[2], &delays::whole);
+    }
+    [[nodiscard]] std::vector<figure> const& all() const { return m_all; }
+
+private:
+    std::vector<figure> m_all;
+};
+
+template <class Above, class Below>
+std::vector<figure> ratios_of(settings const& s, std::string const& below) {
+    constexpr long k_turn = 100; // so many of each, in turn
+    std::vector<figure> figures;
+    for (int const place : {0, 1}) {
+        one_way_ratios taken(place == 0 ? "async" : "at async", below);
+        for (int run = 0; run < s.runs; ++run) {
+            delays first, second;
+            for (long k = 0; k < s.n; k += k_turn) {
+                append(first, take_delays(Above(), place, k_turn));
+                append(second, take_delays(Below(), place, k_turn));
+            }
+            taken.add(first, second);
+        }
+        figures.insert(figures.end(), taken.all().begin(), taken.all().end());
+    }
+    return figures;
+}
+
+template <class Figures>
+int one_way_main(int argc, char** argv, char const* name, Figures figures_for) {
     settings const s = parse(argc, argv, {20'000, 2'000, 20});
     tulle_places library(s);
     std::vector<figure> figures;
-    library.run([&] {
-        for (int const place : {0, 1}) {
-            one_way_figures taken(place == 0 ? "async" : "at async");
-            static_cast<void>(take_delays(Spawner(), place, 20)); // warms up
-            for (int run = 0; run < s.runs; ++run) taken.add(take_delays(Spawner(), place, s.n));
-            figures.insert(figures.end(), taken.all().begin(), taken.all().end());
-        }
-    });
+    library.run([&] { figures = figures_for(s); });
     return print_all("one-way", name, s, figures);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // By activities of a finish, with a captured value and a place for exceptions: the layer above the
 // C functions, as X10 is above C in the paper.
-#include "one_way.hpp"
+#include "by_signal.hpp"
 
 #include <stdexcept>
 
@@ -32,7 +32,11 @@ struct by_finish {
 } // namespace
 
 benchmark const registered("one-way", "tulle", [](int argc, char** argv) {
-    return one_way_main<by_finish>(argc, argv, "tulle");
+    return one_way_main(argc, argv, "tulle", [](settings const& s) {
+        std::vector<figure> figures = figures_of<by_finish>(s);
+        for (figure& f : ratios_of<by_finish, by_signal>(s, "C")) figures.push_back(std::move(f));
+        return figures;
+    });
 });
 
 } // namespace tulle::bench

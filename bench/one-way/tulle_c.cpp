@@ -1,37 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// By i-lets of the C interface, whose end is a signal.
-#include "one_way.hpp"
-
-#include <tulle.h>
+#include "by_signal.hpp"
 
 namespace tulle::bench {
-namespace {
-
-void run(std::uint64_t signal, std::uint64_t /*unused*/) {
-    note_begin();
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of place 0
-    tulle_signal_notify_at(0, reinterpret_cast<tulle_signal_t*>(signal));
-}
-
-struct by_signal {
-    [[nodiscard]] static start_times start(int place) {
-        start_times times;
-        tulle_signal_t signal;
-        tulle_signal_init(&signal, 1);
-        times.before = cycles();
-        tulle_start_at(place, {&run, reinterpret_cast<std::uintptr_t>(&signal), 0});
-        times.behind = cycles();
-        tulle_signal_wait(&signal);
-        times.end = cycles();
-        tulle_signal_destroy(&signal);
-        return times;
-    }
-};
-
-} // namespace
 
 benchmark const registered("one-way", "tulle_c", [](int argc, char** argv) {
-    return one_way_main<by_signal>(argc, argv, "tulle_c");
+    return one_way_main(argc, argv, "tulle_c",
+                        [](settings const& s) { return figures_of<by_signal>(s); });
 });
 
 } // namespace tulle::bench

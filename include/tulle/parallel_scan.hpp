@@ -5,7 +5,8 @@
 // Contexts, memory ordering, exceptions: as parallel_for.hpp says; after an exception what
 // `out` holds is not specified.
 // The sequence is cut into pieces: first the sum of each, then the sums of all before each, then
-// its scan behind that (Blelloch 1990, "Prefix Sums and Their Applications").
+// its scan behind that (Blelloch 1990, "Prefix Sums and Their Applications"). That is done with as
+// many pieces at a time as fit into the caches of the workers, so that memory is read once.
 #pragma once
 
 #include <tulle/detail/invoke.hpp>
@@ -29,37 +30,56 @@ enum class scan_kind { inclusive, exclusive };
 template <scan_kind kind, class T, class In, class Out, class Combine> class scanner {
 public:
     scanner(std::uint64_t count, In const& in, Out const& out, Combine const& combine)
-        : m_pieces(count, count / k_piece),
-          m_groups((m_pieces.count() + k_lanes - 1) / k_lanes),
-          m_in(in),
-          m_out(out),
-          m_combine(combine) {}
+        : m_pieces(count, count / k_piece), m_in(in), m_out(out), m_combine(combine) {}
 
     void run(std::optional<T> init) {
         if (m_pieces.count() == 1) return scan_piece(0, std::move(init));
-        m_sums.resize(m_pieces.count());
-        run_chunks(m_groups, {}, [this](std::uint64_t first, std::uint64_t last) {
-            for (std::uint64_t g = first; g != last; ++g) reduce_group(g * k_lanes);
-        });
-        for (auto& sum : m_sums) {
-            std::optional<T> up_to_here =
-                init ? m_combine(*init, *std::move(sum)) : *std::move(sum);
-            sum = std::exchange(init, std::move(up_to_here));
+        std::uint64_t const wave = loop_width() * k_pieces_of_worker;
+        m_sums.resize(std::min(wave, m_pieces.count()));
+        for (; m_begin != m_pieces.count(); m_begin = m_end) {
+            m_end = std::min(m_begin + wave, m_pieces.count());
+            for_groups([this](std::uint64_t piece) { reduce_group(piece); });
+            init = sum_up(std::move(init));
+            for_groups([this](std::uint64_t piece) { scan_group(piece); });
         }
-        run_chunks(m_groups, {}, [this](std::uint64_t first, std::uint64_t last) {
-            for (std::uint64_t g = first; g != last; ++g) scan_group(g * k_lanes);
-        });
     }
 
 private:
-    static constexpr std::uint64_t k_piece = 2048; // elements
+    // Elements. Not a number of whole pages: a load from one lane would wait for the store to
+    // another whose address has the same last twelve bits.
+    static constexpr std::uint64_t k_piece = 2184;
+    // Of a wave, for each worker: what has been reduced is in its cache still when it is scanned.
+    static constexpr std::uint64_t k_cached_bytes = 512 << 10;
+    static constexpr std::uint64_t k_pieces_of_worker =
+        std::max<std::uint64_t>(k_cached_bytes / (k_piece * sizeof(T)) / k_lanes, 1) * k_lanes;
+
+    template <class F> void for_groups(F const& f) {
+        std::uint64_t const groups = (m_end - m_begin + k_lanes - 1) / k_lanes;
+        run_chunks(groups, {}, [&](std::uint64_t first, std::uint64_t last) {
+            for (std::uint64_t g = first; g != last; ++g) f(m_begin + g * k_lanes);
+        });
+    }
+    // Of each piece of the wave becomes what is before it; what is before the next wave is
+    // returned.
+    std::optional<T> sum_up(std::optional<T> before) {
+        for (std::uint64_t piece = m_begin; piece != m_end; ++piece) {
+            std::optional<T>& sum = sum_of(piece);
+            std::optional<T> up_to_here =
+                before ? m_combine(*before, *std::move(sum)) : *std::move(sum);
+            sum = std::exchange(before, std::move(up_to_here));
+        }
+        return before;
+    }
+    [[nodiscard]] std::optional<T>& sum_of(std::uint64_t piece) noexcept {
+        return m_sums[piece - m_begin];
+    }
 
     // Numbers go through the pieces of a group side by side, where all four are there.
     [[nodiscard]] bool goes_in_lanes(std::uint64_t piece) const noexcept {
-        return runs_in_lanes<T> && piece + k_lanes <= m_pieces.count();
+        return runs_in_lanes<T> && piece + k_lanes <= m_end;
     }
     [[nodiscard]] std::uint64_t group_end(std::uint64_t piece) const noexcept {
-        return std::min(piece + k_lanes, m_pieces.count());
+        return std::min(piece + k_lanes, m_end);
     }
 
     void reduce_group(std::uint64_t piece) {
@@ -67,15 +87,15 @@ private:
             if (goes_in_lanes(piece)) return reduce_in_lanes(piece);
         }
         for (std::uint64_t const end = group_end(piece); piece != end; ++piece)
-            m_sums[piece].emplace(
+            sum_of(piece).emplace(
                 reduce_serial<T>(m_pieces.begin(piece), m_pieces.end(piece), m_in, m_combine));
     }
     void scan_group(std::uint64_t piece) {
         if constexpr (runs_in_lanes<T>) {
-            if (goes_in_lanes(piece) && m_sums[piece]) return scan_in_lanes(piece);
+            if (goes_in_lanes(piece) && sum_of(piece)) return scan_in_lanes(piece);
         }
         for (std::uint64_t const end = group_end(piece); piece != end; ++piece)
-            scan_piece(piece, std::move(m_sums[piece]));
+            scan_piece(piece, std::move(sum_of(piece)));
     }
 
     void scan_piece(std::uint64_t piece, std::optional<T> before) {
@@ -111,15 +131,15 @@ private:
         for (std::uint64_t lane = 0; lane != k_lanes; ++lane) {
             std::uint64_t const p = piece + lane;
             bool const has_more = m_pieces.end(p) - m_pieces.begin(p) > length;
-            m_sums[p] = has_more ? m_combine(sums[lane], m_in(m_pieces.end(p) - 1)) : sums[lane];
+            sum_of(p) = has_more ? m_combine(sums[lane], m_in(m_pieces.end(p) - 1)) : sums[lane];
         }
     }
     void scan_in_lanes(std::uint64_t piece) {
         std::uint64_t const i = m_pieces.begin(piece), j = m_pieces.begin(piece + 1),
                             k = m_pieces.begin(piece + 2), l = m_pieces.begin(piece + 3);
         std::uint64_t const length = m_pieces.least();
-        T a = *m_sums[piece], b = *m_sums[piece + 1], c = *m_sums[piece + 2],
-          d = *m_sums[piece + 3];
+        T a = *sum_of(piece), b = *sum_of(piece + 1), c = *sum_of(piece + 2),
+          d = *sum_of(piece + 3);
         for (std::uint64_t n = 0; n != length; ++n) {
             step(i + n, a);
             step(j + n, b);
@@ -134,11 +154,10 @@ private:
     }
 
     loop_blocks m_pieces;
-    std::uint64_t m_groups; // of pieces
-    std::vector<std::optional<T>>
-        // Of the pieces; then of all before each, nothing before the first unless there is an
-        // initial value.
-        m_sums;
+    std::uint64_t m_begin = 0, m_end = 0; // the pieces of this wave
+    // Of its pieces; then of all before each, nothing before the first of all unless there is an
+    // initial value.
+    std::vector<std::optional<T>> m_sums;
     In const& m_in;
     Out const& m_out;
     Combine const& m_combine;

@@ -388,6 +388,22 @@ TEST(one_way_check, a_wrong_delay_is_told) {
     taken.add(take_delays(at_once{0}, 0, 100));
     for (figure const& f : taken.all()) EXPECT_FALSE(f.ok) << f.unit;
 }
+TEST(one_way_check, a_ratio_of_wrong_delays_is_wrong) {
+    delays const right = take_delays(at_once{}, 0, 100), wrong = take_delays(at_once{0}, 0, 100);
+    one_way_ratios below("async", "C"), above("async", "C");
+    below.add(right, wrong);
+    above.add(wrong, right);
+    for (figure const& f : below.all()) EXPECT_FALSE(f.ok) << f.unit;
+    for (figure const& f : above.all()) EXPECT_FALSE(f.ok) << f.unit;
+}
+TEST(one_way_check, a_ratio_is_that_of_the_medians) {
+    one_way_ratios taken("async", "C");
+    taken.add({{30, 90, 60}, {10, 10, 10}, {100, 100, 100}, true},
+              {{20, 1, 40}, {5, 5, 5}, {200, 200, 200}, true});
+    EXPECT_EQ(taken.all()[0].values, std::vector<double>{3});
+    EXPECT_EQ(taken.all()[1].values, std::vector<double>{2});
+    EXPECT_EQ(taken.all()[2].values, std::vector<double>{0.5});
+}
 TEST(one_way_check, the_least_is_that_of_twenty) {
     std::vector<double> values(60, 7);
     values[3] = 1; // of the first twenty

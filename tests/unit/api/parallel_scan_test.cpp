@@ -17,8 +17,9 @@ namespace {
 
 using namespace tulle;
 
-std::vector<std::size_t> const k_sizes{0,   1,    2,    3,    63,    64,    65,
-                                       100, 8191, 8192, 8193, 16384, 50000, 100'001};
+// Of the last one a wave of four workers is a part.
+std::vector<std::size_t> const k_sizes{0,    1,    2,    3,     63,    64,      65,     100,
+                                       8191, 8192, 8193, 16384, 50000, 100'001, 600'001};
 
 std::vector<std::int64_t> numbers(std::size_t n) {
     std::vector<std::int64_t> v(n);
@@ -91,7 +92,7 @@ TEST_P(parallel_scan_test, operands_keep_their_order) {
     auto const then = [](affine const& f, affine const& g) {
         return affine{g.a * f.a, g.a * f.b + g.b};
     };
-    std::vector<affine> v(40000);
+    std::vector<affine> v(200'000);
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = {i * 2 + 3, i + 1};
     std::vector<affine> expected(v.size()), got(v.size());
     std::inclusive_scan(v.begin(), v.end(), expected.begin(), then);
@@ -138,7 +139,7 @@ TEST_P(parallel_scan_test, errors) {
 }
 
 TEST(parallel_scan, the_same_bits_with_any_number_of_workers) {
-    std::vector<double> v(70'001);
+    std::vector<double> v(400'001); // several waves
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = std::sin(static_cast<double>(i));
     std::vector<double> first;
     for (int const workers : {1, 2, 4}) {
