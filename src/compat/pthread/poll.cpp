@@ -40,15 +40,16 @@ struct awaited {
     direction way = direction::in;
 };
 
-bool is_one_way(pollfd const& p) noexcept {
-    return p.fd >= 0 && (p.events == POLLIN || p.events == POLLOUT);
+// One descriptor and one way, which needs no epoll.
+bool is_one(pollfd const* asked, nfds_t count) noexcept {
+    return count == 1 && asked->fd >= 0 && (asked->events == POLLIN || asked->events == POLLOUT);
 }
 
 // For those of a list: the only one, or an epoll of all.
 class awaited_list {
 public:
     awaited_list(pollfd const* asked, nfds_t count) noexcept {
-        if (count == 1 && is_one_way(*asked)) {
+        if (is_one(asked, count)) {
             m_awaited = {asked->fd, asked->events == POLLIN ? direction::in : direction::out};
             return;
         }
@@ -103,11 +104,13 @@ bool is_none(timespec const* time) noexcept {
 
 // Without a descriptor it is a wait for the time.
 int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool waits) {
-    int const found = TULLE_LIBC(poll)(asked, count, 0);
-    if (found != 0 || !waits) return found;
+    auto const ask = [=] { return TULLE_LIBC(poll)(asked, count, 0); };
+    if (!waits) return ask();
+    if (!is_one(asked, count)) { // what it takes to wait for several comes dear
+        if (int const found = ask(); found != 0) return found;
+    }
     awaited_list const some(asked, count);
-    return wait_for_some(t, some.get(), deadline,
-                         [=] { return TULLE_LIBC(poll)(asked, count, 0); });
+    return wait_for_some(t, some.get(), deadline, ask);
 }
 
 int poll_until(pollfd* asked, nfds_t count, int ms) {
@@ -262,8 +265,7 @@ int wait_in_kernel(int all, epoll_event* events, int most, int ms) {
 int epoll_by(thread& t, int all, epoll_event* events, int most, std::uint64_t deadline,
              bool waits) {
     auto const ask = [=] { return wait_in_kernel(all, events, most, 0); };
-    int const found = ask();
-    return found != 0 || !waits ? found : wait_for_some(t, {all}, deadline, ask);
+    return waits ? wait_for_some(t, {all}, deadline, ask) : ask();
 }
 
 } // namespace
