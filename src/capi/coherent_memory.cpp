@@ -20,9 +20,11 @@
 #include <tulle/c/place.h>
 #include <tulle/place.hpp>
 #include <tulle/runtime.hpp>
+#include <tulle/this_thread.hpp>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -102,17 +104,36 @@ void find_stores_by_faults() {
         throw std::system_error(errno, std::generic_category());
 }
 
+// One that runs in place of a stuck one is gone soon after that is not stuck any more.
+void keep_one_worker() {
+    constexpr auto k_patience = std::chrono::seconds(1);
+    auto& workers = sched::running_scheduler().active();
+    auto const until = std::chrono::steady_clock::now() + k_patience;
+    while (!workers.keep_one()) {
+        if (worker_count() != 1 || std::chrono::steady_clock::now() > until)
+            throw std::system_error(EBUSY, std::generic_category());
+        this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
 // Where checks are by states, threads of a place may use its copy at the same time: those of
 // several workers, and those of one while a thread of it waits for another machine. Null: one does
 // at a time.
 dsm::checking_threads* threads_of_copy(std::size_t machines) {
     dsm::scheme const by = chosen_scheme();
     if (by != dsm::scheme::states && by != dsm::scheme::refresh) {
-        if (worker_count() != 1) throw std::system_error(EBUSY, std::generic_category());
+        keep_one_worker();
         return nullptr;
     }
     static checking_workers s_workers(sched::running_scheduler());
     return s_workers.are_one() && machines == 1 ? nullptr : &s_workers;
+}
+
+// What a place that dies had is lost, and nobody may go on with the rest.
+void refuse_survival() {
+    messenger::endpoint const* const e = messenger::endpoint_of_caller();
+    if (e != nullptr && e->survives_deaths())
+        throw std::system_error(EOPNOTSUPP, std::generic_category());
 }
 
 // A place keeps it until the process ends, as checked code may run until then. `leaders`: of all
@@ -120,6 +141,7 @@ dsm::checking_threads* threads_of_copy(std::size_t machines) {
 void keep_copy(dsm::geometry const& chosen, std::vector<dsm::host_number> const& leaders,
                int descriptor) {
     static std::unique_ptr<dsm::carrier> s_carrier;
+    refuse_survival();
     dsm::checking_threads* const threads = threads_of_copy(leaders.size());
     if (!dsm::has_state_table()) find_stores_by_faults();
     static_cast<void>(distance()); // global memory is there, too

@@ -58,7 +58,7 @@ public:
     // All hosts hold these pages, and the memory is shared: what this host has in them all have
     // then.
     void share_held(line_range pages) noexcept {
-        m_memory.copy_to_all(pages);
+        alone([&] { m_memory.copy_to_all(pages); });
         add(pages);
     }
     // The line of an address, if it is of this memory.

@@ -3,12 +3,11 @@
 
 #include "base/error.hpp"
 #include "dsm/coherent_host.hpp"
+#include "dsm/kept_errno.hpp"
 
-#include <tulle/detail/attributes.hpp>
 #include <tulle/this_thread.hpp>
 
 #include <algorithm>
-#include <cerrno>
 
 namespace tulle::dsm {
 
@@ -20,9 +19,6 @@ std::size_t serve_at_once(int from, std::span<std::byte const> request,
                           std::byte* answer) noexcept {
     return serve(static_cast<host_number>(from), request.data(), answer);
 }
-
-// Not by the address that the caller may remember: it may go on on another OS thread.
-TULLE_NOINLINE void set_errno(int value) noexcept { errno = value; }
 
 } // namespace
 
@@ -46,23 +42,20 @@ void carrier::wait() noexcept {
 
 void carrier::ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
                          void* argument) noexcept {
-    int const kept = errno; // a load does not change it
-    {
-        carrier own(*this, messenger::waits_by::letting_others_run);
-        f(own, argument);
-    }
-    set_errno(kept);
+    kept_errno const kept;
+    carrier own(*this, messenger::waits_by::letting_others_run);
+    f(own, argument);
 }
 
 void carrier::pause(unsigned turn) noexcept { static_cast<void>(m_calls.pause(turn)); }
 
 void carrier::let_others_run() noexcept {
-    int const kept = errno;
-    if (!messenger::may_let_others_run())
-        static_cast<void>(m_calls.pause(k_turns_alone));
-    else if (!m_by.poll_between())
-        this_thread::yield();
-    set_errno(kept);
+    kept_errno const kept;
+    if (!messenger::may_let_others_run()) return static_cast<void>(m_calls.pause(k_turns_alone));
+    // Also if a message has come: others may ask all the time, and what this thread waits for may
+    // be in the hands of a thread that is ready.
+    static_cast<void>(m_by.poll_between());
+    this_thread::yield();
 }
 
 } // namespace tulle::dsm

@@ -7,6 +7,7 @@
 #include "arch/vector_registers.hpp"
 #include "base/spin_lock.hpp"
 #include "dsm/far_hosts.hpp"
+#include "dsm/kept_errno.hpp"
 
 #include <tulle/detail/attributes.hpp>
 
@@ -25,6 +26,7 @@ public:
 private:
     TULLE_COLD void wait_cold() noexcept {
         if (m_others == nullptr) return m_word.lock();
+        kept_errno const kept;
         arch::keeping_vectors([this] {
             for (unsigned turn = 0; m_word.looks_held() || !m_word.try_lock(); ++turn)
                 m_others->pause(turn);

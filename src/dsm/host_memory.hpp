@@ -13,6 +13,7 @@
 #include "dsm/far_memory.hpp"
 #include "dsm/grace_periods.hpp"
 #include "dsm/host_lock.hpp"
+#include "dsm/kept_errno.hpp"
 #include "dsm/mapped_list.hpp"
 #include "dsm/shared_file.hpp"
 #include "dsm/words.hpp"
@@ -343,7 +344,10 @@ private:
         });
     }
     // The caller may hold values in vector registers.
-    template <class F> static void far(F f) noexcept { arch::keeping_vectors(f); }
+    template <class F> static void far(F f) noexcept {
+        kept_errno const kept;
+        arch::keeping_vectors(f);
+    }
     [[nodiscard]] std::uint8_t own_mark() const noexcept {
         return static_cast<std::uint8_t>(m_here + 1);
     }

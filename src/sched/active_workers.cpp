@@ -26,13 +26,19 @@ int active_workers::set_count(int wanted) noexcept try {
     if (m_scheduler.is_deterministic() && wanted > 0) return 0; // it is one, whatever is wanted
     if (wanted < 1 || wanted > m_scheduler.chosen().max_workers) return EINVAL;
     std::lock_guard const held(m_changing);
-    if (m_scheduler.is_stopping()) return EBUSY;
+    if (m_scheduler.is_stopping() || (m_keeps_one && wanted != 1)) return EBUSY;
     if (int const error = make_ready(wanted)) return error;
     m_most_wanted = std::max(m_most_wanted, wanted);
     apply_change(wanted);
     return 0;
 } catch (std::bad_alloc const&) {
     return ENOMEM;
+}
+
+bool active_workers::keep_one() noexcept {
+    std::lock_guard const held(m_changing);
+    m_keeps_one = m_limit.number() == 1 && running() == 1;
+    return m_keeps_one;
 }
 
 // Worker 0 may not: threads are bound to it.
@@ -62,6 +68,7 @@ int active_workers::enable_shepherd(int index, bool on) noexcept {
 
 void active_workers::begin(int wanted) noexcept {
     m_most_wanted = wanted;
+    m_keeps_one = false;
     count_anew(wanted);
 }
 

@@ -48,9 +48,13 @@ public:
     }
 
     // --- changes; any thread ---------------------------------------------------------------------
-    // Returns 0; EINVAL: not from 1 to max_workers; ENOMEM; EAGAIN: no OS threads; EBUSY: stopping.
+    // Returns 0; EINVAL: not from 1 to max_workers; ENOMEM; EAGAIN: no OS threads; EBUSY: stopping,
+    // or one is kept.
     // After an error the number is as it was.
     [[nodiscard]] int set_count(int wanted) noexcept;
+    // From now on there is one worker, and nobody runs in its place when it is stuck. False: more
+    // run now.
+    [[nodiscard]] bool keep_one() noexcept;
     // One worker, or those of a shepherd, stand by until they are enabled again. Returns 0; EINVAL:
     // there is none of that number; EPERM: worker 0, or its shepherd; ENOMEM; EBUSY: stopping.
     [[nodiscard]] int enable_worker(int index, bool on) noexcept;
@@ -96,7 +100,8 @@ private:
     scheduler& m_scheduler;
     std::mutex m_changing;             // guards all below, and the list of workers
     worker_limit<os::machine> m_limit; // how many are wanted
-    int m_most_wanted = 0;             // in this run; the numbers of others are of substitutes
+    bool m_keeps_one = false;
+    int m_most_wanted = 0; // in this run; the numbers of others are of substitutes
     std::atomic<int> m_active_count{0};
     std::atomic<int> m_running_count{0};
 };

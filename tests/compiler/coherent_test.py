@@ -145,6 +145,11 @@ class SeveralWorkers(Programs):
         program = self.build_c("workers", output="plain", compiler=("cc",))
         self.assertEqual(self.run_on(program, 2, 2, 1, 1, TULLE_WORKERS="2", TULLE_COHERENT="pages").returncode, errno.EBUSY)
 
+    def test_nobody_may_go_on_without_a_place_that_has_died(self):
+        program = self.build_c("workers", "-O1", output="survivors")
+        done = self.run_on(program, 2, 1, 1, 1, TULLE_WORKERS="1", TULLE_ON_PLACE_DEATH="throw")
+        self.assertEqual(done.returncode, errno.EOPNOTSUPP, done.stderr)
+
 
 class OverHosts(Programs):
     @classmethod

@@ -35,9 +35,11 @@ extern "C" {
 #endif
 
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
- * memory (the option global_memory). Again: nothing. -EBUSY: a place has several workers, and
- * `coherent` is pages, or the program was compiled with --scheme=directory. -EINVAL: coherent_unit
- * is no power of two. -ENOEXEC: the program was compiled by `tulle cc` for races, or not at all,
+ * memory (the option global_memory). Again: nothing. With `coherent` = pages, or where the program
+ * was compiled with --scheme=directory, each place keeps to one worker from then on, and nobody
+ * runs in its place while it computes or is in the kernel. -EBUSY: it has several. -EOPNOTSUPP: the
+ * option on_place_death is throw; what a dead place had would be lost. -EINVAL: coherent_unit is no
+ * power of two. -ENOEXEC: the program was compiled by `tulle cc` for races, or not at all,
  * and the option `coherent` is not `pages`. -EXDEV,
  * -EUSERS: it was compiled with --scheme=directory, and places are on several hosts, or more than
  * 63. -ENOMEM, -EEXIST, others: it cannot be mapped. */
@@ -48,8 +50,9 @@ TULLE_API int tulle_coherent_malloc(void** address, size_t size);
 /* Null: nothing. -EINVAL: no allocation begins there, or it has been freed. */
 TULLE_API int tulle_coherent_free(void* address);
 
-/* By place 0, while no other place uses them: pages of variables of the program, which lies where
- * `tulle cc --share-globals` links it, become coherent memory, with what place 0 has in them.
+/* By place 0, while no other thread of any place stores to them: pages of variables of the program,
+ * which lies where `tulle cc --share-globals` links it, become coherent memory, with what place 0
+ * has in them.
  * -EINVAL: that is not so, or they are no whole pages. -ENOMEM, others: a place cannot map them,
  * and the program cannot go on. */
 TULLE_API int tulle_coherent_adopt(void* address, size_t size);

@@ -124,6 +124,36 @@ TEST_F(worker_count_test, nonsense_is_an_error_and_changes_nothing) {
     EXPECT_EQ(fib(10), 55);
 }
 
+TEST_F(worker_count_test, one_that_is_kept_stays_alone) {
+    start(2);
+    auto& workers = sched::scheduler::instance().active();
+    EXPECT_FALSE(workers.keep_one()); // there are two
+    set_worker_count(1);
+    ASSERT_TRUE(workers.keep_one());
+    EXPECT_EQ(error_of([] { set_worker_count(2); }), EBUSY);
+    set_worker_count(1);
+    EXPECT_EQ(worker_count(), 1);
+    finalize();
+    start(1); // another run
+    set_worker_count(2);
+    EXPECT_EQ(worker_count(), 2);
+}
+
+// It computes for longer than the watcher has patience while another thread is ready.
+TEST_F(worker_count_test, nobody_runs_in_place_of_one_that_is_kept) {
+    constexpr auto k_busy = std::chrono::milliseconds(200);
+    set_option("max_substitutes", "64");
+    start(1);
+    ASSERT_TRUE(sched::scheduler::instance().active().keep_one());
+    std::atomic<bool> computes{true}, overlaps{false};
+    auto other = spawn([&] { overlaps.store(computes.load()); });
+    auto const until = std::chrono::steady_clock::now() + k_busy;
+    while (std::chrono::steady_clock::now() < until) {}
+    computes.store(false);
+    other.join();
+    EXPECT_FALSE(overlaps.load());
+}
+
 TEST_F(worker_count_test, more_workers_than_the_maximum_do_not_start) {
     set_option("max_workers", "2");
     EXPECT_EQ(error_of([] { initialize({.workers = 3}); }), EINVAL);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a check does does not change errno: to the program a check is a load or a store.
+#pragma once
+
+#include <tulle/detail/attributes.hpp>
+
+#include <cerrno>
+
+namespace tulle::dsm {
+
+// Not by the address that the caller may remember: it may go on on another OS thread.
+TULLE_NOINLINE inline void set_errno(int value) noexcept { errno = value; }
+
+class kept_errno {
+public:
+    kept_errno() noexcept = default;
+    ~kept_errno() { set_errno(m_value); }
+    kept_errno(kept_errno const&) = delete;
+    kept_errno& operator=(kept_errno const&) = delete;
+
+private:
+    int m_value = errno;
+};
+
+} // namespace tulle::dsm
