@@ -6,6 +6,7 @@
 #include "os/clock.hpp"
 #include "os/machine.hpp"
 #include "os/thread.hpp"
+#include "sched/worker.hpp"
 
 #include <tulle/this_thread.hpp>
 
@@ -126,8 +127,11 @@ bool endpoint::try_poll() noexcept {
 // The caller holds m_polling.
 bool endpoint::poll_alone() noexcept {
     if (waiting_to_leave() != 0) send_what_was_kept();
+    sched::worker* const w = sched::this_worker(); // the same afterwards: handlers do not wait
     s_delivers = true;
+    if (w != nullptr) w->delivers = true;
     bool const found = m_transport->poll(*this);
+    if (w != nullptr) w->delivers = false;
     s_delivers = false;
     m_traffic.polled(found);
     return found;

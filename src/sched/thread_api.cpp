@@ -120,10 +120,11 @@ TULLE_NOINLINE void start_first(worker& w, thread_record& t) noexcept {
     start_at_once(w, t);
 }
 
-// Not a loop, which spawns when it has polled for messages of other places, and must not be
+// Not a loop, nor who spawns when it has polled for messages of other places: they must not be
 // suspended.
 bool stands_on_thread(worker const& w) noexcept {
     fiber const& f = *w.current;
+    if (w.delivers) return false;
     return f.kind_of_stack != fiber_kind::pooled || f.frame != nullptr || f.runs_record;
 }
 

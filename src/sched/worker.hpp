@@ -219,7 +219,9 @@ struct alignas(128) worker_core {
     // A thread that is spawned here goes to `ready`; not for a guest.
     bool keeps_spawned;
     std::uint32_t most_unstarted = UINT32_MAX; // in `ready`, as settings say
-    spare_stock spares;                        // suspended fibers with an idle loop
+    // What it runs handles messages, and must not be suspended, though it may spawn.
+    bool delivers = false;
+    spare_stock spares; // suspended fibers with an idle loop
     // The OS thread's own stack, when it is not where threads run.
     fiber* native = nullptr;
     // That it takes part in (deterministic.hpp); fixed before the worker starts.

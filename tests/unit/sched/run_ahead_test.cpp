@@ -73,6 +73,20 @@ TEST_P(run_ahead_test, those_that_are_placed_do_not_pile_up) {
     EXPECT_LE(peak_of([](auto f) { spawn_detached({.shepherd = 0}, f); }), 3 * k_most);
 }
 
+// It may hold what the threads want that would run meanwhile.
+TEST_P(run_ahead_test, a_spawner_that_handles_messages_is_not_held_up) {
+    if (GetParam() != 1) GTEST_SKIP() << "others run them";
+    spawn([this] {
+        bool& delivers = sched::this_worker()->delivers;
+        delivers = true;
+        for (std::uint64_t k = 0; k < 2 * k_most; ++k)
+            spawn_detached([this] { m_done.fetch_add(1, std::memory_order_relaxed); });
+        EXPECT_EQ(m_done.load(std::memory_order_relaxed), 0);
+        delivers = false;
+    }).join();
+    while (m_done.load(std::memory_order_relaxed) != 2 * k_most) this_thread::yield();
+}
+
 // Nobody waits for a thread that waits for the spawner: it goes on when the thread does.
 TEST_P(run_ahead_test, threads_that_wait_for_their_spawner_do_not_stop_it) {
     latch spawned(1);
