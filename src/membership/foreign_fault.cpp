@@ -53,7 +53,8 @@ bool write_owner(diag::text_output& to, std::uintptr_t address, net::rank place)
     to.print("tulle: fault: place %u has nothing that it may use at address 0x%" PRIxPTR
              "; place %u (process %d) has %s there. Addresses mean something at other places only "
              "if they are of global memory: what places share must be allocated there "
-             "(tulle_global_malloc, tnt_malloc, G_MALLOC), or be sent as a value.\n",
+             "(tulle_global_malloc, tnt_malloc, G_MALLOC), or be sent as a value. If a lambda has "
+             "captured a reference, `tulle run --check` says where it is sent.\n",
              s_known.here, address, place, process, name_for(found.name));
     return true;
 }
