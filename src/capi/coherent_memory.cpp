@@ -104,16 +104,20 @@ void find_stores_by_faults() {
         throw std::system_error(errno, std::generic_category());
 }
 
-// One that runs in place of a stuck one is gone soon after that is not stuck any more.
+// Nobody tells when the last of the others has finished what it runs, so that is looked for.
 void keep_one_worker() {
     constexpr auto k_patience = std::chrono::seconds(1);
+    constexpr auto k_pause = std::chrono::milliseconds(1);
     auto& workers = sched::running_scheduler().active();
+    bool keeps_one = workers.keep_one();
     auto const until = std::chrono::steady_clock::now() + k_patience;
-    while (!workers.keep_one()) {
-        if (worker_count() != 1 || std::chrono::steady_clock::now() > until)
-            throw std::system_error(EBUSY, std::generic_category());
-        this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (keeps_one && !workers.is_alone()) {
+        this_thread::sleep_for(k_pause);
+        keeps_one = std::chrono::steady_clock::now() < until;
     }
+    if (keeps_one) return;
+    workers.keep_one_no_more();
+    throw std::system_error(EBUSY, std::generic_category());
 }
 
 // Where checks are by states, threads of a place may use its copy at the same time: those of

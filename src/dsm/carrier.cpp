@@ -2,8 +2,8 @@
 #include "dsm/carrier.hpp"
 
 #include "base/error.hpp"
+#include "base/kept_errno.hpp"
 #include "dsm/coherent_host.hpp"
-#include "dsm/kept_errno.hpp"
 
 #include <tulle/this_thread.hpp>
 
@@ -42,7 +42,7 @@ void carrier::wait() noexcept {
 
 void carrier::ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
                          void* argument) noexcept {
-    kept_errno const kept;
+    base::kept_errno const kept; // to the program it is a load or a store
     carrier own(*this, messenger::waits_by::letting_others_run);
     f(own, argument);
 }
@@ -50,7 +50,7 @@ void carrier::ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
 void carrier::pause(unsigned turn) noexcept { static_cast<void>(m_calls.pause(turn)); }
 
 void carrier::let_others_run() noexcept {
-    kept_errno const kept;
+    base::kept_errno const kept; // to the program it is a load or a store
     if (!messenger::may_let_others_run()) return static_cast<void>(m_calls.pause(k_turns_alone));
     // Also if a message has come: others may ask all the time, and what this thread waits for may
     // be in the hands of a thread that is ready.

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "arch/vector_registers.hpp"
+#include "base/kept_errno.hpp"
 #include "base/spin_lock.hpp"
 #include "dsm/far_hosts.hpp"
-#include "dsm/kept_errno.hpp"
 
 #include <tulle/detail/attributes.hpp>
 
@@ -26,7 +26,7 @@ public:
 private:
     TULLE_COLD void wait_cold() noexcept {
         if (m_others == nullptr) return m_word.lock();
-        kept_errno const kept;
+        base::kept_errno const kept; // to the program it is a load or a store
         arch::keeping_vectors([this] {
             for (unsigned turn = 0; m_word.looks_held() || !m_word.try_lock(); ++turn)
                 m_others->pause(turn);

@@ -8,12 +8,12 @@
 #include "arch/vector_registers.hpp"
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "base/kept_errno.hpp"
 #include "dsm/atomic_access.hpp"
 #include "dsm/checking_threads.hpp"
 #include "dsm/far_memory.hpp"
 #include "dsm/grace_periods.hpp"
 #include "dsm/host_lock.hpp"
-#include "dsm/kept_errno.hpp"
 #include "dsm/mapped_list.hpp"
 #include "dsm/shared_file.hpp"
 #include "dsm/words.hpp"
@@ -343,9 +343,9 @@ private:
             m_grace.end_wait(began);
         });
     }
-    // The caller may hold values in vector registers.
+    // The caller may hold values in vector registers; and to the program it is a load or a store.
     template <class F> static void far(F f) noexcept {
-        kept_errno const kept;
+        base::kept_errno const kept;
         arch::keeping_vectors(f);
     }
     [[nodiscard]] std::uint8_t own_mark() const noexcept {

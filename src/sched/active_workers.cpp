@@ -37,8 +37,22 @@ int active_workers::set_count(int wanted) noexcept try {
 
 bool active_workers::keep_one() noexcept {
     std::lock_guard const held(m_changing);
-    m_keeps_one = m_limit.number() == 1 && running() == 1;
+    m_keeps_one = m_limit.number() == 1;
     return m_keeps_one;
+}
+
+bool active_workers::is_alone() noexcept {
+    std::lock_guard const held(m_changing);
+    auto const& all = m_scheduler.workers();
+    // acquire pairs with stand_by: what it has run happened before.
+    return std::all_of(all.begin(), all.end(), [](worker_remote const* w) {
+        return w->index == 0 || w->stands_by.load(std::memory_order_acquire);
+    });
+}
+
+void active_workers::keep_one_no_more() noexcept {
+    std::lock_guard const held(m_changing);
+    m_keeps_one = false;
 }
 
 // Worker 0 may not: threads are bound to it.

@@ -49,12 +49,14 @@ public:
 
     // --- changes; any thread ---------------------------------------------------------------------
     // Returns 0; EINVAL: not from 1 to max_workers; ENOMEM; EAGAIN: no OS threads; EBUSY: stopping,
-    // or one is kept.
-    // After an error the number is as it was.
+    // or one is kept. After an error the number is as it was.
     [[nodiscard]] int set_count(int wanted) noexcept;
-    // From now on there is one worker, and nobody runs in its place when it is stuck. False: more
-    // run now.
+    // From now on one worker is wanted, and nobody takes its place when it is stuck. False: more
+    // are wanted. Those that there were, or were in its place, first finish what they run: then the
+    // one is alone.
     [[nodiscard]] bool keep_one() noexcept;
+    [[nodiscard]] bool is_alone() noexcept;
+    void keep_one_no_more() noexcept;
     // One worker, or those of a shepherd, stand by until they are enabled again. Returns 0; EINVAL:
     // there is none of that number; EPERM: worker 0, or its shepherd; ENOMEM; EBUSY: stopping.
     [[nodiscard]] int enable_worker(int index, bool on) noexcept;

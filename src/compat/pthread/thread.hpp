@@ -5,6 +5,7 @@
 #pragma once
 
 #include "arch/thread_pointer.hpp"
+#include "base/kept_errno.hpp"
 #include "compat/pthread/signal_set.hpp"
 #include "compat/pthread/thread_block.hpp"
 #include "compat/pthread/vfork.hpp"
@@ -182,16 +183,7 @@ void begin_variables() noexcept;
 needs_os_thread(pthread_attr_t const* attributes) noexcept;
 
 // errno as POSIX has it: a call that waits leaves it alone if it succeeds.
-class kept_errno {
-public:
-    kept_errno() noexcept : m_kept(errno) {}
-    kept_errno(kept_errno const&) = delete;
-    kept_errno& operator=(kept_errno const&) = delete;
-    ~kept_errno() { errno = m_kept; }
-
-private:
-    int m_kept;
-};
+using base::kept_errno;
 
 // The same of a call that is tried before it waits: as the system's own, it changes errno if it
 // fails only, since there are programs that set it to 0 before and look at it afterwards.

@@ -3,6 +3,7 @@
 // MAX_IO_WORKERS; they end when they have had nothing to do for IO_TIMEOUT seconds. Callers that
 // are no qthreads make their calls themselves.
 #include "base/intrusive_list.hpp"
+#include "base/kept_errno.hpp"
 #include "compat/qthread/arguments.hpp"
 #include "compat/qthread/blocking.hpp"
 #include "compat/qthread/library.hpp"
@@ -115,14 +116,11 @@ template <class Call, class Result> struct call_job : io_job {
     int error = 0;
 };
 
-// Not inlined: errno is that of the OS thread that the caller goes on on.
-__attribute__((noinline)) void set_errno(int error) { errno = error; }
-
 template <class Call> auto perform(Call call) -> decltype(call()) {
     if (self() == nullptr) return call();
     call_job<Call, decltype(call())> job(call);
     if (!run_elsewhere(job)) return call();
-    if (job.error != 0) set_errno(job.error);
+    if (job.error != 0) base::set_errno(job.error);
     return job.result;
 }
 

@@ -46,6 +46,16 @@ NOINLINE static double beside_quiet_calls(double* a) {
     double const before = a[0];
     return before + quiet(before) + a[0];
 }
+static int synchronising_order(void const* x, void const* y) {
+    synchronise();
+    return *(int const*)x - *(int const*)y;
+}
+NOINLINE static long over_a_sort(long* a) {
+    int own[] = {2, 1};
+    long const before = a[0];
+    qsort(own, 2, sizeof *own, synchronising_order);
+    return before + a[0] + own[0];
+}
 NOINLINE static long over_a_jump(long* a) {
     a[0] = 5;
     if (setjmp(s_place) == 0) {
@@ -68,6 +78,8 @@ int main(void) {
     synchronise();
     on_one_way(a, 0);
     REQUIRE(a[0] == 5);
+    synchronise();
+    REQUIRE(over_a_sort(a) == 11);
     synchronise();
     REQUIRE(over_a_jump(a) == 5);
     synchronise();

@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <barrier>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -86,6 +87,7 @@ public:
         m_asked.push_back({to, std::move(words), answer, room});
     }
     void wait() noexcept override {
+        errno = EAGAIN; // as the sockets of an MPI may say
         std::vector<std::uint64_t> words(m_most / 8);
         auto* const answer = reinterpret_cast<std::byte*>(words.data());
         while (!m_asked.empty()) {
@@ -110,7 +112,10 @@ public:
         f(others, argument);
         m_all.threads(m_here).pass();
     }
-    void pause(unsigned /*turn*/) noexcept override { std::this_thread::yield(); }
+    void pause(unsigned /*turn*/) noexcept override {
+        errno = EAGAIN;
+        std::this_thread::yield();
+    }
     void let_others_run() noexcept override {
         m_all.threads(m_here).pass();
         std::this_thread::yield();
@@ -181,7 +186,10 @@ public:
         auto& state = m_states[h][offset / TULLE_COHERENT_LINE];
         unsigned const found = std::atomic_ref(state).load(std::memory_order_acquire);
         if ((found & (wanted == access_kind::load ? TULLE_COHERENT_NO_LOAD : stores)) == 0) return;
+        constexpr int k_of_program = EDOM;
+        errno = k_of_program;
         at(h).make_usable(m_chosen.address + offset, m_chosen.address + offset, wanted);
+        EXPECT_EQ(errno, k_of_program); // to the program it is a load or a store
     }
     std::uint8_t get(host_number h, std::size_t offset) {
         return byte(h, offset).load(std::memory_order_relaxed);

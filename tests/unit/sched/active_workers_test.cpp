@@ -124,17 +124,24 @@ TEST_F(worker_count_test, nonsense_is_an_error_and_changes_nothing) {
     EXPECT_EQ(fib(10), 55);
 }
 
-TEST_F(worker_count_test, one_that_is_kept_stays_alone) {
+TEST_F(worker_count_test, one_that_is_kept_is_alone_when_the_others_have_done_what_they_run) {
     start(2);
     auto& workers = sched::scheduler::instance().active();
     EXPECT_FALSE(workers.keep_one()); // there are two
+    std::atomic<bool> is_to_end{false};
+    auto other = spawn_on_another_worker([&] {
+        while (!is_to_end.load()) std::this_thread::yield();
+    });
     set_worker_count(1);
     ASSERT_TRUE(workers.keep_one());
+    EXPECT_FALSE(workers.is_alone());
+    is_to_end.store(true);
+    other.join();
+    while (!workers.is_alone()) std::this_thread::yield();
     EXPECT_EQ(error_of([] { set_worker_count(2); }), EBUSY);
     set_worker_count(1);
     EXPECT_EQ(worker_count(), 1);
-    finalize();
-    start(1); // another run
+    workers.keep_one_no_more();
     set_worker_count(2);
     EXPECT_EQ(worker_count(), 2);
 }

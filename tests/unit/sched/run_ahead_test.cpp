@@ -73,18 +73,24 @@ TEST_P(run_ahead_test, those_that_are_placed_do_not_pile_up) {
     EXPECT_LE(peak_of([](auto f) { spawn_detached({.shepherd = 0}, f); }), 3 * k_most);
 }
 
-// It may hold what the threads want that would run meanwhile.
+// It may hold what the threads want that would run in its place.
 TEST_P(run_ahead_test, a_spawner_that_handles_messages_is_not_held_up) {
-    if (GetParam() != 1) GTEST_SKIP() << "others run them";
-    spawn([this] {
+    constexpr int k_spawned = 2 * k_most;
+    std::atomic<int> in_its_place{0};
+    spawn([&] {
         bool& delivers = sched::this_worker()->delivers;
+        std::atomic<bool> spawns{true};
         delivers = true;
-        for (std::uint64_t k = 0; k < 2 * k_most; ++k)
-            spawn_detached([this] { m_done.fetch_add(1, std::memory_order_relaxed); });
-        EXPECT_EQ(m_done.load(std::memory_order_relaxed), 0);
+        for (int k = 0; k < k_spawned; ++k)
+            spawn_detached([&, here = std::this_thread::get_id()] {
+                if (std::this_thread::get_id() == here && spawns.load()) in_its_place.fetch_add(1);
+                m_done.fetch_add(1);
+            });
+        spawns.store(false);
         delivers = false;
+        while (m_done.load() != k_spawned) this_thread::yield();
     }).join();
-    while (m_done.load(std::memory_order_relaxed) != 2 * k_most) this_thread::yield();
+    EXPECT_EQ(in_its_place.load(), 0);
 }
 
 // Nobody waits for a thread that waits for the spawner: it goes on when the thread does.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a check does does not change errno: to the program a check is a load or a store.
+// errno around something that the caller does not know of, and that may go on on another OS thread.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>
 
 #include <cerrno>
 
-namespace tulle::dsm {
+namespace tulle::base {
 
-// Not by the address that the caller may remember: it may go on on another OS thread.
+// Not by the address that the caller may remember, which is that of its OS thread.
 TULLE_NOINLINE inline void set_errno(int value) noexcept { errno = value; }
 
 class kept_errno {
@@ -22,4 +22,4 @@ private:
     int m_value = errno;
 };
 
-} // namespace tulle::dsm
+} // namespace tulle::base
