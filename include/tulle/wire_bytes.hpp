@@ -462,9 +462,9 @@ struct get_all_fields {
 template <class T> struct wire {
     using general = void; // specialisations have none
 
-    static_assert(
-        !detail::is_address<T>,
-        "a pointer means nothing at another place: send what it points to, or a tulle::global_ref");
+    static_assert(!detail::is_address<T>,
+                  "a pointer means nothing at another place: send what it points to (text as a "
+                  "std::string), or a tulle::global_ref");
     static_assert(detail::has_a_way<T> || !detail::is_lock<T>,
                   "a lock does not travel: use one of another place by <tulle/at_home.hpp>, or a "
                   "tulle::global_mutex");

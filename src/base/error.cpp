@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
@@ -13,6 +14,8 @@
 
 namespace tulle::base {
 namespace {
+
+std::atomic<void (*)() noexcept> g_tell_calls{nullptr};
 
 void print_line(char const* prefix, char const* format, std::va_list arguments) noexcept {
     constexpr std::size_t k_longest = 1024;
@@ -34,6 +37,19 @@ void fatal(char const* format, ...) noexcept {
     print_line("tulle: ", format, arguments);
     va_end(arguments);
     std::abort();
+}
+
+void fatal_misuse(char const* format, ...) noexcept {
+    std::va_list arguments;
+    va_start(arguments, format);
+    print_line("tulle: ", format, arguments);
+    va_end(arguments);
+    // Pairs with tell_calls_by.
+    if (auto const tell = g_tell_calls.load(std::memory_order_acquire)) tell();
+    std::abort();
+}
+void tell_calls_by(void (*tell)() noexcept) noexcept {
+    g_tell_calls.store(tell, std::memory_order_release); // pairs with fatal_misuse
 }
 
 void warn(char const* format, ...) noexcept {

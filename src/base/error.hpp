@@ -9,6 +9,12 @@ namespace tulle::base {
 // Prints "tulle: <message>" and aborts the process.
 [[noreturn]] void fatal(char const* format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
+// The same for what no program may do: the calls that led there are told as well, if somebody can.
+[[noreturn]] void fatal_misuse(char const* format, ...) noexcept
+    __attribute__((format(printf, 1, 2)));
+// Who can; null: nobody. One thread at a time.
+void tell_calls_by(void (*tell)() noexcept) noexcept;
+
 // Prints "tulle: warning: <message>" and returns; errno is kept.
 void warn(char const* format, ...) noexcept __attribute__((format(printf, 1, 2)));
 

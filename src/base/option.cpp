@@ -502,7 +502,8 @@ option_error option_table::read_environment(char const* (*lookup)(char const* na
             continue;
         }
         if (auto const error = set(definition.name, value, option_source::environment)) {
-            refused = join({refused ? *refused : "", refused ? "\n" : "", name, ": ", *error});
+            refused = join({refused ? *refused : "", refused ? "\n" : "", name, ": ", *error,
+                            "; taken is ", format(definition, number(*find(definition.name)))});
         }
     }
     return refused;

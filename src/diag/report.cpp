@@ -151,8 +151,8 @@ private:
                             waiting, wait, signal_names().text, m_process);
                 break;
             case sched::standstill::circle:
-                m_out.print("tulle: warning: some threads wait for each other in a circle, while "
-                            "others go on (process %d",
+                m_out.print("tulle: warning: some threads wait for each other in a circle; others "
+                            "may go on (process %d",
                             m_process);
                 break;
         }
@@ -233,12 +233,10 @@ private:
         }
     }
     void print_stack(thread_group const& g) noexcept {
-        int number = 0;
+        std::size_t number = 0;
         for (std::uintptr_t const pc : g.pcs) {
             for (symbol const& s : m_symbols.at(pc)) {
-                if (!is_internal(s))
-                    m_out.print("    #%-2d %s%s%s\n", number++, s.function.c_str(),
-                                s.source_line.empty() ? "" : " at ", s.source_line.c_str());
+                if (!is_internal(s)) print_call(m_out, number++, s);
             }
         }
         if (g.cut) m_out.print("    ...\n");

@@ -237,8 +237,7 @@ private:
             for (symbol const& s : m_symbols.at(m_trace.pcs[k])) {
                 if (is_internal(s)) continue;
                 if (number == k_most_frames_shown) return m_out.print("    ...\n");
-                m_out.print("    #%-2zu %s%s%s\n", number++, s.function.c_str(),
-                            s.source_line.empty() ? "" : " at ", s.source_line.c_str());
+                print_call(m_out, number++, s);
             }
         }
     }

@@ -71,8 +71,8 @@ bool is_of_library(symbol const& s) noexcept {
 
 bool is_internal(symbol const& s) noexcept {
     std::string_view const name = without_type(s.function);
-    for (std::string_view const hidden :
-         {"sched::", "wait::", "sync::", "arch::", "detail::", "diag::", "group::", "compat::"}) {
+    for (std::string_view const hidden : {"sched::", "wait::", "sync::", "arch::", "base::",
+                                          "detail::", "diag::", "group::", "compat::"}) {
         if (name.starts_with("tulle::") && name.substr(7).starts_with(hidden)) return true;
     }
     if (s.source_line.find("/tulle/detail/") != std::string_view::npos) return true;
@@ -82,6 +82,11 @@ bool is_internal(symbol const& s) noexcept {
         return false; // the user's, and nothing is known of what it has inlined
     if (is_ours) return !name.starts_with("tulle::") && !name.starts_with("tulle_");
     return name == "tulle_context_entry";
+}
+
+void print_call(text_output& out, std::size_t number, symbol const& s) noexcept {
+    out.print("    #%-2zu %s%s%s\n", number, s.function.c_str(),
+              s.source_line.empty() ? "" : " at ", s.source_line.c_str());
 }
 
 symbol const& site_of(std::span<symbol const> inlined) noexcept {

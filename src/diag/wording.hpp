@@ -6,6 +6,7 @@
 #include "diag/text_output.hpp"
 #include "sched/live_threads.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <span>
@@ -28,6 +29,9 @@ struct phrase {
 
 // Frames of the library's inside tell the user nothing; its public functions do.
 [[nodiscard]] bool is_internal(symbol const& s) noexcept;
+
+// A line of a stack: "    #0  FUNCTION at FILE:LINE"
+void print_call(text_output& out, std::size_t number, symbol const& s) noexcept;
 
 // A site is an address behind the call of spawn.
 [[nodiscard]] inline std::uintptr_t call_before(void const* site) noexcept {

@@ -5,6 +5,7 @@
 #include "messenger/calls.hpp"
 #include "messenger/image.hpp"
 #include "os/machine.hpp"
+#include "sched/scheduler.hpp"
 #include "sched/worker.hpp"
 
 #include <cstring>
@@ -23,7 +24,7 @@ bool may_let_others_run() noexcept {
     sched::worker const* const w = sched::this_worker();
     // relaxed: its own
     return w != nullptr && !w->is_guest() && !w->is_idle.load(std::memory_order_relaxed) &&
-           !endpoint::delivers();
+           !endpoint::delivers() && !w->owner->shortage().may_run_on_top_of_wait(*w);
 }
 
 // --- asking --------------------------------------------------------------------------------------

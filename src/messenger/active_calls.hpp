@@ -23,7 +23,7 @@ class endpoint;
 enum class waits_by : std::uint8_t { polling, letting_others_run };
 
 // The caller is a thread on a worker, and nothing that the worker does itself, as to handle
-// messages.
+// messages; and it goes on when what it waits for has come, whatever else runs meanwhile.
 [[nodiscard]] bool may_let_others_run() noexcept;
 
 class active_calls {

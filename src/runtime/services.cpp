@@ -2,6 +2,7 @@
 // The services of the run time, in the order of their start. Only the workers can fail.
 #include "diag/answer.hpp"
 #include "diag/fault_handler.hpp"
+#include "diag/misuse_report.hpp"
 #include "dsm/settings.hpp"
 #include "gmem_access/memory.hpp"
 #include "io/reactor.hpp"
@@ -58,11 +59,15 @@ int share_cpus(launch const& with) {
 }
 void leave_cpus(launch const& with) noexcept { with.cpus.leave(); }
 
-int explain_overflows(launch const&) {
+int explain_mistakes(launch const&) {
     diag::explain_overflows();
+    diag::tell_where_misused();
     return 0;
 }
-void stop_explaining(launch const&) noexcept { diag::stop_explaining_overflows(); }
+void stop_explaining(launch const&) noexcept {
+    diag::stop_telling_where_misused();
+    diag::stop_explaining_overflows();
+}
 
 int answer_requests(launch const& with) {
     if (with.chosen.on_deadlock != nullptr) diag::answer_requests();
@@ -105,7 +110,7 @@ constexpr std::array<service, 9> k_services{{
     {"the workers", &start_workers, &stop_workers},
     {"helpers of input and output", nullptr, &stop_io_helpers},
     {"the sharing of processors", &share_cpus, &leave_cpus},
-    {"explanations of stack overflows", &explain_overflows, &stop_explaining},
+    {"explanations of mistakes", &explain_mistakes, &stop_explaining},
     {"answers to requests for reports", &answer_requests, &stop_answering},
     {"global memory", &prepare_memory, nullptr},
     {"the place", &prepare_places, &leave_places},

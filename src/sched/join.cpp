@@ -174,7 +174,7 @@ void check_scope_cold(deque_front const* of_scope) noexcept {
     record_deque const* deque = this_worker()->current->records;
     while (deque != nullptr && deque != of_scope) deque = deque->older;
     if (deque == nullptr)
-        base::fatal(
+        base::fatal_misuse(
             "a thread spawns into a scope that it has not made; let it make one of its own, "
             "or spawn into a tulle::spawn_group");
 }

@@ -19,9 +19,10 @@ latch::latch(std::int64_t count) {
 
 void latch::count_down(std::int64_t by) noexcept {
     if (sync::open<parking_latch>(m_core).count_down(by) == sync::count_down_result::too_many)
-        base::fatal("latch %p is counted down by %lld, but less is left; its count must be that of "
-                    "all count_down() together",
-                    static_cast<void*>(this), static_cast<long long>(by));
+        base::fatal_misuse(
+            "latch %p is counted down by %lld, but less is left; its count must be that of "
+            "all count_down() together",
+            static_cast<void*>(this), static_cast<long long>(by));
 }
 
 bool latch::try_wait() const noexcept {

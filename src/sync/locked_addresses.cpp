@@ -63,7 +63,8 @@ void locked_addresses::has_not_locked(std::uintptr_t address) noexcept {
 void locked_addresses::will_unlock(std::uintptr_t address) noexcept {
     change(address, [address](entry& e) {
         if (e.users == 0)
-            base::fatal("address %p is unlocked, but nobody has locked it", pointer(address));
+            base::fatal_misuse("address %p is unlocked, but nobody has locked it",
+                               pointer(address));
         --e.users;
         ++e.releasing;
         e.holder = 0;
@@ -87,15 +88,17 @@ void locked_addresses::check_word_slowly(std::uintptr_t address) noexcept {
     std::lock_guard const held(s.lock);
     auto const at = s.entries.find(address);
     if (at != s.entries.end() && at->second.users != 0)
-        base::fatal("address %p is used as a full/empty word while %u threads have locked it, or "
-                    "are about to; use one or the other",
-                    pointer(address), at->second.users);
+        base::fatal_misuse(
+            "address %p is used as a full/empty word while %u threads have locked it, or "
+            "are about to; use one or the other",
+            pointer(address), at->second.users);
 }
 
 void locked_addresses::refuse_lock(std::uintptr_t address) noexcept {
-    base::fatal("address %p is locked while it is an empty full/empty word, and 0 threads have "
-                "locked it; use one or the other",
-                pointer(address));
+    base::fatal_misuse(
+        "address %p is locked while it is an empty full/empty word, and 0 threads have "
+        "locked it; use one or the other",
+        pointer(address));
 }
 
 // Nobody waits in the child; a thread that held an address still does.

@@ -42,9 +42,10 @@ unsigned long long self() noexcept { return this_thread::get_id(); }
 // relaxed, all three: only the caller's own number is compared with, and it wrote that itself.
 void mutex::check_not_owner_outlined() const noexcept {
     if (m_owner.load(std::memory_order_relaxed) == self())
-        base::fatal("mutex %p is locked by thread %llu, which holds it already; tulle::mutex is "
-                    "not recursive",
-                    static_cast<void const*>(this), self());
+        base::fatal_misuse(
+            "mutex %p is locked by thread %llu, which holds it already; tulle::mutex is "
+            "not recursive",
+            static_cast<void const*>(this), self());
 }
 
 void mutex::set_owner_outlined() noexcept { m_owner.store(self(), std::memory_order_relaxed); }
@@ -52,10 +53,10 @@ void mutex::set_owner_outlined() noexcept { m_owner.store(self(), std::memory_or
 void mutex::clear_owner_outlined() noexcept {
     unsigned long long const owner = m_owner.load(std::memory_order_relaxed);
     if (owner == 0)
-        base::fatal("mutex %p is unlocked by thread %llu, but nobody holds it",
-                    static_cast<void const*>(this), self());
+        base::fatal_misuse("mutex %p is unlocked by thread %llu, but nobody holds it",
+                           static_cast<void const*>(this), self());
     if (owner != self())
-        base::fatal(
+        base::fatal_misuse(
             "mutex %p is unlocked by thread %llu, but thread %llu holds it; unlock it where "
             "it was locked",
             static_cast<void const*>(this), self(), owner);

@@ -24,8 +24,9 @@ bool phases::arrive(std::ptrdiff_t count, bool drops, std::uint64_t& phase) noex
     auto const result = count < 0 ? sync::arrival_result::too_many
                                   : c.arrive(static_cast<std::uint64_t>(count), drops, phase);
     if (result == sync::arrival_result::too_many)
-        base::fatal("phased barrier %p: %td more arrive, but fewer are expected in this phase",
-                    static_cast<void*>(this), count);
+        base::fatal_misuse(
+            "phased barrier %p: %td more arrive, but fewer are expected in this phase",
+            static_cast<void*>(this), count);
     return result == sync::arrival_result::last;
 }
 

@@ -10,9 +10,9 @@ void recursive_mutex::unlocked_by_stranger() const noexcept {
     // relaxed: for the message only
     unsigned long long const owner = m_mutex.m_owner.load(std::memory_order_relaxed);
     if (owner == 0)
-        base::fatal("recursive mutex %p is unlocked by thread %llu, but nobody holds it",
-                    static_cast<void const*>(this), self);
-    base::fatal(
+        base::fatal_misuse("recursive mutex %p is unlocked by thread %llu, but nobody holds it",
+                           static_cast<void const*>(this), self);
+    base::fatal_misuse(
         "recursive mutex %p is unlocked by thread %llu, but thread %llu holds it; unlock it "
         "where it was locked",
         static_cast<void const*>(this), self, owner);

@@ -31,8 +31,8 @@ bool semaphore::acquire_before(limit until) noexcept {
 void semaphore::release(std::ptrdiff_t units) noexcept {
     if (units < 0 ||
         !sync::open<parking_semaphore>(m_core).release(static_cast<std::uint64_t>(units)))
-        base::fatal("semaphore %p: %td units are released, but a count is from 0 to 2^62",
-                    static_cast<void*>(this), units);
+        base::fatal_misuse("semaphore %p: %td units are released, but a count is from 0 to 2^62",
+                           static_cast<void*>(this), units);
 }
 
 std::ptrdiff_t semaphore::count() const noexcept {

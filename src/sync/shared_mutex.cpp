@@ -24,8 +24,8 @@ bool shared_mutex::lock_before(detail::limit until) noexcept {
 void shared_mutex::unlock() noexcept {
     parking_shared_mutex& c = sync::open<parking_shared_mutex>(m_core);
     if (!c.is_written())
-        base::fatal("shared mutex %p is unlocked, but no thread has locked it for writing",
-                    static_cast<void*>(this));
+        base::fatal_misuse("shared mutex %p is unlocked, but no thread has locked it for writing",
+                           static_cast<void*>(this));
     c.unlock();
 }
 
@@ -44,8 +44,8 @@ bool shared_mutex::lock_shared_before(detail::limit until) noexcept {
 void shared_mutex::unlock_shared() noexcept {
     parking_shared_mutex& c = sync::open<parking_shared_mutex>(m_core);
     if (c.readers() == 0)
-        base::fatal("shared mutex %p is unlocked, but no thread has locked it for reading",
-                    static_cast<void*>(this));
+        base::fatal_misuse("shared mutex %p is unlocked, but no thread has locked it for reading",
+                           static_cast<void*>(this));
     c.unlock_shared();
 }
 

@@ -16,9 +16,10 @@ using parking_signal = sync::signal_core<sync::parking>;
 using error = sync::signal_error;
 
 [[noreturn]] void refuse_waiter(void const* signal) noexcept {
-    base::fatal("signal %p: a second thread waits; a signal has one waiter, use a latch or a "
-                "barrier for more",
-                signal);
+    base::fatal_misuse(
+        "signal %p: a second thread waits; a signal has one waiter, use a latch or a "
+        "barrier for more",
+        signal);
 }
 
 } // namespace
@@ -31,15 +32,15 @@ signal::signal(std::uint32_t count) {
 
 void signal::notify() noexcept {
     if (sync::open<parking_signal>(m_core).notify() != error::none)
-        base::fatal("signal %p is notified more often than its count says; raise it by "
-                    "add_signalers() first",
-                    static_cast<void*>(this));
+        base::fatal_misuse("signal %p is notified more often than its count says; raise it by "
+                           "add_signalers() first",
+                           static_cast<void*>(this));
 }
 
 void signal::add_signalers(std::uint32_t more) noexcept {
     if (sync::open<parking_signal>(m_core).add(more) != error::none)
-        base::fatal("signal %p: %u more signalers make more than %u", static_cast<void*>(this),
-                    more, parking_signal::k_most);
+        base::fatal_misuse("signal %p: %u more signalers make more than %u",
+                           static_cast<void*>(this), more, parking_signal::k_most);
 }
 
 bool signal::try_wait() const noexcept {

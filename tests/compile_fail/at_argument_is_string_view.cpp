@@ -1,4 +1,4 @@
-// expect: a pointer means nothing at another place
+// expect: text as a
 // SPDX-License-Identifier: Apache-2.0
 
 #include <tulle/tulle.hpp>

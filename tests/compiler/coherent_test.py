@@ -185,6 +185,14 @@ class OverHosts(Programs):
                 done = self.on_two(program, 2, flavour, TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="off")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_children_want_what_their_parent_waits_for(self):
+        """Where stacks are short they may run on its stack, before it goes on."""
+        program = self.build_c("misses", "-O2")
+        for stacks in ("auto", "3"):
+            with self.subTest(stacks):
+                done = self.on_two(program, 2, arguments=["children"], TULLE_WORKERS="1", TULLE_MAX_STACKS=stacks)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_by_pages_a_place_has_one_worker(self):
         program = self.build_c("workers", output="plain", compiler=("cc",))
         done = self.on_two(program, 2, arguments=[2, 1, 1], TULLE_WORKERS="2", TULLE_COHERENT="pages")

@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include <stdatomic.h>
+#include <string.h>
 #include <tulle.h>
 
 enum { LINE = 64, UNIT = 4096, UNITS = 200 };
@@ -42,6 +43,20 @@ static void* compute(void* nothing) {
     return nothing;
 }
 
+/* A child wants what its parent waits for; it may run on top of the parent's wait. */
+static void load_one(void* argument) {
+    int const k = *(int*)argument;
+    CHECK(value_of(k) == k + 1);
+}
+static void* load_with_children(void* nothing) {
+    for (int k = 0; k < UNITS; ++k) {
+        tulle_child const child = tulle_fork(load_one, &k);
+        CHECK(value_of(k) == k + 1);
+        tulle_join(child);
+    }
+    return nothing;
+}
+
 static void store_all(void const* memory, size_t size) {
     (void)size;
     global = *(struct shared* const*)memory;
@@ -54,7 +69,7 @@ static void body(tulle_activities_t* all, void* memory) {
     CHECK(tulle_async_at(all, 1, store_all, memory, sizeof(void*)) == 0);
 }
 
-int main(void) {
+int main(int argc, char** argv) {
     void* memory = NULL;
     tulle_thread* threads[2];
     CHECK(tulle_place_count() == 2);
@@ -65,6 +80,11 @@ int main(void) {
     CHECK(tulle_finish(body, &memory) == 0);
     tulle_coherent_acquire();
     global = memory;
+    if (argc == 2 && strcmp(argv[1], "children") == 0) {
+        CHECK(tulle_spawn(&threads[0], NULL, load_with_children, NULL) == 0);
+        CHECK(tulle_thread_join(threads[0], NULL) == 0);
+        return 0;
+    }
     CHECK(tulle_spawn(&threads[0], NULL, compute, NULL) == 0);
     CHECK(tulle_spawn(&threads[1], NULL, load_all, NULL) == 0);
     for (int k = 0; k < 2; ++k) CHECK(tulle_thread_join(threads[k], NULL) == 0);

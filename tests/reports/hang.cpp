@@ -487,12 +487,23 @@ void busy() {
     std::_Exit(7);
 }
 
+// What no program may do, in a thread that has a stack of its own and in one of the system's.
+void counts_too_far() {
+    tulle::latch one(1);
+    one.count_down(2); // line: too far
+}
+void counts_too_far_in_a_thread() { tulle::spawn(&counts_too_far).join(); }
+void counts_too_far_in_an_os_thread() { std::thread(&counts_too_far).join(); }
+
 void busy_with_own_handler() {
     std::signal(SIGQUIT, [](int) { std::_Exit(9); });
     busy();
 }
 
 std::map<std::string, void (*)()> const k_ways{
+    {"counts_too_far", &counts_too_far},
+    {"counts_too_far_in_a_thread", &counts_too_far_in_a_thread},
+    {"counts_too_far_in_an_os_thread", &counts_too_far_in_an_os_thread},
     {"mutex_cycle", &mutex_cycle},
     {"recursive_cycle", &recursive_cycle},
     {"c_recursive_cycle", &c_recursive_cycle},

@@ -45,6 +45,23 @@ def hang(way, program=HANG, **variables):
     return subprocess.run(command(way, program), capture_output=True, text=True, timeout=110, env=environment(**variables))
 
 
+class Misuse(unittest.TestCase):
+    def check(self, way):
+        done = hang(way)
+        self.assertEqual(done.returncode, -signal.SIGABRT, done)
+        head, *calls = done.stderr.splitlines()
+        self.assertRegex(head, rf"\Atulle: latch {ADDRESS} is counted down by 2, but less is left")
+        self.assertRegex(calls[0], r"#0 +tulle::latch::count_down")  # nothing of what tells it
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "hang.cpp"), encoding="utf-8") as source:
+            line = next(number for number, content in enumerate(source, 1) if "line: too far" in content)
+        self.assertRegex("\n".join(calls), rf"#1 +.*counts_too_far\S* at \S*hang\.cpp:{line}\b")
+
+    def test_says_where(self):
+        for way in ("counts_too_far", "counts_too_far_in_a_thread", "counts_too_far_in_an_os_thread"):
+            with self.subTest(way):
+                self.check(way)
+
+
 class Deadlock(unittest.TestCase):
     program = HANG
 
@@ -309,7 +326,7 @@ class Circle(unittest.TestCase):
             self.assertIsNone(child.poll(), lines)
             child.kill()
             rest += child.stderr.read()
-        self.assertIn("tulle: warning: some threads wait for each other in a circle, while others go on", lines[0])
+        self.assertIn("tulle: warning: some threads wait for each other in a circle; others may go on", lines[0])
         self.assertEqual(lines[2], "in a circle:\n")
         for line in lines[3:5]:
             self.assertRegex(line, rf'thread \d+ "(left|right)" waits for {kind} {ADDRESS}, held by thread \d+ "(left|right)"')

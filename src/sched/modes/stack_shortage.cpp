@@ -125,6 +125,10 @@ bool stack_shortage::can_go_on_without(worker& w) noexcept {
     return true;
 }
 
+bool stack_shortage::may_run_on_top_of_wait(worker const& w) const noexcept {
+    return is_on() && w.current->records != nullptr;
+}
+
 void stack_shortage::make_room(fiber& f) noexcept {
     worker& w = *this_worker();
     if (w.is_guest() || !can_go_on_without(w)) run_own_records(f);

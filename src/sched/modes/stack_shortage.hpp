@@ -47,6 +47,9 @@ public:
     [[nodiscard]] fiber* take_reserve(worker& w) noexcept;
     // Whether the worker can start something else if the thread that it runs now waits.
     [[nodiscard]] bool can_go_on_without(worker& w) noexcept;
+    // A wait of what the worker runs now may run forked threads of the waiter's on top of it, which
+    // have to end before it goes on.
+    [[nodiscard]] bool may_run_on_top_of_wait(worker const& w) const noexcept;
 
     // --- the order of a serial run ---------------------------------------------------------------
     // The worker is about to run a record that it has stolen.

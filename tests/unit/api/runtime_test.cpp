@@ -76,7 +76,7 @@ TEST(runtime_exit_test, environment) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(use_with_workers_from_the_environment(), ::testing::ExitedWithCode(0), "");
     EXPECT_EXIT(use_with_nonsense_in_the_environment(), ::testing::ExitedWithCode(0),
-                "tulle: warning: TULLE_WORKERS.*many.*\n"
+                "tulle: warning: TULLE_WORKERS.*many.*; taken is .*\n"
                 "tulle: warning: TULLE_STACK_SIZE.*large");
 }
 
