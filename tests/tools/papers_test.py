@@ -186,6 +186,37 @@ class Pages(unittest.TestCase):
         self.assertTrue({("1", "1.00"), ("2", "2.00"), ("4", "1.60")} <= {tuple(row[:2]) for row in rows})  # figure 9
         self.assertTrue({("1024", "2.00"), ("4096", "2.00")} <= {tuple(row[:2]) for row in rows})  # figure 2 of TNT
 
+    def test_relative_to_sequential_calls(self):
+        def fib(library, times, n=35):
+            return {"fib": [line("fib", library, time, "s", workers=workers, n=n) for workers, time in times]}
+
+        self.program("tulle", fib("tulle", ((1, 2), (2, 1))))
+        self.program("serial", fib("serial", ((1, 4), (2, 4))))
+        self.program("omp", fib("omp", ((1, 8), (2, 5))))
+        self.program("pthread", fib("pthread", ((1, 1), (2, 1)), n=16))  # of another size: it is left out
+        drawn = self.drawn("fib", "--paper", "paper", "--workers", "1")
+        self.assertIn(["1", "2.00", "", "0.5", "", ""], drawn.rows())
+        self.assertIn(["2", "4.00", "", "0.8", "", ""], drawn.rows())
+
+    def test_a_column_of_another_unit_has_no_bars(self):
+        self.fake_one("dszoom")
+        drawn = self.drawn("dszoom")
+        self.assertIn("fft, all", drawn.texts("text"))
+        self.assertNotIn("fft, overhead", drawn.texts("text"))
+        self.assertTrue(any(row[0] == "fft" and "1.92" in row for row in drawn.rows()))
+
+    def test_marks_of_an_axis_cover_none_of_the_others(self):
+        self.program("tulle", {"shepherds": [line("shepherds", "tulle", 10.0 ** -k, f"s: {what}", workers=1)
+                                             for k, what in enumerate(("(a) increments", "(b) one address locked", "(c) many addresses locked",
+                                                                       "(d) spin locks", "(e) threads in blocks"))]})
+        for svg in self.drawn("qthreads", "--workers", "1").plots:
+            rows = {}
+            for text in (text for text in svg.iter("text") if text.get("class") == "tick" and text.get("text-anchor") == "middle"):
+                rows.setdefault(text.get("y"), []).append((float(text.get("x")), 6.5 * len(text.text) / 2))
+            for marks in rows.values():
+                for (left, half), (right, other) in itertools.pairwise(sorted(marks)):
+                    self.assertLessEqual(left + half, right - other, marks)
+
     def test_other_pages_have_no_papers(self):
         self.program("tulle", {"mutex": [line("mutex", "tulle", 5, "ns")]})
         self.assertEqual(self.page("mutex").about["papers"], [])
