@@ -15,7 +15,8 @@ namespace tulle {
 
 // Memory ordering: what happens before each arrival of a phase happens before every return from
 // that phase.
-// Destruction: allowed as soon as one thread has returned from the last phase.
+// Destruction: allowed as soon as one thread has returned from the last phase; none may time out
+// meanwhile.
 class barrier {
 public:
     // Errors: std::invalid_argument: less than 1.

@@ -55,8 +55,10 @@ public:
 
     // Joins, and throws like join(). While another exception unwinds: cancels, and waits.
     ~cancellable_scope() noexcept(false) {
-        if (std::uncaught_exceptions() > m_uncaught) m_source.request_stop();
-        m_threads.join();
+        if (std::uncaught_exceptions() > m_uncaught)
+            m_source.request_stop(); // m_threads waits, and throws nothing
+        else
+            m_threads.join();
     }
 
 private:

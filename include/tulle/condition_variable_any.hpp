@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tulle/detail/chrono.hpp>
+#include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/opaque.hpp>
 #include <tulle/mutex.hpp>
 #include <tulle/wait_limit.hpp>
@@ -73,7 +74,11 @@ private:
     // The gate keeps notifiers out until the caller waits; it is not touched after a notification.
     template <class Lock> [[nodiscard]] bool wait_before(Lock& lock, detail::limit until) {
         m_gate.lock();
-        lock.unlock();
+        TULLE_TRY { lock.unlock(); }
+        TULLE_CATCH(...) {
+            m_gate.unlock();
+            TULLE_RETHROW;
+        }
         bool const notified = wait_and_open(until);
         lock.lock();
         return notified;

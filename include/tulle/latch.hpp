@@ -14,7 +14,8 @@
 namespace tulle {
 
 // Memory ordering: what happens before a count_down() happens before the return of every wait.
-// Destruction: allowed as soon as the caller knows, by a wait or a try, that the count is zero.
+// Destruction: allowed as soon as the caller knows, by a wait or a try, that the count is zero; no
+// other thread may time out, or begin to wait, meanwhile.
 class latch {
 public:
     // Errors: std::invalid_argument: negative.

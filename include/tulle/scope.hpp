@@ -41,10 +41,17 @@ template <class F> struct scope_body {
         }
     }
     static void run(record* slot) noexcept {
+        if (TULLE_UNLIKELY(slot->exception != nullptr)) return drop(slot); // cancelled
         TULLE_TRY {
             F f = take(slot);
-            if (TULLE_LIKELY(slot->exception == nullptr)) static_cast<void>(f()); // else cancelled
+            static_cast<void>(f());
         }
+        TULLE_CATCH(...) { slot->exception = caught_exception(); }
+    }
+    // A destructor of the callable may have a scope of its own, which uses the slot again.
+    TULLE_COLD static void drop(record* slot) noexcept {
+        slot->exception = nullptr;
+        TULLE_TRY { [[maybe_unused]] F const dropped = take(slot); }
         TULLE_CATCH(...) { slot->exception = caught_exception(); }
     }
 };

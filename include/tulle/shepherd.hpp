@@ -42,7 +42,7 @@ namespace tulle {
 // (set_worker_count) are known.
 // Memory ordering: none.
 // Errors: std::system_error: there is none of that number (EINVAL), worker 0 or its shepherd
-// (EPERM), the run time is ending (EBUSY).
+// (EPERM), the run time is ending (EBUSY); to enable: no OS thread can be made (EAGAIN, ENOMEM).
 TULLE_API void disable_worker(int index);
 TULLE_API void enable_worker(int index);
 TULLE_API void disable_shepherd(int index);

@@ -10,6 +10,7 @@
 #include <tulle/this_thread.hpp>
 #include <tulle/thread.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -120,8 +121,7 @@ public:
 private:
     template <class Rep, class Period>
     [[nodiscard]] static std::uint64_t length_of(std::chrono::duration<Rep, Period> const& period) {
-        auto const ns = std::chrono::ceil<std::chrono::nanoseconds>(period).count();
-        return static_cast<std::uint64_t>(ns > 0 ? ns : 1);
+        return std::clamp<std::uint64_t>(detail::length_in_ns(period), 1, detail::k_longest_ns);
     }
     template <class F>
     timer(std::uint64_t when, std::uint64_t period, F call)

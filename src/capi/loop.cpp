@@ -108,18 +108,24 @@ int tulle_loop_accumulate(int64_t begin, int64_t end, size_t size, void* result,
                           void (*accumulate)(void*, void const*)) {
     if (function == nullptr || accumulate == nullptr || result == nullptr || size == 0)
         return -EINVAL;
+    std::uint64_t const count = detail::count_between(begin, end);
+    if (count == 0) return 0;
+    // The number of workers may change meanwhile.
+    detail::loop_blocks const parts(count, std::min(count, detail::loop_width()));
+    constexpr std::size_t k_alignment = alignof(std::max_align_t);
+    if (size > PTRDIFF_MAX / parts.count() - k_alignment) return -ENOMEM;
+    std::size_t const stride = (size + k_alignment - 1) / k_alignment * k_alignment;
     return capi::guarded([=] {
-        auto const width = static_cast<std::size_t>(detail::loop_width());
-        std::size_t const stride = (size + alignof(std::max_align_t) - 1) /
-                                   alignof(std::max_align_t) * alignof(std::max_align_t);
-        std::vector<std::byte> values(width * stride);
-        std::vector<char> used(width);
-        parallel_for_parts(begin, end, [&](std::uint64_t part, int64_t first, int64_t last) {
-            function(first, last, argument, values.data() + part * stride);
-            used[part] = 1;
-        });
-        for (std::size_t part = 0; part != width; ++part)
-            if (used[part] != 0) accumulate(result, values.data() + part * stride);
+        std::vector<std::byte> values(parts.count() * stride);
+        detail::run_chunks(parts.count(), {schedule::dynamic()},
+                           [&](std::uint64_t part, std::uint64_t end_part) {
+                               for (; part != end_part; ++part)
+                                   function(detail::index_at(begin, parts.begin(part)),
+                                            detail::index_at(begin, parts.end(part)), argument,
+                                            values.data() + part * stride);
+                           });
+        for (std::size_t part = 0; part != parts.count(); ++part)
+            accumulate(result, values.data() + part * stride);
         return 0;
     });
 }

@@ -60,12 +60,7 @@ int active_workers::enable_worker(int index, bool on) noexcept {
     std::lock_guard const held(m_changing);
     if (index < 0 || index >= m_most_wanted) return EINVAL;
     if (index == 0) return on ? 0 : EPERM;
-    if (m_scheduler.is_stopping()) return EBUSY;
-    // relaxed: see is_surplus.
-    m_scheduler.workers()[static_cast<std::size_t>(index)]->is_disabled.store(
-        !on, std::memory_order_relaxed);
-    apply_change(m_limit.number());
-    return 0;
+    return enable(m_scheduler.workers()[static_cast<std::size_t>(index)]->is_disabled, on);
 }
 
 int active_workers::enable_shepherd(int index, bool on) noexcept {
@@ -74,10 +69,29 @@ int active_workers::enable_shepherd(int index, bool on) noexcept {
         return EINVAL;
     shepherd& s = *m_scheduler.shepherds()[static_cast<std::size_t>(index)];
     if (m_scheduler.workers()[0]->home == &s) return on ? 0 : EPERM;
+    return enable(s.is_disabled, on);
+}
+
+// After an error it is as it was, though workers that were made again may stand by.
+int active_workers::enable(std::atomic<bool>& is_disabled, bool on) noexcept {
     if (m_scheduler.is_stopping()) return EBUSY;
-    s.is_disabled.store(!on, std::memory_order_relaxed); // relaxed: see is_surplus
+    // relaxed, both: see is_surplus.
+    bool const was_disabled = is_disabled.exchange(!on, std::memory_order_relaxed);
+    int const error = on ? revive_wanted() : 0;
+    if (error != 0) is_disabled.store(was_disabled, std::memory_order_relaxed);
     apply_change(m_limit.number());
+    return error;
+}
+
+// The OS threads of those that were not wanted for long have ended.
+int active_workers::revive_wanted() noexcept try {
+    for (worker_remote* const w : m_scheduler.workers()) {
+        if (is_surplus(*w)) continue;
+        if (int const error = m_scheduler.revive(m_scheduler.m_registry.core_of(*w))) return error;
+    }
     return 0;
+} catch (std::bad_alloc const&) {
+    return ENOMEM;
 }
 
 void active_workers::begin(int wanted) noexcept {

@@ -58,7 +58,8 @@ public:
     [[nodiscard]] bool is_alone() noexcept;
     void keep_one_no_more() noexcept;
     // One worker, or those of a shepherd, stand by until they are enabled again. Returns 0; EINVAL:
-    // there is none of that number; EPERM: worker 0, or its shepherd; ENOMEM; EBUSY: stopping.
+    // there is none of that number; EPERM: worker 0, or its shepherd; ENOMEM; EAGAIN: no OS thread;
+    // EBUSY: stopping.
     [[nodiscard]] int enable_worker(int index, bool on) noexcept;
     [[nodiscard]] int enable_shepherd(int index, bool on) noexcept;
     // From now on workers may run on these CPUs, each on those of its shepherd if it has any.
@@ -94,6 +95,8 @@ public:
 
 private:
     [[nodiscard]] int make_ready(int wanted);
+    [[nodiscard]] int enable(std::atomic<bool>& is_disabled, bool on) noexcept;
+    [[nodiscard]] int revive_wanted() noexcept;
     void apply_change(int wanted) noexcept;
     void send_away_surplus() noexcept;
     [[nodiscard]] bool may_end(worker& w) noexcept;

@@ -34,6 +34,8 @@ runnable* keep_rest(worker& thief, worker_remote const& victim, runnable_list& t
         thief.burst.add(thief.decisions.value(), count);
     if (victim.event_burst.is_all(victim.decisions.value()))
         thief.event_burst.add(thief.decisions.value(), count);
+    // One that searched meanwhile may have seen them nowhere, and gone to sleep.
+    if (count > 1) thief.owner->notify_light();
     return first;
 }
 
@@ -74,7 +76,9 @@ runnable* scheduler::take_at_home(worker& w) noexcept {
     runnable* const first = m_injector.take_at_home(*w.home);
     if (first == nullptr || first->kind != runnable_kind::fiber) return first;
     runnable_list more = injector::take_more(*w.home);
+    if (more.empty()) return first;
     while (runnable* const r = more.pop_front()) w.ready.push_back(*r);
+    notify_light(); // as in keep_rest
     return first;
 }
 

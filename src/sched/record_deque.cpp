@@ -29,7 +29,6 @@ record_deque* deque_pool::allocate(std::uint8_t level, bool asymmetric) noexcept
     record_deque* deque = m_free[level].pop();
     if (deque != nullptr) {
         deque->older = nullptr;
-        deque->left_at = nullptr;
         deque->origin = nullptr;
         deque->origin_slot = nullptr;
         deque->is_floor = false;

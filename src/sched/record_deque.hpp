@@ -25,8 +25,6 @@ using record_owner = deque::deque_owner<os::machine, record>;
 using record_thief = deque::deque_thief<os::machine, record>;
 
 struct record_deque : deque::split_deque<os::machine, record> {
-    // The top of the deque when its stack last waited with records left. The owner's.
-    record const* left_at = nullptr;
     record_deque* older = nullptr; // the full one below, of the same stack
     // Records that were joined out of order and are still in it; the owner's.
     std::uint32_t holes = 0;

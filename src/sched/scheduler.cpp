@@ -98,11 +98,7 @@ void scheduler::park_records(fiber& f) noexcept {
 void scheduler::leave_records(fiber& f) noexcept {
     record_deque& newest = *f.records;
     if (newest.older == nullptr && !newest.looks_stealable()) return;
-    // Left already, and nothing was forked or joined since: this is another turn of the same wait,
-    // as of a mutex, whose queue counts on the waiter to try again soon.
-    bool const is_same_wait = newest.left_at == newest.top();
-    newest.left_at = newest.top();
-    if (TULLE_UNLIKELY(m_shortage.is_on()) && !is_same_wait) m_shortage.make_room(f);
+    if (TULLE_UNLIKELY(m_shortage.is_on()) && !f.waits_again) m_shortage.make_room(f);
     park_records(f);
 }
 
@@ -189,6 +185,7 @@ void scheduler::close_deques(fiber& f) noexcept {
 }
 
 void scheduler::insert_timer(timer& t) noexcept {
+    foreign_visit const visit;
     worker const* const w = this_worker();
     bool const has_index = w != nullptr && !w->is_guest();
     std::uint64_t const deadline = t.deadline; // once it is inserted, it may fire and be gone

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "os/dynamic_link.hpp"
 #include "sched/cancellation.hpp"
+#include "sched/foreign_visits.hpp"
 #include "sched/join_word.hpp"
 #include "sched/modes/guest.hpp"
 #include "sched/names.hpp"
@@ -133,9 +134,13 @@ bool stands_on_thread(worker const& w) noexcept {
 TULLE_COLD void start_elsewhere(worker& w, thread_record& t, bool child_first) noexcept {
     if (child_first && w.may_run(t.shepherd)) return start_first(w, t);
     int const shepherd = t.shepherd; // it may be gone before the next line
-    w.owner->inject(t, shepherd);
-    if (TULLE_UNLIKELY(w.owner->is_far_behind(shepherd)) && stands_on_thread(*this_worker()))
-        sleep_until_ns(now_ns() + k_hold_up_ns);
+    bool is_held_up = false;
+    {
+        foreign_visit const visit; // it may stop the run time
+        w.owner->inject(t, shepherd);
+        is_held_up = w.owner->is_far_behind(shepherd) && stands_on_thread(w);
+    }
+    if (TULLE_UNLIKELY(is_held_up)) sleep_until_ns(now_ns() + k_hold_up_ns);
 }
 
 // There are so many threads to be started that the spawner runs this one before it goes on.

@@ -3,12 +3,14 @@
 #include "base/intrusive_list.hpp"
 #include "os/machine.hpp"
 #include "sched/thread_record.hpp"
+#include "sched/worker.hpp"
 #include "sync/callback_list.hpp"
 #include "sync/latch_core.hpp"
 #include "sync/opaque.hpp"
 #include "sync/parking.hpp"
 
 #include <tulle/detail/future_core.hpp>
+#include <tulle/detail/stack_attachments.hpp>
 #include <tulle/thread.hpp>
 
 #include <future>
@@ -26,22 +28,25 @@ constexpr auto k_kind = wait::wait_kind::future;
 // Callbacks that are to run, the oldest first.
 using callback_queue = base::intrusive_queue<&future_callback::next>;
 
-// The queue of the make_ready() that runs callbacks on this OS thread; null: none does. A callback
-// does not wait, so the thread that runs callbacks stays on its OS thread. Not inlined, as one that
-// starts nothing may wait after all: see start_or_call.
-TULLE_NOINLINE callback_queue*& running_callbacks() noexcept {
-    thread_local callback_queue* t_running = nullptr;
-    return t_running;
+// The queue of the make_ready() that runs callbacks on this stack; null: none does. It goes with
+// the stack, as a callback may be suspended: where it starts a thread behind many others, and by
+// what is destroyed with it. Not inlined, as the OS thread may then be another one.
+TULLE_NOINLINE void*& running_callbacks() noexcept {
+    thread_local void* t_running = nullptr; // of an OS thread that is unknown
+    sched::worker* const w = sched::this_worker();
+    if (w == nullptr || w->current == nullptr) return t_running;
+    return w->current->attachments[static_cast<std::size_t>(attachment_of::callbacks)];
 }
 
 // A callback may make another future ready, whose callbacks then wait for this one to return: a
 // chain of futures of any length takes one frame.
 void run_callbacks(callback_queue due) noexcept {
     if (due.empty()) return;
-    if (callback_queue* const outer = running_callbacks()) return outer->append(due);
-    running_callbacks() = &due;
+    void*& running = running_callbacks(); // also behind the callbacks
+    if (running != nullptr) return static_cast<callback_queue*>(running)->append(due);
+    running = &due;
     while (future_callback* const c = due.pop_front()) c->run(c);
-    running_callbacks() = nullptr;
+    running = nullptr;
 }
 
 } // namespace
@@ -116,9 +121,10 @@ void start_or_call(void (*body)(void*) noexcept, void* argument, void const* sit
         start_thread(t, true, false);
     } catch (...) {
         // The function may wait, for what it makes ready, too.
-        callback_queue* const outer = std::exchange(running_callbacks(), nullptr);
+        void*& running = running_callbacks();
+        void* const outer = std::exchange(running, nullptr);
         body(argument);
-        running_callbacks() = outer;
+        running = outer;
     }
 }
 

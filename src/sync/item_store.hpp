@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -20,7 +21,7 @@ public:
     static constexpr std::size_t k_block_bytes = 2048; // at least, and at least k_least items
     static constexpr std::size_t k_least = 8;
 
-    // Throws std::bad_alloc.
+    // Throws std::bad_alloc, also of a size that is not to be had.
     item_store(detail::item_type const& type, std::size_t capacity)
         : m_type(type),
           m_capacity(capacity),
@@ -49,6 +50,7 @@ public:
         return is_unbounded() && m_spare == nullptr && (m_blocks.empty() || m_back == m_per_block);
     }
     [[nodiscard]] void* make_block() const {
+        if (m_per_block > (PTRDIFF_MAX - header()) / m_type.size) throw std::bad_array_new_length();
         return ::operator new(m_per_block* m_type.size + header(), alignment());
     }
     void free_block(void* b) const noexcept {

@@ -62,7 +62,7 @@ public:
         if (spin(nullptr)) return;
         node self;
         self.since = Parking::now();
-        while (!take_turn(self)) {}
+        for (bool again = false; !take_turn(self, again); again = true) {}
     }
     // False: not before the limit was reached.
     [[nodiscard]] bool lock_until(limit<Parking> until) noexcept {
@@ -70,8 +70,8 @@ public:
         if (spin(nullptr)) return true;
         timed_waiter<Parking> self(until);
         self.since = Parking::now();
-        for (;;) {
-            if (take_turn(self)) return true;
+        for (bool again = false;; again = true) {
+            if (take_turn(self, again)) return true;
             if (self.has_ended() || until.is_over()) return give_up(self);
         }
     }
@@ -122,12 +122,12 @@ private:
         return false;
     }
     // One wait and one contest. True: the caller holds the mutex.
-    template <class Node> [[nodiscard]] bool take_turn(Node& self) noexcept {
+    template <class Node> [[nodiscard]] bool take_turn(Node& self, bool again) noexcept {
         entry result = entry::queued;
         auto const enter_queue = [this, &self, &result] {
             return (result = enter(self)) == entry::queued;
         };
-        if (!park_in_queue(self, enter_queue)) return false;
+        if (!park_in_queue(self, again, enter_queue)) return false;
         if (result == entry::acquired) return true;
         if (!spin(&self)) return false;
         section const held(m_queue.lock);
@@ -136,14 +136,15 @@ private:
         return true;
     }
     template <class Enter>
-    [[nodiscard]] bool park_in_queue(node& self, Enter enter_queue) noexcept {
-        park({m_kind, &m_front}, self, m_queue.lock, enter_queue);
+    [[nodiscard]] bool park_in_queue(node& self, bool again, Enter enter_queue) noexcept {
+        park({m_kind, &m_front, again}, self, m_queue.lock, enter_queue);
         return true;
     }
     template <class Enter>
-    [[nodiscard]] bool park_in_queue(timed_waiter<Parking>& self, Enter enter_queue) noexcept {
-        return park_until({m_kind, &m_front}, self, m_queue.lock, m_queue.waiting, enter_queue,
-                          [] {});
+    [[nodiscard]] bool park_in_queue(timed_waiter<Parking>& self, bool again,
+                                     Enter enter_queue) noexcept {
+        return park_until({m_kind, &m_front, again}, self, m_queue.lock, m_queue.waiting,
+                          enter_queue, [] {});
     }
 
     // Called under the queue's lock, with the caller suspended.

@@ -40,6 +40,8 @@ enum class wait_kind : std::uint8_t {
 struct wait_reason {
     wait_kind kind = wait_kind::nothing;
     void const* object = nullptr;
+    // Another turn of the same wait, whose waker counts on the waiter to try again soon.
+    bool is_again = false;
 };
 
 } // namespace tulle::wait

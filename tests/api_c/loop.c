@@ -165,6 +165,10 @@ static int errors(void) {
         check(tulle_loop_for(0, 1, 1, &count_one, NULL, &options) == -EINVAL, "no schedule");
     failures += check(tulle_loop_accumulate(0, 1, 0, &sum, &sum_part, NULL, &add) == -EINVAL,
                       "values of no size");
+    failures += check(
+        tulle_loop_accumulate(0, 1, SIZE_MAX, &sum, &sum_part, NULL, &add) == -ENOMEM &&
+            tulle_loop_accumulate(0, COUNT, SIZE_MAX / 2, &sum, &sum_part, NULL, &add) == -ENOMEM,
+        "values of more than there is memory");
     failures +=
         check(tulle_loop_accumulate(0, 1, 8, NULL, &sum_part, NULL, &add) == -EINVAL, "no result");
     failures +=

@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 namespace tulle::detail {
@@ -22,12 +23,44 @@ inline constexpr std::ptrdiff_t k_insertion_length = 24;
 inline constexpr std::ptrdiff_t k_least_to_fork = 2048;
 inline constexpr std::ptrdiff_t k_least_for_nine = 200;
 
+// An element outside of the sequence, which has a hole meanwhile; it goes there in the end, also if
+// a comparison throws.
+template <class It> struct lifted_element {
+    explicit lifted_element(It from) : hole(from), value(std::move(*from)) {}
+    lifted_element(lifted_element const&) = delete;
+    lifted_element& operator=(lifted_element const&) = delete;
+    ~lifted_element() noexcept(std::is_nothrow_move_assignable_v<std::iter_value_t<It>>) {
+        *hole = std::move(value);
+    }
+
+    It hole;
+    std::iter_value_t<It> value;
+};
+
 template <class It, class Less> void insertion_sort(It first, It last, Less const& less) {
     for (It it = first; it != last; ++it) {
-        std::iter_value_t<It> value = std::move(*it);
-        It hole = it;
-        for (; hole != first && less(value, hole[-1]); --hole) *hole = std::move(hole[-1]);
-        *hole = std::move(value);
+        lifted_element<It> lifted(it);
+        for (; lifted.hole != first && less(lifted.value, lifted.hole[-1]); --lifted.hole)
+            *lifted.hole = std::move(lifted.hole[-1]);
+    }
+}
+
+// By swaps, so that all elements are in the sequence whenever elements are compared.
+template <class It, class Less>
+void sift_down(It first, std::ptrdiff_t at, std::ptrdiff_t count, Less const& less) {
+    for (std::ptrdiff_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && less(first[child], first[child + 1])) ++child;
+        if (!less(first[at], first[child])) return;
+        std::iter_swap(first + at, first + child);
+        at = child;
+    }
+}
+template <class It, class Less> TULLE_COLD void heapsort(It first, It last, Less const& less) {
+    std::ptrdiff_t const count = last - first;
+    for (std::ptrdiff_t k = count / 2; k-- > 0;) sift_down(first, k, count, less);
+    for (std::ptrdiff_t end = count; end-- > 1;) {
+        std::iter_swap(first, first + end);
+        sift_down(first, 0, end, less);
     }
 }
 
@@ -53,7 +86,7 @@ private:
 
     void sort(It first, It last, int levels) {
         while (last - first > k_insertion_length) {
-            if (levels-- == 0) return heapsort(first, last);
+            if (levels-- == 0) return heapsort(first, last, m_less);
             split const at = partition(first, last);
             if (last - first >= k_least_to_fork) return sort_both(first, at, last, levels);
             if (at.low_end - first < last - at.high_begin) { // the larger part needs no frame
@@ -70,11 +103,6 @@ private:
         auto high = fork([this, from = at.high_begin, last, levels] { sort(from, last, levels); });
         sort(first, at.low_end, levels);
         high.join();
-    }
-
-    TULLE_COLD void heapsort(It first, It last) {
-        std::make_heap(first, last, m_less);
-        std::sort_heap(first, last, m_less);
     }
 
     [[nodiscard]] It median(It a, It b, It c) const {

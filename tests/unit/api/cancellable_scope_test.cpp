@@ -74,6 +74,21 @@ TEST(cancellable_scope, an_exception_of_its_owner_ends_its_threads) {
     EXPECT_THROW(fail(), std::runtime_error);
 }
 
+TEST(cancellable_scope, an_exception_of_its_owner_hides_those_of_its_threads) {
+    tulle::latch never(1), started(1);
+    auto const fail = [&] {
+        tulle::cancellable_scope scope;
+        scope.spawn([&](tulle::cancellation_token const& token) {
+            started.count_down();
+            static_cast<void>(never.wait(token));
+            throw std::logic_error("cancelled");
+        });
+        started.wait();
+        throw std::runtime_error("the owner fails");
+    };
+    EXPECT_THROW(fail(), std::runtime_error);
+}
+
 TEST(cancellable_scope, is_a_part_of_another) {
     tulle::latch never(1);
     std::atomic<int> ended{0};

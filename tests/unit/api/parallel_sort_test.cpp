@@ -160,6 +160,44 @@ TEST_P(parallel_sort_test, a_comparison_that_throws_loses_nothing) {
     EXPECT_THROW(parallel_stable_sort(v.begin(), v.end(), less), std::runtime_error);
 }
 
+// A comparison that throws at each of its turns, in short parts and in the last resort.
+template <class Sort> void expect_nothing_lost(std::vector<std::string> const& input, Sort sort) {
+    std::vector<std::string> expected = input;
+    std::sort(expected.begin(), expected.end());
+    bool has_thrown = true;
+    for (int turn = 1; has_thrown; ++turn) {
+        std::vector<std::string> v = input;
+        int left = turn;
+        try {
+            sort(v, [&left](std::string const& a, std::string const& b) {
+                return --left == 0 ? throw std::runtime_error("less") : a < b;
+            });
+            has_thrown = false;
+            EXPECT_EQ(v, expected);
+        } catch (std::runtime_error const&) {}
+        std::sort(v.begin(), v.end());
+        ASSERT_EQ(v, expected) << turn;
+    }
+}
+TEST_P(parallel_sort_test, a_comparison_that_throws_at_any_turn_loses_nothing) {
+    for (std::size_t const n : {std::size_t{2}, std::size_t{3}, std::size_t{24}, std::size_t{60}}) {
+        std::vector<std::string> input;
+        for (std::size_t k = 0; k < n; ++k)
+            input.push_back("an element of a length " + std::to_string(random.below(1000)));
+        expect_nothing_lost(input,
+                            [](auto& v, auto less) { parallel_sort(v.begin(), v.end(), less); });
+        expect_nothing_lost(input,
+                            [](auto& v, auto less) { detail::heapsort(v.begin(), v.end(), less); });
+    }
+}
+TEST_P(parallel_sort_test, the_last_resort_sorts) {
+    for (shape const s : k_shapes) {
+        auto v = make(s, 1000, random);
+        detail::heapsort(v.begin(), v.end(), std::less<>());
+        EXPECT_TRUE(std::is_sorted(v.begin(), v.end())) << static_cast<int>(s);
+    }
+}
+
 // No input takes quadratic time: the number of comparisons is bounded.
 TEST_P(parallel_sort_test, hard_inputs_are_not_quadratic) {
     constexpr std::size_t k_size = 40'000;

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -126,6 +127,30 @@ TEST_P(scope_test, scope_in_a_destructor_while_unwinding_runs_its_children) {
         throw 1;
     } catch (int) {}
     EXPECT_EQ(ran, 20);
+}
+
+// What a child that is dropped has captured may use the child's slot again.
+TEST_P(scope_test, scope_in_a_destructor_of_a_child_that_is_cancelled) {
+    std::atomic<int> ran{0};
+    struct cleaner {
+        explicit cleaner(std::atomic<int>* counter) : ran(counter) {}
+        cleaner(cleaner&& other) noexcept : ran(std::exchange(other.ran, nullptr)) {}
+        ~cleaner() {
+            if (ran == nullptr) return;
+            tulle::scope s;
+            for (int k = 0; k < 20; ++k) s.spawn([this] { ++*ran; });
+        }
+        std::atomic<int>* ran;
+    };
+    int rounds = 0;
+    for (; rounds < 50; ++rounds) {
+        try {
+            tulle::scope s;
+            s.spawn([c = cleaner(&ran)] {});
+            throw 1;
+        } catch (int) {}
+    }
+    EXPECT_EQ(ran, 20 * rounds);
 }
 
 void spawn_into_the_scope_of_another() {

@@ -61,6 +61,19 @@ TEST(timer, calls_again_and_again) {
     EXPECT_EQ(calls.load(), after);
 }
 
+TEST(timer, a_period_beyond_the_clock_is_never_over) {
+    std::atomic<int> calls{0};
+    tulle::latch first(1);
+    auto t = tulle::timer::every(0ms, std::chrono::hours::max(), [&] {
+        if (++calls == 1) first.count_down();
+    });
+    first.wait();
+    tulle::this_thread::sleep_for(3ms);
+    EXPECT_TRUE(t.cancel());
+    t.wait();
+    EXPECT_EQ(calls, 1);
+}
+
 TEST(timer, a_slow_call_is_not_made_up_for) {
     std::atomic<int> calls{0};
     auto const begin = clock_type::now();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -71,6 +72,28 @@ TEST_P(run_ahead_test, those_of_a_foreign_thread_do_not_pile_up) {
 
 TEST_P(run_ahead_test, those_that_are_placed_do_not_pile_up) {
     EXPECT_LE(peak_of([](auto f) { spawn_detached({.shepherd = 0}, f); }), 3 * k_most);
+}
+
+// Each starts the threads of its continuations behind many others, and is suspended meanwhile.
+TEST_P(run_ahead_test, those_of_futures_come_though_who_starts_them_is_suspended) {
+    constexpr int k_futures = 4000;
+    std::vector<thread<void>> makers;
+    std::atomic<int> done{0};
+    for (int m = 0; m < 4; ++m)
+        makers.push_back(spawn([&done] {
+            for (int k = 0; k < k_futures; ++k) {
+                promise<int> kept;
+                future<int> const last =
+                    kept.get_future().then([](int v) { return v + 1; }).then([&done](int v) {
+                        done += v == 2 ? 1 : 0;
+                        return v;
+                    });
+                kept.set_value(1);
+                if (k % 64 == 0) this_thread::yield();
+            }
+        }));
+    for (auto& m : makers) m.join();
+    while (done != 4 * k_futures) this_thread::yield();
 }
 
 // It may hold what the threads want that would run in its place.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -155,6 +156,27 @@ TEST(disabled, worker_runs_nothing_until_it_is_enabled) {
         other.join();
     });
     busy.join();
+}
+
+// Their OS threads end after a second.
+TEST(disabled, for_long_they_come_back) {
+    run_time const running(2, 4);
+    disable_shepherd(1);
+    disable_worker(2);
+    wait_until_workers_stand_by(3);
+    this_thread::sleep_for(std::chrono::milliseconds(1300));
+    enable_shepherd(1);
+    EXPECT_EQ(worker_count(), 3);
+    EXPECT_EQ(spawn(at(1), [] { return this_thread::shepherd_index(); }).join(), 1);
+    enable_worker(2);
+    EXPECT_EQ(worker_count(), 4);
+    std::atomic<int> met{0};
+    std::vector<thread<void>> threads;
+    for (int k = 0; k < 4; ++k) // which needs four workers
+        threads.push_back(spawn([&] {
+            for (++met; met != 4;) std::this_thread::yield();
+        }));
+    for (auto& t : threads) t.join();
 }
 
 TEST(disabled, by_many_threads_while_others_compute) {

@@ -77,6 +77,24 @@ TEST_P(shortage_test, recursive_tree_of_unknown_depth) {
     EXPECT_LE(stacks_in_use(), limit());
 }
 
+// Each wait of a thread is one of its own, also where its children lie where others have lain.
+void wait_for_children_in_turn(int depth) {
+    for (int turn = 0; turn < 3; ++turn) {
+        latch done(1);
+        auto one = fork([&done, depth] {
+            if (depth != 0) wait_for_children_in_turn(depth - 1);
+            done.count_down();
+        });
+        done.wait();
+        one.join();
+    }
+}
+TEST_P(shortage_test, children_that_are_waited_for_before_they_are_joined) {
+    wait_for_children_in_turn(6);
+    spawn([] { wait_for_children_in_turn(6); }).join();
+    EXPECT_LE(stacks_in_use(), limit());
+}
+
 // Started from a thread: it waits for its children on a stack of the pool.
 TEST_P(shortage_test, recursive_tree_of_a_thread) {
     std::uint64_t const root = test_seed();

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -40,6 +41,11 @@ TEST(channel, keeps_order_up_to_its_capacity) {
     auto const begin = clock_type::now();
     EXPECT_EQ(c.receive_until(begin + 2ms), std::nullopt);
     EXPECT_GE(clock_type::now() - begin, 2ms);
+}
+
+TEST(channel, of_more_than_there_is_memory) {
+    EXPECT_THROW(channel<int>(PTRDIFF_MAX), std::bad_alloc);
+    EXPECT_THROW(channel<char>(PTRDIFF_MAX), std::bad_alloc);
 }
 
 TEST(channel, unbounded_never_waits) {

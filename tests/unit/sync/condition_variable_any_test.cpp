@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -46,6 +47,15 @@ TYPED_TEST(of_any_lock, items_are_passed_on) {
     });
     EXPECT_EQ(taken, 4 * k_items);
     EXPECT_EQ(full, 0);
+}
+
+TEST(condition_variable_any, a_lock_that_is_not_held_harms_nobody_else) {
+    tulle::mutex m;
+    tulle::condition_variable_any changed;
+    std::unique_lock not_held(m, std::defer_lock);
+    EXPECT_THROW(changed.wait(not_held), std::system_error);
+    std::unique_lock held(m);
+    EXPECT_EQ(changed.wait_for(held, 1ms), std::cv_status::timeout);
 }
 
 TEST(condition_variable_any, waits_with_a_shared_lock) {

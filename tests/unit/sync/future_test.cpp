@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -251,6 +252,37 @@ TEST_P(future_test, continuations_may_wait) {
     p.set_value();
     open.count_down();
     f.get();
+}
+
+// What a continuation has captured is destroyed where an exception goes past it.
+struct waits_at_its_end {
+    waits_at_its_end(latch& reached, latch& until) : begins(&reached), ends(&until) {}
+    waits_at_its_end(waits_at_its_end&& other) noexcept
+        : begins(std::exchange(other.begins, nullptr)), ends(other.ends) {}
+    waits_at_its_end& operator=(waits_at_its_end&&) = delete;
+    ~waits_at_its_end() {
+        if (begins == nullptr) return;
+        begins->count_down();
+        ends->wait();
+    }
+    latch* begins;
+    latch* ends;
+};
+TEST_P(future_test, one_that_is_destroyed_for_long_holds_up_no_other) {
+    latch begun(1), go_on(1);
+    promise<int> fails, comes;
+    future<int> const failed =
+        fails.get_future().then([w = waits_at_its_end(begun, go_on)](int v) { return v; });
+    future<void> const done = comes.get_future().then([&go_on](int) { go_on.count_down(); });
+    auto one = spawn([&] { fails.set_exception(std::make_exception_ptr(std::runtime_error(""))); });
+    auto other = spawn([&] {
+        begun.wait();
+        comes.set_value(1);
+    });
+    other.join();
+    one.join();
+    done.wait();
+    failed.wait();
 }
 
 TEST_P(future_test, a_long_chain) {
