@@ -78,7 +78,9 @@ template <class Gate, class Futures> struct gate_base {
         release();
     }
     void release() noexcept {
-        if (detail::drop_reference(references)) delete static_cast<Gate*>(this);
+        if (!detail::drop_reference(references)) return;
+        callbacks_apart const apart;
+        delete static_cast<Gate*>(this);
     }
 
     Futures futures;

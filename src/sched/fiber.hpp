@@ -91,7 +91,6 @@ struct fiber : runnable {
     void set_wait(wait_reason reason) noexcept {
         waits_for.store(reason.kind, std::memory_order_relaxed);
         wait_object.store(reason.object, std::memory_order_relaxed);
-        waits_again = reason.is_again;
     }
     // relaxed: as above.
     void clear_wait() noexcept { waits_for.store(wait_kind::nothing, std::memory_order_relaxed); }
@@ -107,7 +106,6 @@ struct fiber : runnable {
     fiber_kind kind_of_stack;
     bool hosts_loop = false;  // pooled: the bottom frame is a loop, so it can be used for anything
     bool runs_record = false; // pooled: above the loop is a stolen record, not a thread of its own
-    bool waits_again = false; // wait_reason::is_again; the thread's own
     std::atomic<wait_kind> waits_for{wait_kind::nothing};
     std::int16_t shepherd = -1;          // runs only there; -1: anywhere
     park::resume_word<os::machine> wake; // guest
@@ -130,7 +128,7 @@ struct fiber : runnable {
     detail::record* stolen = nullptr;              // with runs_record
     // The innermost thread of a spawn_group that stands on it (group/).
     detail::group_member* member = nullptr;
-    void* attachments[4] = {}; // <tulle/detail/stack_attachments.hpp>
+    void* attachments[3] = {}; // <tulle/detail/stack_attachments.hpp>
     // Of the thread-local variables that it takes along; null: it has those of its worker.
     void* thread_pointer = nullptr;
     arch::sanitizer_fiber sanitizer; // empty in builds without sanitizers

@@ -40,6 +40,7 @@ struct parking {
     // What `thread`, the caller, is about to wait for.
     static void set_wait(handle thread, wait::wait_reason reason) noexcept {
         thread->set_wait(reason);
+        if (reason.is_again) this_worker()->owner->note_another_turn(*thread);
     }
     static void suspend(post_function post, void* a, void* b) noexcept {
         sched::suspend(post, a, b);

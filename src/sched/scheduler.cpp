@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace tulle::sched {
 
@@ -97,9 +98,14 @@ void scheduler::park_records(fiber& f) noexcept {
 
 void scheduler::leave_records(fiber& f) noexcept {
     record_deque& newest = *f.records;
+    bool const is_again = std::exchange(this_worker()->waits_again, false);
     if (newest.older == nullptr && !newest.looks_stealable()) return;
-    if (TULLE_UNLIKELY(m_shortage.is_on()) && !f.waits_again) m_shortage.make_room(f);
+    if (TULLE_UNLIKELY(m_shortage.is_on()) && !is_again) m_shortage.make_room(f);
     park_records(f);
+}
+
+void scheduler::note_another_turn(fiber const& f) noexcept {
+    if (f.records != nullptr) this_worker()->waits_again = m_shortage.is_on();
 }
 
 bool scheduler::set_wake_flags() noexcept {

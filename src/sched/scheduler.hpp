@@ -150,6 +150,9 @@ public:
     // Called before the thread on `f` waits, once it is sure that its worker can go on: makes room
     // where stacks are short, and then does what park_records does.
     void leave_records(fiber& f) noexcept;
+    // Called before, if this is another turn of the same wait, whose waker counts on the waiter to
+    // try again soon: then no room is made.
+    void note_another_turn(fiber const& f) noexcept;
     // `w` stands on a stack with this deque from now on.
     void show_deque(worker& w, record_deque* deque) noexcept;
 

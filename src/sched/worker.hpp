@@ -219,6 +219,7 @@ struct alignas(128) worker_core {
     // A thread that is spawned here goes to `ready`; not for a guest.
     bool keeps_spawned;
     std::uint32_t most_unstarted = UINT32_MAX; // in `ready`, as settings say
+    bool waits_again = false;                  // scheduler::note_another_turn; until leave_records
     // What it runs handles messages, and must not be suspended, though it may spawn.
     bool delivers = false;
     spare_stock spares; // suspended fibers with an idle loop

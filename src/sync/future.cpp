@@ -3,14 +3,12 @@
 #include "base/intrusive_list.hpp"
 #include "os/machine.hpp"
 #include "sched/thread_record.hpp"
-#include "sched/worker.hpp"
 #include "sync/callback_list.hpp"
 #include "sync/latch_core.hpp"
 #include "sync/opaque.hpp"
 #include "sync/parking.hpp"
 
 #include <tulle/detail/future_core.hpp>
-#include <tulle/detail/stack_attachments.hpp>
 #include <tulle/thread.hpp>
 
 #include <future>
@@ -28,25 +26,23 @@ constexpr auto k_kind = wait::wait_kind::future;
 // Callbacks that are to run, the oldest first.
 using callback_queue = base::intrusive_queue<&future_callback::next>;
 
-// The queue of the make_ready() that runs callbacks on this stack; null: none does. It goes with
-// the stack, as a callback may be suspended: where it starts a thread behind many others, and by
-// what is destroyed with it. Not inlined, as the OS thread may then be another one.
-TULLE_NOINLINE void*& running_callbacks() noexcept {
-    thread_local void* t_running = nullptr; // of an OS thread that is unknown
-    sched::worker* const w = sched::this_worker();
-    if (w == nullptr || w->current == nullptr) return t_running;
-    return w->current->attachments[static_cast<std::size_t>(attachment_of::callbacks)];
+// The queue of the make_ready() that runs callbacks on this OS thread; null: none does. A thread
+// that may be suspended in a callback is outside of it meanwhile (callbacks_apart), so that it is
+// never the queue of a thread that has gone elsewhere. Not inlined, as the OS thread may be another
+// one then.
+TULLE_NOINLINE callback_queue*& running_callbacks() noexcept {
+    thread_local callback_queue* t_running = nullptr;
+    return t_running;
 }
 
 // A callback may make another future ready, whose callbacks then wait for this one to return: a
 // chain of futures of any length takes one frame.
 void run_callbacks(callback_queue due) noexcept {
     if (due.empty()) return;
-    void*& running = running_callbacks(); // also behind the callbacks
-    if (running != nullptr) return static_cast<callback_queue*>(running)->append(due);
-    running = &due;
+    if (callback_queue* const outer = running_callbacks()) return outer->append(due);
+    running_callbacks() = &due;
     while (future_callback* const c = due.pop_front()) c->run(c);
-    running = nullptr;
+    running_callbacks() = nullptr;
 }
 
 } // namespace
@@ -111,20 +107,21 @@ void future_core::drop_runner() noexcept {
         release_thread(t);
 }
 
+callbacks_apart::callbacks_apart() noexcept
+    : m_outer(std::exchange(running_callbacks(), nullptr)) {}
+callbacks_apart::~callbacks_apart() { running_callbacks() = static_cast<callback_queue*>(m_outer); }
+
 void const* call_site() noexcept { return __builtin_return_address(0); }
 
 void start_or_call(void (*body)(void*) noexcept, void* argument, void const* site) noexcept {
+    callbacks_apart const apart; // behind many threads the caller is suspended
     try {
         thread_core* const t = make_thread(
             {}, [body, argument]() noexcept { body(argument); }, true);
         t->site = site;
         start_thread(t, true, false);
     } catch (...) {
-        // The function may wait, for what it makes ready, too.
-        void*& running = running_callbacks();
-        void* const outer = std::exchange(running, nullptr);
         body(argument);
-        running = outer;
     }
 }
 

@@ -99,6 +99,19 @@ private:
 // Where a thread was started that the library starts later: the address that the caller returns to.
 // For reports.
 [[nodiscard]] TULLE_API void const* call_site() noexcept;
+// While one exists, what the caller makes ready runs its callbacks at once, not behind the one that
+// the caller is in: around what is the user's, and may wait.
+class callbacks_apart {
+public:
+    TULLE_API callbacks_apart() noexcept;
+    callbacks_apart(callbacks_apart const&) = delete;
+    callbacks_apart& operator=(callbacks_apart const&) = delete;
+    TULLE_API ~callbacks_apart();
+
+private:
+    void* m_outer;
+};
+
 // Starts `body(argument)` as a detached thread, or calls it where there is no memory for one.
 TULLE_API void start_or_call(void (*body)(void*) noexcept, void* argument,
                              void const* site) noexcept;

@@ -68,7 +68,10 @@ template <class T> struct future_state : future_core {
     // What another one has, which is ready.
     void take_from(future_state& other) noexcept {
         auto take = [&other]() -> T { return other.take(); };
-        set_from(take);
+        {
+            callbacks_apart const apart;
+            set_from(take);
+        }
         make_ready();
     }
 
@@ -113,8 +116,10 @@ template <class T> struct forwarding : future_callback {
         if (!self->from->add(*self)) finish(self);
     }
     static void finish(future_callback* c) noexcept {
-        std::unique_ptr<forwarding> const self(static_cast<forwarding*>(c));
+        std::unique_ptr<forwarding> self(static_cast<forwarding*>(c));
         self->to->take_from(*self->from);
+        callbacks_apart const apart;
+        self.reset();
     }
 };
 
@@ -144,8 +149,10 @@ template <class T, class F, class R> struct continuation : future_callback {
 
 private:
     void pass_exception() noexcept {
-        std::unique_ptr<continuation> const self(this);
+        std::unique_ptr<continuation> self(this);
         to->set_exception(std::exchange(from->exception, nullptr));
+        callbacks_apart const apart;
+        self.reset();
     }
     static void call(void* of) noexcept {
         std::unique_ptr<continuation> self(static_cast<continuation*>(of));

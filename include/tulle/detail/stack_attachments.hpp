@@ -15,7 +15,7 @@ struct thread_core;
 // where the OS thread is unknown to Tulle. Code that sets one puts back what was there: a stack is
 // used for one thread after the other, and one within the other. set_attachment does nothing on an
 // unknown OS thread.
-enum class attachment_of : unsigned char { qthread, activity, global_deque, callbacks };
+enum class attachment_of : unsigned char { qthread, activity, global_deque };
 [[nodiscard]] TULLE_API void* attachment(attachment_of which) noexcept;
 TULLE_API void set_attachment(attachment_of which, void* pointer) noexcept;
 // Sets it, and returns what was there before.
