@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <mutex>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -85,10 +86,12 @@ ssize_t write_parts(int number, iovec const* parts, int count,
 }
 
 // Of sockets the system can always try. MSG_DONTWAIT of the caller: it does not want to wait.
+// Nobody waits for errors and urgent data.
 template <class Call>
 ssize_t on_socket(int number, direction way, int flags, detail::limit const& until,
                   std::size_t size, Call call) noexcept {
-    if ((flags & MSG_DONTWAIT) != 0) return result_of(call(flags));
+    constexpr int k_do_not_wait = MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB;
+    if ((flags & k_do_not_wait) != 0) return result_of(call(flags));
     return until_done(number, way, until, size,
                       [=](bool) { return result_of(call(flags | MSG_DONTWAIT)); });
 }
@@ -98,13 +101,18 @@ TULLE_NOINLINE bool is_nonblocking(int number) noexcept {
     return flags < 0 || (flags & O_NONBLOCK) != 0; // negative: the next call says why
 }
 
-// The system has no try on a listening socket that blocks, and another thread or process may be
-// faster after the event: then a helper waits, not a worker.
+// The system has no try on a listening socket that blocks, and another process may be faster after
+// the event: then a helper waits, not a worker. Of the threads that the event has woken one at a
+// time looks, so that the others do not keep helpers until more clients come.
 ssize_t try_to_accept(int socket, sockaddr* address, socklen_t* length, int flags,
                       detail::limit const& until) noexcept {
     auto const call = [=] { return result_of(::accept4(socket, address, length, flags)); };
     if (is_nonblocking(socket)) return call();
-    return is_ready(socket, direction::in) ? on_helper(until, call) : -EAGAIN;
+    if (!is_ready(socket, direction::in)) return -EAGAIN;
+    return on_helper(until, [=] {
+        std::lock_guard const turn(reactor::instance().turn_of(socket));
+        return is_ready(socket, direction::in) ? call() : -EAGAIN;
+    });
 }
 
 int accept_one(int socket, sockaddr* address, socklen_t* length, int flags,

@@ -114,6 +114,10 @@ pid_t wait_for_one(pid_t pid, int* status, int options, detail::limit const& unt
 // Of a stop, or of one child out of several, no descriptor tells.
 pid_t wait_for_child(pid_t pid, int* status, int options, detail::limit const& until) noexcept {
     bool const is_told = pid > 0 && (options & (WNOHANG | WUNTRACED | WCONTINUED)) == 0;
+    if (is_told) { // a descriptor tells of processes that are no children, too
+        auto const found = static_cast<pid_t>(result_of(::waitpid(pid, status, options | WNOHANG)));
+        if (found != 0 && found != -EINTR) return found;
+    }
     int const process = is_told ? descriptor_of_process(pid) : -1;
     if (process < 0) return wait_for_one(pid, status, options, until);
     int const error = wait_readable(process, wait_limit::of(until));

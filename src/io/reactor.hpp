@@ -80,6 +80,9 @@ public:
     // threads, and any in a deterministic run, make it themselves.
     [[nodiscard]] wait_error run_on_helper(void (*call)(void*) noexcept, void* argument,
                                            wait::limit<parking> until) noexcept;
+    [[nodiscard]] std::mutex& turn_of(int descriptor) noexcept {
+        return m_helpers.turn_of(descriptor);
+    }
     // Makes a call that closes the descriptor, or gives its number to another file, and ends waits
     // for it with EBADF. Returns what the call has.
     [[nodiscard]] int replace(int number, int (*call)(void*) noexcept, void* argument) noexcept;

@@ -162,6 +162,12 @@ std::optional<sched::settings> settings_of(base::option_table const& options, bo
     return s;
 }
 
+namespace {
+
+std::atomic<bool> g_is_there{false};
+
+} // namespace
+
 // It is never destroyed: threads may outlive static objects.
 instance& the() {
     alignas(instance) static std::byte s_storage[sizeof(instance)];
@@ -171,9 +177,18 @@ instance& the() {
 
 namespace {
 
-void on_fork() { the().before_process_fork(); }
-void on_fork_in_parent() { the().after_process_fork(false); }
-void on_fork_in_child() { the().after_process_fork(true); }
+template <class F> void if_there(F call) {
+    if (g_is_there.load(std::memory_order_acquire)) call(the()); // pairs with the constructor
+}
+void on_fork() {
+    if_there([](instance& one) { one.before_process_fork(); });
+}
+void on_fork_in_parent() {
+    if_there([](instance& one) { one.after_process_fork(false); });
+}
+void on_fork_in_child() {
+    if_there([](instance& one) { one.after_process_fork(true); });
+}
 
 // An object that another thread is about to make when it is first asked for would never be there in
 // the child.
@@ -187,11 +202,13 @@ void make_what_is_made_once() noexcept {
 void instance::before_process_fork() noexcept {
     make_what_is_made_once();
     m_lock.lock(); // nobody waits for a thread of ours while holding it
+    m_is_prepared_for_fork = true;
     m_cpus.before_process_fork();
     sched::scheduler::instance().around_fork().prepare();
 }
 
 void instance::after_process_fork(bool in_child) noexcept {
+    if (!std::exchange(m_is_prepared_for_fork, false)) return; // made since the fork began
     auto& threads = sched::scheduler::instance().around_fork();
     in_child ? threads.in_child() : threads.in_parent();
     if (in_child) m_owes_stacks = m_owes_explanation = false; // the parent's
@@ -202,9 +219,14 @@ void instance::after_process_fork(bool in_child) noexcept {
     m_lock.unlock();
 }
 
+void expect_process_forks() {
+    static int const s_error = pthread_atfork(&on_fork, &on_fork_in_parent, &on_fork_in_child);
+    if (s_error != 0) base::fatal("cannot register for fork: %s", std::strerror(s_error));
+}
+
 instance::instance() {
-    if (int const error = pthread_atfork(&on_fork, &on_fork_in_parent, &on_fork_in_child))
-        base::fatal("cannot register for fork: %s", std::strerror(error));
+    expect_process_forks();
+    g_is_there.store(true, std::memory_order_release); // pairs with if_there
     warn_of_refused(m_options.read_environment());
     warn_of_misspelt();
 }

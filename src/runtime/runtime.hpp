@@ -65,8 +65,13 @@ private:
     bool m_reports_at_exit = false; // report is registered; guarded by m_lock, as the next ones
     bool m_owes_stacks = false;     // the table of what has run since the start
     bool m_owes_explanation = false;
+    bool m_is_prepared_for_fork = false; // written with the lock held
 };
 
 [[nodiscard]] instance& the();
+// What has to be done about forks of the process is done from now on; else from the first use of
+// the(). Handlers of forks that are registered later find the run time as it is: they are called
+// before it prepares, and after it has recovered.
+void expect_process_forks();
 
 } // namespace tulle::runtime

@@ -55,11 +55,24 @@ int wait_for(thread& t, int number, direction way, io::event_count seen, bool ma
     return ends ? EINTR : 0;
 }
 
+namespace {
+
+// A terminal that gives what there is, after a while at most.
+bool needs_no_input(int number) noexcept {
+    kept_errno const kept;
+    termios how{};
+    return !io::reactor::instance().was_socket(number) && tcgetattr(number, &how) == 0 &&
+           (how.c_lflag & ICANON) == 0 && how.c_cc[VMIN] == 0;
+}
+
+} // namespace
+
 int wait_until_ready(thread& t, int number, direction way) {
     test_cancel(&t);
     for (;;) {
         io::event_count const seen = look(number, way);
         if (is_ready(number, way) || never_waits(number)) return 0;
+        if (way == direction::in && needs_no_input(number)) return 0;
         int const error = wait_for(t, number, way, seen);
         if (is_final(error)) return error;
         if (error != 0) return 0;
@@ -100,34 +113,13 @@ ssize_t send_all(int number, remaining_parts const& left, Attempt attempt, Call 
     return keeping_errno([&] { return send_parts(*self(), number, left, attempt, call); });
 }
 
-// Files that are never waited for, such as regular ones, take all in one call. The next call knows
-// a socket.
-bool may_wait(int number) noexcept {
-    struct stat about {};
-    if (fstat(number, &about) != 0) return false;
-    if (S_ISSOCK(about.st_mode)) io::reactor::instance().note_socket(number, true);
-    return !S_ISREG(about.st_mode) && !S_ISBLK(about.st_mode);
-}
-
-// Where the system cannot be asked to try, so much fits that is_ready promises.
-ssize_t try_to_write(int number, iovec* parts, std::size_t count) noexcept {
-    ssize_t const tried =
-        TULLE_LIBC(pwritev2)(number, parts, static_cast<int>(count), -1, RWF_NOWAIT);
-    if (tried >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return tried;
-    constexpr std::size_t k_least_room = 4096; // PIPE_BUF
-    if (!is_ready(number, direction::out)) return fail(EAGAIN);
-    return TULLE_LIBC(write)(number, parts->iov_base, std::min(parts->iov_len, k_least_room));
-}
-
-ssize_t write_parts(int number, iovec const* parts, std::size_t count) {
-    auto const call = [=] { return TULLE_LIBC(writev)(number, parts, static_cast<int>(count)); };
-    if (self() == nullptr || !may_wait(number)) return call();
-    return send_all(
-        number, remaining_parts(parts, count),
-        [number](iovec* left, std::size_t n) { return try_to_write(number, left, n); }, call);
-}
-
 } // namespace
+
+std::size_t size_of(iovec const* parts, std::size_t count) noexcept {
+    std::size_t size = 0;
+    std::for_each_n(parts, count, [&](iovec const& part) { size += part.iov_len; });
+    return size;
+}
 
 ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t sent) {
     auto const call = [=] { return TULLE_LIBC(sendmsg)(socket, message, flags); };
@@ -151,6 +143,48 @@ ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t s
 
 namespace {
 
+enum class kind_of_file { never_waits, socket, stream, of_messages };
+
+// Files that are never waited for, such as regular ones, take all in one call. What goes to a
+// device may be a message, which must not be cut.
+kind_of_file kind_of(int number) noexcept {
+    struct stat about {};
+    if (fstat(number, &about) != 0 || S_ISREG(about.st_mode) || S_ISBLK(about.st_mode))
+        return kind_of_file::never_waits;
+    if (S_ISSOCK(about.st_mode)) return kind_of_file::socket;
+    kept_errno const kept;
+    bool const is_stream = S_ISFIFO(about.st_mode) || isatty(number) != 0;
+    return is_stream ? kind_of_file::stream : kind_of_file::of_messages;
+}
+
+// Where the system cannot be asked to try, so much fits into a stream that is_ready promises.
+ssize_t try_to_write(int number, kind_of_file kind, iovec* parts, std::size_t count) noexcept {
+    ssize_t const tried =
+        TULLE_LIBC(pwritev2)(number, parts, static_cast<int>(count), -1, RWF_NOWAIT);
+    if (tried >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return tried;
+    constexpr std::size_t k_least_room = 4096; // PIPE_BUF
+    if (!is_ready(number, direction::out)) return fail(EAGAIN);
+    if (kind == kind_of_file::of_messages || size_of(parts, count) <= k_least_room)
+        return TULLE_LIBC(writev)(number, parts, static_cast<int>(count));
+    return TULLE_LIBC(write)(number, parts->iov_base, std::min(parts->iov_len, k_least_room));
+}
+
+ssize_t write_parts(int number, iovec const* parts, std::size_t count) {
+    auto const call = [=] { return TULLE_LIBC(writev)(number, parts, static_cast<int>(count)); };
+    kind_of_file const kind = self() != nullptr ? kind_of(number) : kind_of_file::never_waits;
+    if (kind == kind_of_file::never_waits) return call();
+    if (kind == kind_of_file::socket) {
+        io::reactor::instance().note_socket(number, true); // the next call knows
+        msghdr message{};
+        message.msg_iov = const_cast<iovec*>(parts);
+        message.msg_iovlen = count;
+        return send_message(number, &message, 0);
+    }
+    return send_all(
+        number, remaining_parts(parts, count),
+        [=](iovec* left, std::size_t n) { return try_to_write(number, kind, left, n); }, call);
+}
+
 ssize_t send_to(int socket, void const* data, std::size_t size, int flags, sockaddr const* to,
                 socklen_t length) {
     iovec part{const_cast<void*>(data), size};
@@ -164,8 +198,11 @@ ssize_t send_to(int socket, void const* data, std::size_t size, int flags, socka
 
 // --- input ---------------------------------------------------------------------------------------
 
-// MSG_WAITALL is the kernel's, which knows what ends it early.
-bool is_plain(int flags) noexcept { return (flags & (MSG_DONTWAIT | MSG_WAITALL)) == 0; }
+// MSG_WAITALL is the kernel's, which knows what ends it early. Errors and urgent data are not
+// waited for.
+bool is_plain(int flags) noexcept {
+    return (flags & (MSG_DONTWAIT | MSG_WAITALL | MSG_ERRQUEUE | MSG_OOB)) == 0;
+}
 
 ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* from,
                 socklen_t* length) {
@@ -205,6 +242,7 @@ int expect_new(int number) {
 using namespace tulle::posix;
 
 TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
+    if (size == 0) return TULLE_LIBC(read)(number, data, size); // which waits for nothing
     return as_of_socket(
         number, size, [=] { return receive(number, data, size, 0, nullptr, nullptr); },
         [=] {
@@ -214,6 +252,8 @@ TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
 }
 
 TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {
+    if (count <= 0 || size_of(parts, static_cast<std::size_t>(count)) == 0)
+        return TULLE_LIBC(readv)(number, parts, count);
     return when_ready(number, direction::in,
                       [=] { return TULLE_LIBC(readv)(number, parts, count); });
 }
@@ -296,13 +336,22 @@ TULLE_INTERPOSE int connect(int socket, sockaddr const* address, socklen_t lengt
     thread* const t = self();
     if (t == nullptr || never_waits(socket)) return TULLE_LIBC(connect)(socket, address, length);
     test_cancel(t);
-    tulle::wait_limit const until = tulle::wait_limit::of(
-        {tulle::detail::k_no_deadline, interruptible(t, tulle::wait::k_never).token});
+    std::uint64_t const deadline = deadline_of(socket, direction::out);
+    tulle::wait_limit const until =
+        tulle::wait_limit::of({deadline, interruptible(t, deadline).token});
     int result = tulle::io::connect(socket, address, length, until);
     while (result == -ECANCELED) {
-        if (attend(*t) == interruption::ends) return fail(EINTR);
-        result = wait_for_connection(socket, until);
+        interruption const by = attend(*t);
+        bool const has_limit = deadline != tulle::wait::k_never;
+        if (by == interruption::ends || (by == interruption::restarts && has_limit))
+            return fail(EINTR);
+        // EALREADY: it has begun. Else nothing has: it waited for room in a queue.
+        result = tulle::io::connect(socket, address, length, until);
+        if (result == -EALREADY) result = wait_for_connection(socket, until);
+        if (result == -EISCONN) result = 0;
     }
+    if (result == -ETIMEDOUT && tulle::os::monotonic_ns() >= deadline)
+        result = address->sa_family == AF_UNIX ? -EAGAIN : -EINPROGRESS;
     return result == 0 ? 0 : fail(-result);
 }
 

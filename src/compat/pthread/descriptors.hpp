@@ -175,6 +175,8 @@ private:
     std::size_t m_count;
 };
 
+[[nodiscard]] std::size_t size_of(iovec const* parts, std::size_t count) noexcept;
+
 // What has not been sent of a message of which so much has been.
 ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t sent = 0);
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/pthread/futex_table.hpp"
 
+#include "compat/pthread/signals.hpp"
+
 #include "os/futex.hpp"
 #include "wait/wait_list.hpp"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <new>
@@ -95,7 +98,51 @@ int wait_in_kernel(futex_word& word, std::uint32_t expected, std::uint64_t deadl
     }
 }
 
+// Words of which waiters are to be woken by somebody else; their lowest bit: all of them. More than
+// is asked for does no harm, nor does a word that is gone.
+constinit std::array<std::atomic<std::uintptr_t>, 64> s_left{};
+constinit std::atomic<bool> s_are_more_left{false};
+
+int leave_wake(futex_word const& word, int most) noexcept {
+    std::uintptr_t const wanted = reinterpret_cast<std::uintptr_t>(&word) | (most > 1 ? 1U : 0U);
+    // release: pairs with make_up
+    auto const is_put = [wanted](std::atomic<std::uintptr_t>& place) {
+        std::uintptr_t none = 0;
+        return place.compare_exchange_strong(none, wanted, std::memory_order_release,
+                                             std::memory_order_relaxed);
+    };
+    if (std::none_of(s_left.begin(), s_left.end(), is_put))
+        s_are_more_left.store(true, std::memory_order_release);
+    call_server();
+    return 1;
+}
+
+void wake_all_of_all_words() noexcept {
+    for (bucket& b : s_buckets) {
+        wait::woken_chain<parking> woken;
+        {
+            std::lock_guard const held(b.lock);
+            while (auto* const w = static_cast<futex_waiter*>(b.waiters.first())) {
+                b.leave(*w);
+                if (w->try_wake()) woken.add(*w);
+            }
+        }
+        woken.resume_all();
+    }
+}
+
 } // namespace
+
+// acquire, both: pairs with leave_wake.
+void wakes_left::make_up() noexcept {
+    for (auto& place : s_left) {
+        std::uintptr_t const wanted = place.exchange(0, std::memory_order_acquire);
+        if (wanted == 0) continue;
+        auto& word = *reinterpret_cast<futex_word*>(wanted & ~std::uintptr_t{1});
+        futex_wake(word, (wanted & 1) != 0 ? INT_MAX : 1);
+    }
+    if (s_are_more_left.exchange(false, std::memory_order_acquire)) wake_all_of_all_words();
+}
 
 int futex_wait(futex_word& word, std::uint32_t expected, limit until, std::uint32_t bits) noexcept {
     // relaxed: under the bucket's lock it is read again.
@@ -117,6 +164,7 @@ int futex_wake(futex_word& word, int most, std::uint32_t bits) noexcept {
     if (TULLE_UNLIKELY(s_in_kernel.load(std::memory_order_relaxed) != 0))
         count = os::futex_wake(word, most);
     if (b.count.load(std::memory_order_relaxed) == 0 || count >= most) return count;
+    if (TULLE_UNLIKELY(wakes_left::by_caller())) return leave_wake(word, most);
     wait::woken_chain<parking> woken;
     {
         std::lock_guard const held(b.lock);
@@ -139,6 +187,7 @@ int futex_wake(futex_word& word, int most, std::uint32_t bits) noexcept {
 }
 
 void forget_futex_waiters() noexcept {
+    for (auto& place : s_left) place.store(0, std::memory_order_relaxed); // relaxed: as below
     s_in_kernel.store(0, std::memory_order_relaxed); // relaxed: there is one thread
     for (bucket& b : s_buckets) ::new (static_cast<void*>(&b)) bucket;
 }

@@ -32,6 +32,25 @@ inline constexpr std::uint32_t k_any_bits = ~std::uint32_t{0};
 // Wakes the first `most` of those whose bits have one in common with `bits`; how many.
 int futex_wake(futex_word& word, int most, std::uint32_t bits = k_any_bits) noexcept;
 
+// While one exists in a handler on an OS thread, which may have interrupted this table, or the run
+// time: futex_wake leaves what it would do to the OS thread that hands signals out.
+class wakes_left {
+public:
+    wakes_left() noexcept { ++s_of_caller; }
+    wakes_left(wakes_left const&) = delete;
+    wakes_left& operator=(wakes_left const&) = delete;
+    ~wakes_left() { --s_of_caller; }
+
+    // The caller jumps out of its handlers.
+    static void forget() noexcept { s_of_caller = 0; }
+    [[nodiscard]] static bool by_caller() noexcept { return s_of_caller > 0; }
+    // By that OS thread.
+    static void make_up() noexcept;
+
+private:
+    static inline constinit thread_local int s_of_caller = 0;
+};
+
 // In a forked child: those that waited are in the parent.
 void forget_futex_waiters() noexcept;
 

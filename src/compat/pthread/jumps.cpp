@@ -2,6 +2,7 @@
 // sigsetjmp and siglongjmp: what is saved and comes back is the mask of the thread, not that of its
 // worker. It lies in the part of the buffer that the C library leaves unused behind the kernel's
 // mask.
+#include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/signals.hpp"
 
@@ -34,7 +35,10 @@ void leave_handlers(thread& t, bool restores) noexcept {
 
 [[noreturn]] void jump(__jmp_buf_tag* to, int value) noexcept {
     thread* const t = self();
-    if (t == nullptr) jump_in_libc(to, value);
+    if (t == nullptr) {
+        wakes_left::forget();
+        jump_in_libc(to, value);
+    }
     bool const restores = has_mask(*to);
     if (restores) set_mask(*t, to->__saved_mask.__val[k_mask]);
     leave_handlers(*t, restores);

@@ -7,6 +7,7 @@
 #include "os/epoll.hpp"
 
 #include <climits>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
@@ -152,18 +153,19 @@ nfds_t list_of(descriptor_sets const& asked, pollfd* list) noexcept {
     return count;
 }
 
-// The sets as they were, for each question.
+// The sets as they were, for each question. Of each only as much is the program's as the kernel
+// looks at.
 class question {
 public:
     explicit question(descriptor_sets const& asked) noexcept : m_asked(asked) {
-        copy(asked.in, m_in);
-        copy(asked.out, m_out);
-        copy(asked.other, m_other);
+        copy(asked.in, &m_in);
+        copy(asked.out, &m_out);
+        copy(asked.other, &m_other);
     }
     void restore() noexcept {
-        copy(&m_in, m_asked.in);
-        copy(&m_out, m_asked.out);
-        copy(&m_other, m_asked.other);
+        if (m_asked.in != nullptr) copy(&m_in, m_asked.in);
+        if (m_asked.out != nullptr) copy(&m_out, m_asked.out);
+        if (m_asked.other != nullptr) copy(&m_other, m_asked.other);
     }
     [[nodiscard]] int ask() noexcept {
         restore();
@@ -172,11 +174,10 @@ public:
     }
 
 private:
-    static void copy(fd_set const* set, fd_set& to) noexcept {
-        if (set != nullptr) to = *set;
-    }
-    static void copy(fd_set const* set, fd_set* to) noexcept {
-        if (to != nullptr) *to = *set;
+    void copy(fd_set const* set, fd_set* to) const noexcept {
+        constexpr std::size_t k_bits = 8 * sizeof(long);
+        auto const count = static_cast<std::size_t>(m_asked.count);
+        if (set != nullptr) std::memcpy(to, set, (count + k_bits - 1) / k_bits * sizeof(long));
     }
 
     descriptor_sets m_asked;

@@ -2,6 +2,7 @@
 // What happens at a signal: sigaction and signal, and what the kernel calls.
 #include "arch/registers.hpp"
 #include "base/spin_lock.hpp"
+#include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/signals.hpp"
 #include "diag/answer.hpp"
@@ -134,7 +135,10 @@ int change_action(int signal, struct sigaction const* wanted, struct sigaction* 
         return tell_kernel(signal, next);
     });
     if (result == 0 && before != nullptr) *before = found;
-    if (result == 0 && is_started() && next.has_handler()) start_to_hand_out();
+    if (result == 0 && is_started() && next.has_handler()) {
+        leave_no_longer(set_of(signal));
+        start_to_hand_out();
+    }
     return result;
 }
 
@@ -249,7 +253,10 @@ void on_signal_of_os_thread(int signal, siginfo_t* about, void* context) {
     signal_action const a = action_of(signal);
     if (a.is_standard()) return act_as_standard(signal);
     if (!a.has_handler()) return;
-    call(a, signal, about, context);
+    {
+        wakes_left const meanwhile;
+        call(a, signal, about, context);
+    }
     if (is_started() && is_main()) note_handler_on_main(end_of_call(a));
 }
 
@@ -371,11 +378,24 @@ void allow_interrupts() noexcept {
 
 void forget_changes_of_actions() noexcept { ::new (static_cast<void*>(&s_lock)) base::spin_lock; }
 
+namespace {
+
+// But the one for which the kernel may call on_signal all the same (allow_interrupts).
+void leave_ignored_ones(signal_set blocked) noexcept {
+    signal_set some = blocked & k_ignored_by_standard & ~set_of(k_interrupt);
+    for (signal_set left = some; left != 0; left &= left - 1)
+        if (!action_of(first_of(left)).is_standard()) some &= ~set_of(first_of(left));
+    if (some != 0) leave_to_waiters(some);
+}
+
+} // namespace
+
 // Handlers that the program has set before now are called by way of on_signal.
 void begin_signals(signal_set blocked) noexcept {
     if (s_systems_ranges == 0) dl_iterate_phdr(&note_code, nullptr);
     s_has_begun.store(true, std::memory_order_relaxed); // relaxed: see guard
     guard(blocked);
+    leave_ignored_ones(blocked);
     bool has_some = false;
     with_lock([&] {
         for (signal_set left = s_known; left != 0; left &= left - 1) {

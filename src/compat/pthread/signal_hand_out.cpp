@@ -9,6 +9,7 @@
 // The same OS thread interrupts workers whose threads compute and are to end at any point.
 #include "base/error.hpp"
 #include "base/spin_lock.hpp"
+#include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/signals.hpp"
 #include "os/clock.hpp"
@@ -31,6 +32,7 @@ std::atomic<std::uint32_t> s_calls{0};
 std::atomic<bool> s_interrupts{false};     // are wanted
 std::atomic<signal_set> s_unwanted{0};     // see above
 std::atomic<signal_set> s_was_unwanted{0}; // at some time
+std::atomic<signal_set> s_left{0};         // of these, those of leave_to_waiters
 std::atomic<int> s_server{0};              // the number of the OS thread; 0: it does not run yet
 base::spin_lock s_lock;                    // guards the next one
 bool s_runs = false;
@@ -232,11 +234,6 @@ void open_mask() noexcept {
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
 }
 
-void call_server() noexcept {
-    s_calls.fetch_add(1, std::memory_order_release); // pairs with serve
-    static_cast<void>(os::futex_wake(s_calls, 1));
-}
-
 // --- waits of main -------------------------------------------------------------------------------
 
 // A handler that does not restart calls has run on main.
@@ -261,6 +258,7 @@ void* serve(void*) {
         std::uint32_t const seen =
             s_calls.load(std::memory_order_acquire); // pairs with call_server
         open_mask();
+        wakes_left::make_up();
         signal_set all = s_arrived.load(std::memory_order_acquire); // pairs with hand_out
         // acquire pairs with note_handler_on_main
         if (s_main_was_interrupted.load(std::memory_order_acquire))
@@ -280,6 +278,11 @@ void hand_out_noted(int signal) noexcept {
 }
 
 } // namespace
+
+void call_server() noexcept {
+    s_calls.fetch_add(1, std::memory_order_release); // pairs with serve
+    static_cast<void>(os::futex_wake(s_calls, 1));
+}
 
 void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
     int const signal = about.si_signo;
@@ -323,18 +326,36 @@ bool leave_to_process(siginfo_t const& about, sigset_t& blocked_afterwards) noex
     return true;
 }
 
+void leave_to_waiters(signal_set some) noexcept {
+    // relaxed, all: before there are workers.
+    s_left.fetch_or(some, std::memory_order_relaxed);
+    s_was_unwanted.fetch_or(some, std::memory_order_relaxed);
+    s_unwanted.fetch_or(some, std::memory_order_relaxed);
+}
+void leave_no_longer(signal_set some) noexcept {
+    // relaxed: want() orders.
+    if ((s_left.fetch_and(~some, std::memory_order_relaxed) & some) != 0) want(some);
+}
+
 void want(signal_set some) noexcept {
+    some &= ~s_left.load(std::memory_order_relaxed);     // relaxed: a hint
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with give_to_somebody
     if ((s_unwanted.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
     s_unwanted.fetch_and(~some, std::memory_order_seq_cst);
     call_server();
 }
 
+bool is_on_own_os_thread() noexcept {
+    sched::worker const* const w = sched::this_worker();
+    return w == nullptr || w->is_guest();
+}
+
 // relaxed, both: the thread's own; what is unwanted is wanted by nobody, at some time.
 void open_mask_of_worker(thread& t, bool always) noexcept {
     if (!always && s_was_unwanted.load(std::memory_order_relaxed) == 0) return;
-    sigset_t const blocked = as_sigset(s_unwanted.load(std::memory_order_relaxed) &
-                                       t.blocked.load(std::memory_order_relaxed));
+    signal_set const kept =
+        is_on_own_os_thread() ? ~signal_set{0} : s_unwanted.load(std::memory_order_relaxed);
+    sigset_t const blocked = as_sigset(kept & t.blocked.load(std::memory_order_relaxed));
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
     note_worker(t);
 }
@@ -460,6 +481,7 @@ void forget_signals() noexcept {
     // relaxed, all: there is one thread.
     s_server.store(0, std::memory_order_relaxed);
     s_arrived.store(0, std::memory_order_relaxed);
+    s_left.store(0, std::memory_order_relaxed);
     s_unwanted.store(0, std::memory_order_relaxed);
     s_was_unwanted.store(0, std::memory_order_relaxed);
     if (self() != nullptr) note_mask_of_main(~signal_set{0}); // there is none

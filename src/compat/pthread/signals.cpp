@@ -37,7 +37,8 @@ signal_set replace_mask(thread& t, signal_set wanted) noexcept {
 
 void set_mask(thread& t, signal_set now) noexcept {
     guard(now);
-    if ((replace_mask(t, now) & ~now) != 0) open_mask_of_worker(t, true);
+    bool const unblocks = (replace_mask(t, now) & ~now) != 0;
+    if (unblocks || is_on_own_os_thread()) open_mask_of_worker(t, true);
 }
 
 // relaxed, all: the thread's own.

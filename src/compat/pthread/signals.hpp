@@ -107,6 +107,9 @@ void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept;
 void want(signal_set some) noexcept;
 // The caller `t` blocks these by now, or ends: others may want those that it has been lent.
 void give_back(thread& t, signal_set some) noexcept;
+// The caller, a thread, is the one that has called fork to make this process: its OS thread is its
+// own, and blocks what it blocks.
+[[nodiscard]] bool is_on_own_os_thread() noexcept;
 // Lets the worker of `t`, the caller, get what it wants; if not `always`, where it may have blocked
 // that.
 void open_mask_of_worker(thread& t, bool always) noexcept;
@@ -115,8 +118,14 @@ void note_worker(thread& t) noexcept;
 // Called by the OS thread of each worker, before it runs threads: what others have blocked is not
 // for it.
 void begin_worker() noexcept;
+// That OS thread looks whether there is something to be done. Any context.
+void call_server() noexcept;
 // The OS thread that does it. Nothing happens if there is none to be had: signals wait.
 void start_to_hand_out() noexcept;
+// These are ignored by the standard action, which they have, and are blocked: no worker is to take
+// them from whoever waits for them. And those of which the program has said something else since.
+void leave_to_waiters(signal_set some) noexcept;
+void leave_no_longer(signal_set some) noexcept;
 // Of main, whose mask the kernel has.
 void note_mask_of_main(signal_set blocked) noexcept;
 [[nodiscard]] signal_set mask_of_main() noexcept;

@@ -5,6 +5,7 @@
 #include "compat/pthread/libc.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstdarg>
 
 #include <linux/futex.h>
@@ -30,11 +31,25 @@ std::uint64_t deadline_of(futex_call const& c) noexcept {
     return deadline_at(is_real_time ? CLOCK_REALTIME : CLOCK_MONOTONIC, *c.time);
 }
 
-long wait(futex_call const& c, std::uint32_t bits) noexcept {
+// As in the kernel, a wait without a limit goes on after a handler that restarts calls.
+long wait(futex_call const& c, std::uint32_t bits) {
     if (bits == 0 || (c.time != nullptr && (!is_time(*c.time) || c.time->tv_sec < 0)))
         return fail(EINVAL);
-    int const error = futex_wait(c.word, c.value, limit(deadline_of(c)), bits);
-    return error == 0 ? 0 : fail(error);
+    thread* const caller = self();
+    std::uint64_t const deadline = deadline_of(c);
+    for (;;) {
+        int const error = futex_wait(c.word, c.value, interruptible(caller, deadline), bits);
+        if (error == 0) return 0;
+        if (error != ECANCELED) return fail(error);
+        interruption const by = run_handlers(*caller);
+        if (by == interruption::ends || (by == interruption::restarts && c.time != nullptr))
+            return fail(EINTR);
+    }
+}
+
+// The kernel wakes one where none is asked for, and as many as it can below zero.
+int most_to_wake(std::uint32_t value) noexcept {
+    return static_cast<int>(std::clamp<std::uint32_t>(value, 1, INT_MAX));
 }
 
 // Those that were to wait at the second word try anew instead, as after any spurious wake. `time`
@@ -45,14 +60,13 @@ long requeue(futex_call const& c, bool compares) noexcept {
     return futex_wake(c.word, static_cast<int>(std::min<std::uint64_t>(most, INT_MAX)));
 }
 
-long serve(futex_call const& c) noexcept {
+long serve(futex_call const& c) {
     switch (c.operation & FUTEX_CMD_MASK) {
         case FUTEX_WAIT: return wait(c, k_any_bits);
         case FUTEX_WAIT_BITSET: return wait(c, c.third);
-        case FUTEX_WAKE: return futex_wake(c.word, static_cast<int>(c.value));
+        case FUTEX_WAKE: return futex_wake(c.word, most_to_wake(c.value));
         case FUTEX_WAKE_BITSET:
-            return c.third == 0 ? fail(EINVAL)
-                                : futex_wake(c.word, static_cast<int>(c.value), c.third);
+            return c.third == 0 ? fail(EINVAL) : futex_wake(c.word, most_to_wake(c.value), c.third);
         case FUTEX_REQUEUE: return requeue(c, false);
         case FUTEX_CMP_REQUEUE: return requeue(c, true);
         default: return fail(ENOSYS);
@@ -70,7 +84,10 @@ bool is_ours(int operation) noexcept {
 
 } // namespace
 
-TULLE_INTERPOSE long syscall(long number, ...) noexcept {
+// Not TULLE_INTERPOSE, as the C library's header has it throw nothing, and a handler may end the
+// thread.
+extern "C" TULLE_API long tulle_wait_syscall(long number, ...) asm("syscall");
+extern "C" TULLE_API long tulle_wait_syscall(long number, ...) {
     va_list list;
     va_start(list, number);
     long a[6];

@@ -23,6 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -39,7 +40,8 @@ namespace {
 enum class run_time_state : int { not_started, starting, started, not_here };
 
 std::atomic<run_time_state> s_state{run_time_state::not_started};
-std::atomic<std::uint32_t> s_alive{0}; // threads, but OS threads; a word of the futex table
+std::atomic<std::uint32_t> s_alive{0};            // threads, but main; a word of the futex table
+constinit thread_local bool t_is_counted = false; // the caller is one, but none of ours
 
 // What the C library does at the end of a thread, and where its resolver's pointer lies, from the
 // thread pointer. Found before there are threads: in a child that is forked while another thread
@@ -58,8 +60,7 @@ struct parts_of_libc {
 };
 constinit parts_of_libc s_parts;
 
-// The library is loaded: whatever the run time calls itself is known from now on.
-__attribute__((constructor(101))) void prepare_calls() { find_all_in_libc(); }
+bool s_is_prepared = false; // there may be threads of ours
 
 // Of others to `t`, the caller of fork: nothing is pending in a child, and one of them may have
 // been about to end its waits. That it has been cancelled stays.
@@ -74,10 +75,11 @@ void forget_requests(thread& t) noexcept {
 
 // In a child process only the caller is left, and the run time starts anew if it makes a thread.
 void after_fork_in_child() noexcept {
+    if (!s_is_prepared) return;
     forget_futex_waiters();
     thread* const t = self();
     thread_blocks::forget_others(t);
-    s_alive.store(t == nullptr ? 0 : 1, std::memory_order_relaxed); // relaxed: one thread
+    s_alive.store(t != nullptr || t_is_counted ? 1 : 0, std::memory_order_relaxed); // relaxed: one
     if (s_state.load(std::memory_order_relaxed) != run_time_state::not_here)
         s_state.store(run_time_state::not_started, std::memory_order_relaxed);
     forget_calls_once();
@@ -89,6 +91,14 @@ void after_fork_in_child() noexcept {
     forget_requests(*t);
     sigset_t const blocked = as_sigset(t->blocked.load(std::memory_order_relaxed)); // relaxed: own
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+}
+
+// The library is loaded: whatever the run time calls itself is known from now on, and the program's
+// own handlers of forks will find locks and threads as they have left them.
+__attribute__((constructor(101))) void prepare_calls() {
+    find_all_in_libc();
+    pthread_atfork(nullptr, nullptr, &after_fork_in_child);
+    runtime::expect_process_forks();
 }
 
 // A program that stands still by its own fault is told so, and stands still as it would anyway.
@@ -111,7 +121,6 @@ signal_set mask_of_caller() noexcept {
 }
 
 run_time_state start_run_time() noexcept try {
-    static bool s_is_prepared = false;
     if (!s_is_prepared) {
         char const* const why =
             has_tulle_itself() ? "the program uses Tulle itself" : thread_blocks::prepare();
@@ -119,7 +128,6 @@ run_time_state start_run_time() noexcept try {
             base::warn("libtulle-preload: threads stay those of the C library: %s", why);
             return run_time_state::not_here;
         }
-        pthread_atfork(nullptr, nullptr, &after_fork_in_child);
         choose_options();
         diag::leave_ignored();
         s_parts.find();
@@ -282,6 +290,34 @@ int spawn_thread(thread& t) noexcept try {
     return EAGAIN;
 }
 
+// A thread that stays one of the C library: the process ends with the last of all.
+struct os_thread {
+    void* (*start)(void*);
+    void* argument;
+
+    static void* run(void* of) {
+        os_thread const one = *std::unique_ptr<os_thread>(static_cast<os_thread*>(of));
+        t_is_counted = true;
+        struct ending {
+            ~ending() { end_one(); } // also where its stack is unwound
+        } const at_end;
+        return one.start(one.argument);
+    }
+};
+
+int create_os_thread(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*),
+                     void* argument) noexcept {
+    std::unique_ptr<os_thread> one(new (std::nothrow) os_thread{start, argument});
+    if (one == nullptr) return EAGAIN;
+    s_alive.fetch_add(1, std::memory_order_relaxed); // relaxed: as a counter
+    int const error = TULLE_LIBC(pthread_create)(id, how, &os_thread::run, one.get());
+    if (error == 0)
+        static_cast<void>(one.release());
+    else
+        end_one();
+    return error;
+}
+
 // What a thread begins with: what its attributes say, or what the caller has.
 signal_set first_mask(pthread_attr_t const* how) noexcept {
     sigset_t chosen;
@@ -438,7 +474,7 @@ TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, voi
     if (!why && !start_once()) why = tulle::diag::os_thread_reason::no_run_time;
     if (!why) return create(id, how, start, argument);
     tulle::diag::note_os_thread(*why);
-    return TULLE_LIBC(pthread_create)(id, how, start, argument);
+    return create_os_thread(id, how, start, argument);
 }
 
 namespace {

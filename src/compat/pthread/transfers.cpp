@@ -18,7 +18,7 @@ using namespace tulle::posix;
 
 int receive_messages(int socket, mmsghdr* first, unsigned count, int flags, timespec* time) {
     thread* const t = self();
-    if (t == nullptr || (flags & MSG_DONTWAIT) != 0 || count == 0 ||
+    if (t == nullptr || (flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)) != 0 || count == 0 ||
         (time != nullptr && (!is_time(*time) || time->tv_sec < 0)))
         return TULLE_LIBC(recvmmsg)(socket, first, count, flags, time);
     std::uint64_t const deadline = time == nullptr ? tulle::wait::k_never : deadline_after(*time);
@@ -40,9 +40,7 @@ int receive_messages(int socket, mmsghdr* first, unsigned count, int flags, time
 }
 
 std::size_t size_of(msghdr const& m) noexcept {
-    std::size_t size = 0;
-    std::for_each_n(m.msg_iov, m.msg_iovlen, [&](iovec const& part) { size += part.iov_len; });
-    return size;
+    return tulle::posix::size_of(m.msg_iov, m.msg_iovlen);
 }
 
 int send_messages(int socket, mmsghdr* first, unsigned count, int flags) {

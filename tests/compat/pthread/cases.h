@@ -54,6 +54,13 @@ void asked_in_turn(void);
 void polls_of_one(void);
 void numbers_of_sockets(void);
 
+// --- edge_cases.c
+void edges_of_descriptors(void);
+void edges_of_signals(void);
+void forks_with_locks(void);
+void last_of_all(void);
+void posts_of_handlers(void);
+
 // --- wait_cases.c
 void handlers_at_locks(void);
 void handlers_at_once(void);

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases at the edges of calls: sets that are shorter than an fd_set, reads of nothing, messages in
+// parts, signals that are ignored unless somebody waits for them, handlers of forks that lock.
+#define _GNU_SOURCE
+#include "cases.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define SHOW_ERRNO(expression)                                                                     \
+    do {                                                                                           \
+        errno = 0;                                                                                 \
+        int const result = (int)(expression);                                                      \
+        printf("%s: %d, %s\n", #expression, result, errno == 0 ? "no error" : strerror(errno));    \
+    } while (0)
+
+// --- descriptors ---------------------------------------------------------------------------------
+
+static void* writes_soon(void* number) {
+    usleep(20000);
+    if (write(*(int const*)number, "x", 1) != 1) abort();
+    return NULL;
+}
+
+// The kernel looks at as many whole words of a set as it takes for the descriptors.
+static void select_with_short_set(void) {
+    int ends[2];
+    if (pipe(ends) != 0) abort();
+    long const page = sysconf(_SC_PAGESIZE);
+    char* const pages =
+        mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED || mprotect(pages + page, (size_t)page, PROT_NONE) != 0) abort();
+    unsigned long* const set = (unsigned long*)(void*)(pages + page) - 1;
+    *set = 1UL << ends[0];
+    pthread_t t;
+    pthread_create(&t, NULL, writes_soon, &ends[1]);
+    SHOW_ERRNO(select(ends[0] + 1, (fd_set*)(void*)set, NULL, NULL, NULL));
+    SHOW(*set == 1UL << ends[0]);
+    pthread_join(t, NULL);
+    munmap(pages, 2 * (size_t)page);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void reads_of_nothing(void) {
+    int ends[2];
+    char byte;
+    struct iovec const none[2] = {{&byte, 0}, {&byte, 0}};
+    if (pipe(ends) != 0) abort();
+    SHOW_ERRNO(read(ends[0], &byte, 0));
+    SHOW_ERRNO(readv(ends[0], none, 2));
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void errors_that_are_not_there(void) {
+    char byte;
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    struct mmsghdr several = {.msg_hdr = message};
+    int const number = socket(AF_INET, SOCK_DGRAM, 0);
+    SHOW_ERRNO(recv(number, &byte, 1, MSG_ERRQUEUE));
+    SHOW_ERRNO(recvmsg(number, &message, MSG_ERRQUEUE));
+    SHOW_ERRNO(recvmmsg(number, &several, 1, MSG_ERRQUEUE, NULL));
+    close(number);
+}
+
+static void messages_in_parts(void) {
+    int ends[2];
+    static char all[20000];
+    struct iovec parts[3] = {{all, 1}, {all, 9000}, {all, 10}};
+    if (socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) != 0) abort();
+    SHOW_ERRNO(writev(ends[0], parts, 3));
+    SHOW_ERRNO(write(ends[0], all, 9000));
+    SHOW_ERRNO(writev(ends[0], parts, 3));
+    for (int k = 0; k != 3; ++k) SHOW_ERRNO(read(ends[1], all, sizeof all));
+    close(ends[0]);
+    close(ends[1]);
+}
+
+// A queue of connections that is full.
+static void connect_in_vain(void) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "tulle-edge-%d", (int)getpid());
+    int const server = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (bind(server, (struct sockaddr*)&name, sizeof name) != 0 || listen(server, 0) != 0) abort();
+    int client[2];
+    for (int k = 0; k != 2; ++k) client[k] = socket(AF_UNIX, SOCK_STREAM, 0);
+    SHOW_ERRNO(connect(client[0], (struct sockaddr*)&name, sizeof name));
+    struct timeval const soon = {0, 30000};
+    setsockopt(client[1], SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof soon);
+    SHOW_ERRNO(connect(client[1], (struct sockaddr*)&name, sizeof name));
+    for (int k = 0; k != 2; ++k) close(client[k]);
+    close(server);
+}
+
+// Nobody types.
+static void terminal_without_least(void) {
+    struct termios how;
+    char byte;
+    int const terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) abort();
+    int const own = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    if (tcgetattr(own, &how) != 0) abort();
+    cfmakeraw(&how);
+    for (cc_t tenths = 0; tenths != 2; ++tenths) {
+        how.c_cc[VMIN] = 0;
+        how.c_cc[VTIME] = tenths;
+        if (tcsetattr(own, TCSANOW, &how) != 0) abort();
+        SHOW_ERRNO(read(own, &byte, 1));
+    }
+    close(own);
+    close(terminal);
+}
+
+static void* at_edges(void* unused) {
+    select_with_short_set();
+    reads_of_nothing();
+    errors_that_are_not_there();
+    messages_in_parts();
+    connect_in_vain();
+    terminal_without_least();
+    return unused;
+}
+
+void edges_of_descriptors(void) { in_both(at_edges); }
+
+// --- signals -------------------------------------------------------------------------------------
+
+static atomic_int s_handled;
+static atomic_int s_is_over;
+static uint32_t s_word;
+
+static void count(int signal) {
+    (void)signal;
+    atomic_fetch_add(&s_handled, 1);
+}
+static void handle(int flags) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = count;
+    action.sa_flags = flags;
+    sigaction(SIGUSR1, &action, NULL);
+    atomic_store(&s_handled, 0);
+}
+
+static void* waits_for_word(void* time) {
+    long const result = syscall(SYS_futex, &s_word, FUTEX_WAIT_PRIVATE, 0, time, NULL, 0);
+    printf("wait: %ld, %s\n", result, result == 0 ? "woken" : strerror(errno));
+    atomic_store(&s_is_over, 1);
+    return NULL;
+}
+static void interrupt_wait(int flags, struct timespec* time) {
+    pthread_t t;
+    handle(flags);
+    atomic_store(&s_is_over, 0);
+    pthread_create(&t, NULL, waits_for_word, time);
+    bool const goes_on = (flags & SA_RESTART) != 0 && time == NULL;
+    for (; !atomic_load(&s_is_over); usleep(10000)) {
+        bool const is_enough = goes_on && atomic_load(&s_handled) > 2; // some may come too early
+        if (!is_enough) pthread_kill(t, SIGUSR1);
+        // One is woken, though none is asked for.
+        if (is_enough) syscall(SYS_futex, &s_word, FUTEX_WAKE_PRIVATE, 0, NULL, NULL, 0);
+    }
+    pthread_join(t, NULL);
+    SHOW(atomic_load(&s_handled) != 0);
+}
+
+// Blocked by all, they stay until somebody asks, also while other threads are ready.
+static void* idles(void* end) {
+    while (atomic_load((atomic_int*)end) == 0) usleep(1000);
+    return NULL;
+}
+static void await_what_is_ignored(void) {
+    atomic_int end = 0;
+    sigset_t some;
+    siginfo_t about;
+    struct timespec const long_enough = {20, 0};
+    pthread_t t;
+    sigemptyset(&some);
+    sigaddset(&some, SIGCHLD);
+    sigaddset(&some, SIGWINCH);
+    pthread_sigmask(SIG_BLOCK, &some, NULL);
+    pthread_create(&t, NULL, idles, &end);
+    usleep(20000);
+    for (int round = 0; round != 3; ++round) {
+        pid_t const child = fork();
+        if (child == 0) _exit(7);
+        SHOW(sigtimedwait(&some, &about, &long_enough) == SIGCHLD && about.si_pid == child);
+        SHOW(end_of(child));
+        kill(getpid(), SIGWINCH);
+        SHOW(sigtimedwait(&some, &about, &long_enough) == SIGWINCH);
+    }
+    atomic_store(&end, 1);
+    pthread_join(t, NULL);
+}
+
+// In a child that a thread has forked its mask is the kernel's as well.
+static void* forks_and_blocks(void* unused) {
+    pid_t const child = fork();
+    if (child == 0) {
+        sigset_t one, pending;
+        sigemptyset(&one);
+        sigaddset(&one, SIGTERM);
+        pthread_sigmask(SIG_BLOCK, &one, NULL);
+        kill(getpid(), SIGTERM);
+        sigpending(&pending);
+        if (sigismember(&pending, SIGTERM) != 1) _exit(1);
+        pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+        _exit(2);
+    }
+    SHOW(end_of(child));
+    return unused;
+}
+
+void edges_of_signals(void) {
+    await_what_is_ignored();
+    struct timespec long_enough = {20, 0};
+    interrupt_wait(0, NULL);
+    interrupt_wait(SA_RESTART, NULL);
+    interrupt_wait(SA_RESTART, &long_enough);
+    in_thread(forks_and_blocks, NULL);
+}
+
+// Handlers on main wake threads, and main itself, wherever they interrupt it.
+static sem_t s_ours, s_theirs;
+static atomic_long s_posted;
+static void post(int signal) {
+    (void)signal;
+    atomic_fetch_add(&s_posted, 1);
+    sem_post(&s_ours);
+    sem_post(&s_theirs);
+}
+static void* takes_posts(void* end) {
+    while (atomic_load((atomic_int*)end) == 0) sem_wait(&s_theirs);
+    return NULL;
+}
+void posts_of_handlers(void) {
+    enum { k_posts = 2000 };
+    struct sigaction action;
+    struct itimerval const often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    atomic_int end = 0;
+    pthread_t t;
+    sem_init(&s_ours, 0, 0);
+    sem_init(&s_theirs, 0, 0);
+    sigset_t alarm_only;
+    sigemptyset(&alarm_only);
+    sigaddset(&alarm_only, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm_only, NULL);
+    pthread_create(&t, NULL, takes_posts, &end);
+    pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
+    memset(&action, 0, sizeof action);
+    action.sa_handler = post;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int taken = 0; taken != k_posts; taken += sem_wait(&s_ours) == 0) {}
+    setitimer(ITIMER_REAL, &never, NULL);
+    SHOW(atomic_load(&s_posted) >= k_posts);
+    atomic_store(&end, 1);
+    sem_post(&s_theirs);
+    pthread_join(t, NULL);
+}
+
+// --- the end of a process ------------------------------------------------------------------------
+
+// A thread whose stack is the program's own is one of the C library.
+static void* ends_late(void* unused) {
+    usleep(100000);
+    puts("late");
+    return unused;
+}
+void last_of_all(void) {
+    enum { k_size = 1 << 18 };
+    pthread_attr_t own;
+    pthread_t t;
+    void* const memory =
+        mmap(NULL, k_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_init(&own);
+    if (memory == MAP_FAILED || pthread_attr_setstack(&own, memory, k_size) != 0) abort();
+    in_thread(add_own, NULL);
+    if (pthread_create(&t, &own, ends_late, NULL) != 0) abort();
+    puts("main ends");
+    pthread_exit(NULL);
+}
+
+// --- handlers of forks ---------------------------------------------------------------------------
+
+static pthread_mutex_t s_lock = PTHREAD_MUTEX_INITIALIZER;
+static void lock(void) { pthread_mutex_lock(&s_lock); }
+static void unlock(void) { pthread_mutex_unlock(&s_lock); }
+
+static void* holds_and_sleeps(void* end) {
+    while (atomic_load((atomic_int*)end) == 0) {
+        lock();
+        usleep(100);
+        unlock();
+    }
+    return NULL;
+}
+static void fork_often(void) {
+    int ended = 0;
+    for (int k = 0; k != 30; ++k) {
+        pid_t const child = fork();
+        if (child == 0) {
+            lock();
+            usleep(1);
+            unlock();
+            _exit(0);
+        }
+        ended += end_of(child) == 0;
+    }
+    SHOW(ended);
+}
+static void* forks_often(void* unused) {
+    fork_often();
+    return unused;
+}
+
+void forks_with_locks(void) {
+    atomic_int end = 0;
+    pthread_t t[2];
+    pthread_atfork(lock, unlock, unlock);
+    for (int k = 0; k != 2; ++k) pthread_create(&t[k], NULL, holds_and_sleeps, &end);
+    fork_often();
+    in_thread(forks_often, NULL);
+    atomic_store(&end, 1);
+    for (int k = 0; k != 2; ++k) pthread_join(t[k], NULL);
+}
