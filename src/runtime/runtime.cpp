@@ -21,6 +21,7 @@
 #include <tulle/runtime.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
@@ -164,21 +165,30 @@ std::optional<sched::settings> settings_of(base::option_table const& options, bo
 
 namespace {
 
-std::atomic<bool> g_is_there{false};
+// Once it has been made. Handlers of forks do not ask for it by the(), which would wait in a child
+// for a thread that has been about to make it in the parent.
+std::atomic<instance*> g_made{nullptr};
+
+instance* make(void* storage) {
+    auto* const made = ::new (storage) instance;
+    g_made.store(made, std::memory_order_release); // pairs with if_there
+    return made;
+}
 
 } // namespace
 
 // It is never destroyed: threads may outlive static objects.
 instance& the() {
     alignas(instance) static std::byte s_storage[sizeof(instance)];
-    static auto* const r = ::new (static_cast<void*>(s_storage)) instance;
+    static auto* const r = make(s_storage);
     return *r;
 }
 
 namespace {
 
 template <class F> void if_there(F call) {
-    if (g_is_there.load(std::memory_order_acquire)) call(the()); // pairs with the constructor
+    instance* const one = g_made.load(std::memory_order_acquire); // pairs with make
+    if (one != nullptr) call(*one);
 }
 void on_fork() {
     if_there([](instance& one) { one.before_process_fork(); });
@@ -226,7 +236,6 @@ void expect_process_forks() {
 
 instance::instance() {
     expect_process_forks();
-    g_is_there.store(true, std::memory_order_release); // pairs with if_there
     warn_of_refused(m_options.read_environment());
     warn_of_misspelt();
 }
