@@ -113,10 +113,9 @@ std::uint32_t balance::draw() noexcept {
 void balance::begin() noexcept {
     if (m_carrier == nullptr) return install();
     // relaxed: a hint, which the exchange settles.
-    if (m_is_used.load(std::memory_order_relaxed) ||
-        m_is_used.exchange(true, std::memory_order_relaxed))
-        return;
-    static_cast<void>(os::membarrier_register_global());
+    if (m_is_used.load(std::memory_order_relaxed)) return;
+    static_cast<void>(os::membarrier_register_global()); // before a worker makes a heavy fence
+    if (m_is_used.exchange(true, std::memory_order_release)) return; // pairs with take
     for (rank r = 0; r < m_count; ++r) {
         if (r != here()) tell(r, work_message::hello);
     }
@@ -210,8 +209,8 @@ bool balance::take(bool is_idle) noexcept {
             return true;
         }
     }
-    // relaxed: a hint
-    return is_idle && m_count > 1 && m_is_used.load(std::memory_order_relaxed) && probe_elsewhere();
+    // acquire pairs with begin and greet
+    return is_idle && m_count > 1 && m_is_used.load(std::memory_order_acquire) && probe_elsewhere();
 }
 
 // Sets the wake flags. A worker that goes to sleep calls this before its heavy fence: B1 of
@@ -286,15 +285,19 @@ void balance::wake_up() noexcept {
         sched::scheduler::instance().idle().sleeping() != 0)
         return;
     set_hungry(false);
-    // relaxed: as above
-    for (auto const& l : m_lifelines) l->is_told.store(false, std::memory_order_relaxed);
 }
 
 void balance::set_hungry(bool is_hungry) noexcept {
     // relaxed, both: hints. The request that follows is read after them.
     if (m_is_hungry.exchange(is_hungry, std::memory_order_relaxed) == is_hungry) return;
-    std::lock_guard const held(m_lock);
-    if (steal_area& own = own_steal_area(); own.is_there()) own.show_hunger(is_hungry);
+    {
+        std::lock_guard const held(m_lock);
+        steal_area& own = own_steal_area(); // shows what holds by now
+        if (own.is_there()) own.show_hunger(m_is_hungry.load(std::memory_order_relaxed));
+    }
+    if (is_hungry) return;
+    // A lifeline that sees no hunger forgets who waits: it has to be told again. relaxed: as above
+    for (auto const& l : m_lifelines) l->is_told.store(false, std::memory_order_relaxed);
 }
 
 // --- running it ----------------------------------------------------------------------------------

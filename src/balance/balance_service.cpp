@@ -102,8 +102,7 @@ void balance::serve(packet const& head, std::byte const* payload) noexcept {
 // its lifelines if it finds nothing.
 void balance::greet() noexcept {
     static_cast<void>(os::membarrier_register_global());
-    // relaxed: a worker that is woken reads it after the wake-up
-    m_is_used.store(true, std::memory_order_relaxed);
+    m_is_used.store(true, std::memory_order_release); // pairs with take
     sched::scheduler::instance().notify_all_idle();
 }
 

@@ -30,11 +30,11 @@ void finish_service::place_died(rank dead) {
 void finish_service::enroll(finish_root& root) {
     std::lock_guard const held(m_roots_lock);
     if (root.is_enrolled.load(std::memory_order_relaxed)) return; // relaxed: under the lock
-    m_roots.insert(&root);
     {
         std::lock_guard const its(root.lock);
         for (auto const& [dead, number] : m_accounts.numbers()) root.count.lose(dead, 0);
     }
+    m_roots.insert(&root); // last: who is in it has to be withdrawn
     root.born = m_accounts.deaths();
     // relaxed: set and read by threads of the finish, in order of its messages
     root.is_enrolled.store(true, std::memory_order_relaxed);

@@ -181,7 +181,7 @@ void finish_service::send_large(finish_scope& scope, rank to, message_tag tag, p
     try {
         head.c = account_send(scope, to);
     } catch (...) {
-        m_carrier.discard(to, tag, enclosed);
+        m_carrier.take_out(to, tag, enclosed, arguments);
         throw;
     }
     m_carrier.send(to, tag, head, enclosed);

@@ -158,8 +158,9 @@ public:
     [[nodiscard]] enclosure enclose(rank to, message_tag& tag, wire_writer& payload);
     void send(rank to, message_tag tag, packet head, enclosure const& enclosed,
               awaited* answer = nullptr) noexcept;
-    // It is not sent after all.
-    void discard(rank to, message_tag tag, enclosure const& enclosed) noexcept;
+    // It is not sent after all: the payload is as it was.
+    void take_out(rank to, message_tag tag, enclosure const& enclosed,
+                  wire_writer& payload) noexcept;
     // Throws std::bad_alloc.
     void send_copy(rank to, message_tag tag, packet const& head,
                    std::span<std::byte const> payload);
@@ -196,6 +197,7 @@ public:
     // Runs the code of a call, and sends its result, or what it has thrown, back to the caller.
     void serve_call(arrived const& message) noexcept;
     // A thread calls this to get what a payload_reference means. Throws std::bad_alloc; dead_place.
+    [[nodiscard]] detail::remote_result room_for(rank from, payload_reference const& reference);
     [[nodiscard]] detail::remote_result fetch(rank from, payload_reference const& reference);
 
     // stop() waits for each thread that has begun to use the endpoint. Threads for which nobody
@@ -308,7 +310,7 @@ private:
     void send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept;
 
     // Both throw std::bad_alloc.
-    [[nodiscard]] payload_reference lend(rank to, detail::payload_bytes bytes, std::size_t size);
+    [[nodiscard]] payload_reference lend(rank to, detail::payload_bytes&& bytes, std::size_t size);
     [[nodiscard]] payload_reference lend(rank to, std::span<std::byte const> payload);
     [[nodiscard]] std::optional<payload_reference> lend_staged(detail::payload_bytes& bytes,
                                                                std::size_t size) noexcept;

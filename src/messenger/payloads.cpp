@@ -42,11 +42,12 @@ std::optional<payload_reference> endpoint::lend_staged(detail::payload_bytes& by
     return payload_reference{bytes.get_deleter().number, size, payload_reference::k_staged};
 }
 
-payload_reference endpoint::lend(rank to, detail::payload_bytes bytes, std::size_t size) {
+payload_reference endpoint::lend(rank to, detail::payload_bytes&& bytes, std::size_t size) {
     if (auto const staged = lend_staged(bytes, size)) return *staged;
     std::uint64_t const address = reinterpret_cast<std::uintptr_t>(bytes.get());
     std::lock_guard const held(m_lent_lock);
-    m_lent.emplace(m_lent_so_far + 1, lent_payload{to, std::move(bytes)});
+    lent_payload& entry = m_lent[m_lent_so_far + 1]; // there may be no memory for it
+    entry = {to, std::move(bytes)};
     return {address, size, ++m_lent_so_far};
 }
 
@@ -86,11 +87,21 @@ void endpoint::send(rank to, message_tag tag, packet head, enclosure const& encl
     send(to, tag, head, bytes.data(), answer);
 }
 
-// What the transport has staged for a place that has died, the transport takes back.
-void endpoint::discard(rank to, message_tag tag, enclosure const& enclosed) noexcept {
+void endpoint::take_out(rank to, message_tag tag, enclosure const& enclosed,
+                        wire_writer& payload) noexcept {
     if (!tag.by_reference) return;
-    if (enclosed.where.lent == payload_reference::k_staged && is_dead(to)) return;
-    take_back(to, enclosed.where);
+    payload_reference const& where = enclosed.where;
+    if (where.lent == payload_reference::k_staged) {
+        auto* const bytes = const_cast<std::byte*>(
+            m_transport->find_staged(where.address)); // NOLINT: it is the sender's
+        payload.storage() = {bytes,
+                             {&unstage, m_transport.get(), where.address, static_cast<int>(to)}};
+        return;
+    }
+    std::lock_guard const held(m_lent_lock);
+    auto const found = m_lent.find(where.lent);
+    payload.storage() = std::move(found->second.bytes);
+    m_lent.erase(found);
 }
 
 void endpoint::send_copy(rank to, message_tag tag, packet const& head,
@@ -142,9 +153,17 @@ void endpoint::give_back(rank to, payload_reference const& reference) noexcept {
     send(to, {message_kind::release}, done, nullptr);
 }
 
+// Without memory for it the sender's is free all the same.
+detail::remote_result endpoint::room_for(rank from, payload_reference const& reference) try {
+    return detail::remote_result(reference.size);
+} catch (std::bad_alloc const&) {
+    if (reference.lent != 0) give_back(from, reference);
+    throw;
+}
+
 detail::remote_result endpoint::fetch(rank from, payload_reference const& reference) {
     if (reference.lent == payload_reference::k_staged) return borrow(from, reference);
-    detail::remote_result all(reference.size);
+    detail::remote_result all = room_for(from, reference);
     int const error = copy_from(from, reference.address, {all.data(), reference.size});
     if (error == EHOSTDOWN) throw_death(from);
     if (error != 0)

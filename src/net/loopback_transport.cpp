@@ -66,8 +66,8 @@ public:
         std::byte* const taken = m_staging.take(to, bytes);
         return {taken, reinterpret_cast<std::uintptr_t>(taken)};
     }
-    void unstage(rank to, std::uint64_t name) noexcept override {
-        m_staging.give_back(to, at_address(name));
+    void unstage(rank /*to*/, std::uint64_t name) noexcept override {
+        m_staging.give_back(at_address(name));
     }
     [[nodiscard]] std::byte const* find_staged(std::uint64_t name) const noexcept override {
         return at_address(name);
@@ -141,7 +141,7 @@ private:
     }
     void report_death(rank dead, receiver& sink) noexcept {
         m_buried[dead] = true;
-        m_staging.give_back_all(dead);
+        m_staging.lose(dead);
         rank const whose = m_network.is_dead(dead) ? dead : m_here;
         // relaxed: published by is_dead
         sink.place_died(dead,

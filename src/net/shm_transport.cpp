@@ -123,7 +123,7 @@ void shm_transport::report_death(rank dead, receiver& sink) noexcept {
         std::lock_guard const held(m_out[dead]->lock);
         m_out[dead]->is_dead = true;
     }
-    m_staging.give_back_all(dead);
+    m_staging.lose(dead);
     ++m_deaths;
     // relaxed: published by the state
     sink.place_died(dead, m_session.entry(dead).wait_status.load(std::memory_order_relaxed));
@@ -136,8 +136,8 @@ transport::staged shm_transport::stage(rank to, std::size_t bytes) noexcept {
     return {taken, static_cast<std::uint64_t>(taken - m_session.memory().low())};
 }
 
-void shm_transport::unstage(rank to, std::uint64_t name) noexcept {
-    m_staging.give_back(to, m_session.memory().low() + name);
+void shm_transport::unstage(rank /*to*/, std::uint64_t name) noexcept {
+    m_staging.give_back(m_session.memory().low() + name);
 }
 
 std::byte const* shm_transport::find_staged(std::uint64_t name) const noexcept {
@@ -152,6 +152,11 @@ std::byte* shm_transport::map_segments(std::size_t each) noexcept {
 }
 
 int shm_transport::read(rank from, void* to, std::uint64_t address, std::size_t bytes) noexcept {
+    // acquire: pairs with declare_dead, after which its number may be that of another process
+    auto const is_dead = [&] {
+        return m_session.entry(from).state.load(std::memory_order_acquire) == place_state::dead;
+    };
+    if (is_dead()) return ESRCH;
     // relaxed: stored before it sent anything
     pid_t const process = m_session.entry(from).process.load(std::memory_order_relaxed);
     auto* into = static_cast<std::byte*>(to);
@@ -160,14 +165,13 @@ int shm_transport::read(rank from, void* to, std::uint64_t address, std::size_t 
         iovec const remote{reinterpret_cast<void*>(address),
                            bytes}; // NOLINT(performance-no-int-to-ptr): an address there, not here
         ssize_t const got = process_vm_readv(process, &local, 1, &remote, 1, 0);
-        if (got <= 0) return got < 0 ? errno : EFAULT;
+        int const error = got < 0 ? errno : EFAULT;
+        if (got <= 0) return is_dead() ? ESRCH : error;
         into += got;
         address += static_cast<std::uint64_t>(got);
         bytes -= static_cast<std::size_t>(got);
     }
-    // acquire: pairs with declare_dead, after which its number may be that of another process
-    return m_session.entry(from).state.load(std::memory_order_acquire) == place_state::dead ? ESRCH
-                                                                                            : 0;
+    return is_dead() ? ESRCH : 0;
 }
 
 } // namespace tulle::net

@@ -15,8 +15,8 @@ std::byte* staging_area::take(rank reader, std::size_t bytes) noexcept {
         if (here.is_taken) continue;
         merge_free_runs(block);
         if (here.blocks < wanted) continue;
-        if (here.blocks > wanted) m_runs[block + wanted] = {here.blocks - wanted, false, 0};
-        here = {wanted, true, reader};
+        if (here.blocks > wanted) m_runs[block + wanted] = {here.blocks - wanted, false};
+        here = {wanted, true};
         return m_low + block * k_block + k_skew;
     }
     return nullptr;
@@ -30,17 +30,14 @@ void staging_area::merge_free_runs(std::size_t first) noexcept {
         here.blocks += m_runs[next].blocks;
 }
 
-void staging_area::give_back(rank reader, std::byte* taken) noexcept {
+void staging_area::give_back(std::byte* taken) noexcept {
     std::lock_guard const held(m_lock);
-    if (m_dead[reader]) return; // others may have it
     m_runs[static_cast<std::size_t>(taken - m_low) / k_block].is_taken = false;
 }
 
-void staging_area::give_back_all(rank dead) noexcept {
+void staging_area::lose(rank dead) noexcept {
     std::lock_guard const held(m_lock);
     m_dead[dead] = true;
-    for (std::size_t block = 0; block < m_runs.size(); block += m_runs[block].blocks)
-        if (m_runs[block].whose == dead) m_runs[block].is_taken = false;
 }
 
 bool staging_area::is_all_free() noexcept {

@@ -27,10 +27,11 @@ public:
     // in one piece, or that place has died. Not at the beginning of a page:
     // messenger/payload_store.hpp has the reason.
     [[nodiscard]] std::byte* take(rank reader, std::size_t bytes) noexcept;
-    // What take() has returned. Nothing happens when that place has died.
-    void give_back(rank reader, std::byte* taken) noexcept;
-    // All of it is free.
-    void give_back_all(rank dead) noexcept;
+    // What take() has returned.
+    void give_back(std::byte* taken) noexcept;
+    // The place has died. What it was to read stays taken until it is given back, as somebody may
+    // still write into it; what it had been sent by then stays so.
+    void lose(rank dead) noexcept;
     [[nodiscard]] bool is_all_free() noexcept;
 
 private:
@@ -38,7 +39,6 @@ private:
     struct run {
         std::uint32_t blocks = 0;
         bool is_taken = false;
-        rank whose = 0;
     };
 
     void merge_free_runs(std::size_t first) noexcept;

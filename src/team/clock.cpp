@@ -21,6 +21,7 @@ struct sync_of_places {
     using mutex = tulle::mutex;
     using condition = tulle::condition_variable;
     [[noreturn]] static void throw_dead_place(int place) { detail::throw_dead_place(place); }
+    [[nodiscard]] static bool is_dead(int place) { return detail::is_dead_place(place); }
 };
 
 class home_clock : public clock_core<sync_of_places> {

@@ -28,7 +28,8 @@ struct clock_release {
     template <class Archive> void serialize(Archive& archive) { archive(activities, phase, dead); }
 };
 
-// Sync: `mutex`, `condition`, and throw_dead_place(int).
+// Sync: `mutex`, `condition`, throw_dead_place(int), and is_dead(int), which is so before lose() is
+// called for that place.
 template <class Sync> class clock_core {
 public:
     explicit clock_core(int maker) { m_places[maker].members = 1; }
@@ -36,6 +37,7 @@ public:
     void join(int place) {
         std::lock_guard const held(m_lock);
         if (m_dead >= 0) Sync::throw_dead_place(m_dead);
+        if (Sync::is_dead(place)) Sync::throw_dead_place(place);
         if (m_members == 0)
             throw std::logic_error("tulle::clock: nobody takes part in it any more");
         ++m_places[place].members; // there may be no memory for it

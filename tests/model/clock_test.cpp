@@ -35,6 +35,7 @@ struct model_sync {
         int place;
     };
     [[noreturn]] static void throw_dead_place(int place) { throw dead_place{place}; }
+    [[nodiscard]] static bool is_dead(int /*place*/) noexcept { return false; }
 };
 
 using core = teams::clock_core<model_sync>;

@@ -215,10 +215,22 @@ private:
         if (!is_alive() && !m_next_kill) kill_after(k_patience, SIGKILL);
         start_wanted();
     }
-    // Places that the program asks for while it runs.
+    // Places that the program asks for while it runs. Who asks for one that cannot be started is
+    // told that it has died.
     void start_wanted() {
-        while (m_children.size() < m_session.wanted_places() && !m_code && !m_children[0].status)
-            start(static_cast<unsigned>(m_children.size()));
+        while (m_children.size() < m_session.wanted_places() && !m_code && !m_children[0].status) {
+            auto const rank = static_cast<unsigned>(m_children.size());
+            try {
+                start(rank);
+            } catch (std::exception const& e) {
+                std::fprintf(stderr, "tulle: run: place %u cannot be started: %s\n", rank,
+                             e.what());
+                constexpr int k_status = W_EXITCODE(k_exit_cannot_run, 0);
+                if (m_children.size() > rank) continue; // it ends by itself
+                m_children.push_back({0, k_status, false, false, false});
+                m_session.declare_dead(rank, k_status);
+            }
+        }
     }
 
     // Of a child that has ended, as from waitpid; its number is kept.

@@ -22,7 +22,7 @@ TEST(staging_area, gives_the_lowest_that_is_free) {
     std::byte* const b = area.take(1, k_whole + 1);
     EXPECT_EQ(a, memory.data() + k_skew);
     EXPECT_EQ(b, a + k_block);
-    area.give_back(1, a);
+    area.give_back(a);
     EXPECT_EQ(area.take(1, k_whole), a);
     EXPECT_EQ(area.take(1, k_whole + 1), nullptr);
     EXPECT_EQ(area.take(1, k_whole), a + 3 * k_block);
@@ -35,12 +35,12 @@ TEST(staging_area, joins_what_is_free) {
     std::byte* const a = area.take(1, 1);
     std::byte* const b = area.take(1, 1);
     std::byte* const c = area.take(1, 1);
-    area.give_back(1, b);
-    area.give_back(1, a);
+    area.give_back(b);
+    area.give_back(a);
     EXPECT_FALSE(area.is_all_free());
     EXPECT_EQ(area.take(1, k_block + k_whole), a);
-    area.give_back(1, a);
-    area.give_back(1, c);
+    area.give_back(a);
+    area.give_back(c);
     EXPECT_TRUE(area.is_all_free());
     EXPECT_EQ(area.take(1, 2 * k_block + k_whole), a);
 }
@@ -56,20 +56,20 @@ TEST(staging_area, refuses_nothing_and_too_much) {
     EXPECT_TRUE(none.is_all_free());
 }
 
-TEST(staging_area, takes_back_what_the_dead_have) {
+TEST(staging_area, keeps_what_the_dead_were_to_read) {
     std::vector<std::byte> memory(4 * k_block);
     staging_area area(memory.data(), memory.size());
     std::byte* const a = area.take(1, 1);
     std::byte* const b = area.take(2, 1);
     std::byte* const c = area.take(1, 1);
-    area.give_back_all(1);
+    area.lose(1);
     EXPECT_EQ(area.take(1, 1), nullptr) << "it would not give it back";
+    std::byte* const d = area.take(3, k_whole);
+    EXPECT_EQ(d, c + k_block) << "somebody may still write into a, b and c";
+    EXPECT_EQ(area.take(3, 1), nullptr);
+    area.give_back(a);
     EXPECT_EQ(area.take(3, k_whole), a);
-    EXPECT_EQ(area.take(3, k_block + k_whole), c) << "b is still taken";
-    area.give_back(1, a); // too late
-    EXPECT_EQ(area.take(3, 1), nullptr) << "another place has it";
-    area.give_back(2, b);
-    area.give_back_all(3);
+    for (std::byte* const each : {a, b, c, d}) area.give_back(each);
     EXPECT_TRUE(area.is_all_free());
 }
 
@@ -94,11 +94,11 @@ TEST(staging_area, pieces_never_overlap) {
                 std::next(held.begin(), random.below(static_cast<std::uint32_t>(held.size())));
             auto const [bytes, mark] = which->second;
             for (std::size_t k = 0; k < bytes; ++k) ASSERT_EQ(which->first[k], mark) << step;
-            area.give_back(1, which->first);
+            area.give_back(which->first);
             held.erase(which);
         }
     }
-    for (auto const& [piece, unused] : held) area.give_back(1, piece);
+    for (auto const& [piece, unused] : held) area.give_back(piece);
     EXPECT_TRUE(area.is_all_free());
 }
 
