@@ -162,7 +162,7 @@ class Guide(Programs):
         done = self.start(self.build("sum", [source], "-O2"), 2)
         expected = re.search(r"\$ tulle run .*?\n(.*)\$ echo \$\?\n(\d+)\n", session, re.DOTALL)
         self.assertEqual(done.returncode, int(expected[2]))
-        self.assertEqual(self.without_chance(done.stderr).replace(f"{self.work}/", ""), self.without_chance(expected[1]))
+        self.assertEqual(self.without_chance(done.stderr.replace(f"{self.work}/", "")), self.without_chance(expected[1]))
 
     @staticmethod
     def without_chance(text):
