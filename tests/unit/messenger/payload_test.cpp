@@ -122,6 +122,23 @@ std::vector<double> numbers(std::size_t count) {
     return all;
 }
 
+// The sender finds out, after it has made the message, that it cannot be sent.
+TEST_P(payloads, what_is_not_sent_after_all_is_as_it_was) {
+    std::vector<double> const sent = numbers(10'000);
+    tulle::messenger::endpoint& here = m_places.endpoint(0);
+    tulle::wire_writer out(m_there.index());
+    out.put(sent);
+    std::size_t const size = out.size();
+    std::vector<std::byte> const before(out.data(), out.data() + size);
+    for (int turn = 0; turn != 2; ++turn) {
+        tulle::messenger::message_tag tag{tulle::messenger::message_kind::call};
+        auto const enclosed = here.enclose(2, tag, out);
+        here.take_out(2, tag, enclosed, out);
+        ASSERT_EQ(out.size(), size);
+        EXPECT_EQ(std::memcmp(out.data(), before.data(), size), 0);
+    }
+}
+
 TEST_P(payloads, a_view_shows_what_was_sent) {
     for (std::size_t const count : {0U, 1U, 13U, 50U, 100U, 600U, 5000U, 100'000U}) {
         std::vector<double> const sent = numbers(count);
