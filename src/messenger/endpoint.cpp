@@ -77,16 +77,18 @@ std::size_t endpoint::most_active() const noexcept {
 }
 
 void endpoint::start() {
+    constexpr char const* k_name = "tulle-service";
     m_service = std::thread([this] {
-        os::set_name("tulle-service");
+        os::set_name(k_name);
         pin_service(pthread_self());
         polls_always() ? poll_always() : service();
     });
+    // Both by both, so that it is done before a message comes and before this returns.
+    static_cast<void>(::pthread_setname_np(m_service.native_handle(), k_name));
     pin_service(m_service.native_handle());
 }
 
-// Pins the service thread. The thread itself calls this, and so does the one that starts it, so
-// that it is done before a message comes and before start() returns.
+// Pins the service thread.
 void endpoint::pin_service(pthread_t thread) const noexcept {
     // A refusal does no harm.
     if (polls_always()) static_cast<void>(os::pin_to(thread, {&m_reserved_cpu, 1}));
