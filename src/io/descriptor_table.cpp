@@ -2,7 +2,6 @@
 #include "io/descriptor_table.hpp"
 
 #include <memory>
-#include <mutex>
 #include <new>
 
 namespace tulle::io {
@@ -23,20 +22,21 @@ descriptor* descriptor_table::find_or_make(int number) noexcept {
     return made != nullptr ? &(*made)[n % k_per_block] : nullptr;
 }
 
+// Without a lock, as whoever gives the memory may suspend the caller: the locks of a program's own
+// allocator are the run time's (compat/pthread).
 descriptor_table::block* descriptor_table::make_block(std::size_t index) noexcept {
-    std::lock_guard const held(m_lock);
-    // relaxed: written under the lock.
-    if (block* const there = m_blocks[index].load(std::memory_order_relaxed)) return there;
-    auto* const made = new (std::nothrow) block;
+    std::unique_ptr<block> made(new (std::nothrow) block);
     if (made == nullptr) return nullptr;
     for (std::size_t k = 0; k < k_per_block; ++k)
         (*made)[k].number = static_cast<int>(index * k_per_block + k);
-    m_blocks[index].store(made, std::memory_order_release); // pairs with find
-    return made;
+    block* there = nullptr; // acq_rel: pairs with find; acquire: another one was faster
+    if (!m_blocks[index].compare_exchange_strong(there, made.get(), std::memory_order_acq_rel,
+                                                 std::memory_order_acquire))
+        return there;
+    return made.release();
 }
 
 void descriptor_table::forget_all() noexcept {
-    ::new (static_cast<void*>(&m_lock)) base::spin_lock;
     for (auto& slot : m_blocks) {
         block* const there = slot.load(std::memory_order_relaxed); // relaxed: nobody else uses it
         if (there == nullptr) continue;

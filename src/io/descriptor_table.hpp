@@ -3,7 +3,6 @@
 // asked for, some at a time, and stay where they are.
 #pragma once
 
-#include "base/spin_lock.hpp"
 #include "io/descriptor.hpp"
 
 #include <array>
@@ -34,7 +33,6 @@ private:
 
     [[nodiscard]] block* make_block(std::size_t index) noexcept;
 
-    base::spin_lock m_lock; // of those that make a block
     std::array<std::atomic<block*>, k_most / k_per_block> m_blocks{};
 };
 
