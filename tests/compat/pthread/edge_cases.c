@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -312,6 +313,7 @@ static void* holds_and_sleeps(void* end) {
         lock();
         usleep(100);
         unlock();
+        sched_yield(); // to whoever has been woken
     }
     return NULL;
 }
