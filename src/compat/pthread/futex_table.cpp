@@ -18,6 +18,7 @@ namespace {
 struct futex_waiter : wait::waiter<parking> {
     futex_word* word = nullptr;
     std::uint32_t bits = k_any_bits;
+    lock_turns* turns = nullptr;
 };
 
 struct alignas(64) bucket {
@@ -61,11 +62,12 @@ bool enter_if_equal(bucket& b, futex_waiter& w, std::uint32_t expected) noexcept
     return false;
 }
 
-int wait_without_limit(bucket& b, futex_word& word, std::uint32_t expected,
-                       std::uint32_t bits) noexcept {
+int wait_without_limit(bucket& b, futex_word& word, std::uint32_t expected, std::uint32_t bits,
+                       lock_turns* turns) noexcept {
     futex_waiter w;
     w.word = &word;
     w.bits = bits;
+    w.turns = turns;
     bool differs = false;
     wait::park(wait::wait_reason{wait::wait_kind::condition, &word},
                static_cast<wait::waiter<parking>&>(w), b.lock,
@@ -73,11 +75,12 @@ int wait_without_limit(bucket& b, futex_word& word, std::uint32_t expected,
     return differs ? EAGAIN : 0;
 }
 
-int wait_until(bucket& b, futex_word& word, std::uint32_t expected, limit until,
-               std::uint32_t bits) noexcept {
+int wait_until(bucket& b, futex_word& word, std::uint32_t expected, limit until, std::uint32_t bits,
+               lock_turns* turns) noexcept {
     wait::timed_waiter<parking, futex_waiter> w(until);
     w.word = &word;
     w.bits = bits;
+    w.turns = turns;
     bool differs = false;
     bool const woken = wait::park_until(
         wait::wait_reason{wait::wait_kind::condition, &word}, w, b.lock, b.waiters,
@@ -96,6 +99,22 @@ int wait_in_kernel(futex_word& word, std::uint32_t expected, std::uint64_t deadl
         case os::wait_result::interrupted: return EINTR;
         default: return 0;
     }
+}
+
+constexpr unsigned k_most_lost = 4;
+
+// With the bucket's lock held. Null: nobody waits.
+futex_waiter* wake_first(bucket& b, futex_word const& word) noexcept {
+    for (auto* w = b.waiters.first(); w != nullptr;) {
+        auto* const next = w->next.load();
+        auto& of_word = static_cast<futex_waiter&>(*w);
+        if (of_word.word == &word) {
+            b.leave(of_word);
+            if (of_word.try_wake()) return &of_word;
+        }
+        w = next;
+    }
+    return nullptr;
 }
 
 // Words of which waiters are to be woken by somebody else; their lowest bit: all of them. More than
@@ -144,7 +163,8 @@ void wakes_left::make_up() noexcept {
     if (s_are_more_left.exchange(false, std::memory_order_acquire)) wake_all_of_all_words();
 }
 
-int futex_wait(futex_word& word, std::uint32_t expected, limit until, std::uint32_t bits) noexcept {
+int futex_wait(futex_word& word, std::uint32_t expected, limit until, std::uint32_t bits,
+               lock_turns* turns) noexcept {
     // relaxed: under the bucket's lock it is read again.
     if (word.load(std::memory_order_relaxed) != expected) return EAGAIN;
     if (!is_started()) return wait_in_kernel(word, expected, until.deadline);
@@ -152,8 +172,33 @@ int futex_wait(futex_word& word, std::uint32_t expected, limit until, std::uint3
         return until.token != nullptr && until.token->is_requested() ? ECANCELED : ETIMEDOUT;
     kept_errno const kept;
     bucket& b = bucket_of(word);
-    return until.is_none() ? wait_without_limit(b, word, expected, bits)
-                           : wait_until(b, word, expected, until, bits);
+    return until.is_none() ? wait_without_limit(b, word, expected, bits, turns)
+                           : wait_until(b, word, expected, until, bits, turns);
+}
+
+void free_or_hand_on(futex_word& lock) noexcept {
+    bucket& b = bucket_of(lock);
+    if (TULLE_UNLIKELY(wakes_left::by_caller())) {
+        lock.store(0, std::memory_order_release);
+        return static_cast<void>(futex_wake(lock, 1));
+    }
+    bool is_granted = false;
+    wait::woken_chain<parking> woken;
+    {
+        std::lock_guard const held(b.lock); // whoever waits has entered, or sees the word
+        futex_waiter* const next = wake_first(b, lock);
+        if (next != nullptr) woken.add(*next);
+        is_granted = next != nullptr && next->turns != nullptr && next->turns->lost >= k_most_lost;
+        if (is_granted)
+            next->turns->is_granted = true; // resume() passes on what the caller did
+        else
+            lock.store(0, std::memory_order_release);
+    }
+    kept_errno const kept;
+    woken.resume_all();
+    std::atomic_thread_fence(std::memory_order_seq_cst); // F2
+    if (TULLE_UNLIKELY(s_in_kernel.load(std::memory_order_relaxed) != 0) && !is_granted)
+        os::futex_wake(lock, 1); // relaxed: F2
 }
 
 int futex_wake(futex_word& word, int most, std::uint32_t bits) noexcept {

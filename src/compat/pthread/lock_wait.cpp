@@ -12,9 +12,10 @@ void run_handlers_of_waiter(thread& t) {
 
 } // namespace
 
-int wait_for_lock(futex_word& word, std::uint32_t expected, std::uint64_t deadline) {
+int wait_for_lock(futex_word& word, std::uint32_t expected, std::uint64_t deadline,
+                  lock_turns* turns) {
     thread* const caller = self();
-    int const how = futex_wait(word, expected, interruptible(caller, deadline));
+    int const how = futex_wait(word, expected, interruptible(caller, deadline), k_any_bits, turns);
     if (how != ECANCELED) return how;
     run_handlers_of_waiter(*caller);
     return 0;

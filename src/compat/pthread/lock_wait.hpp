@@ -8,7 +8,8 @@
 namespace tulle::posix {
 
 // As futex_wait, but that 0 also says that handlers have run. May end the caller.
-int wait_for_lock(futex_word& word, std::uint32_t expected, std::uint64_t deadline);
+int wait_for_lock(futex_word& word, std::uint32_t expected, std::uint64_t deadline,
+                  lock_turns* turns = nullptr);
 
 // Runs the handlers of what the caller has been sent: for those that look for a lock again and
 // again.

@@ -60,8 +60,11 @@ bool try_for_a_while(futex_word& lock) noexcept {
 
 bool take(futex_word& lock, std::uint64_t deadline) {
     if (TULLE_LIKELY(try_take(lock)) || try_for_a_while(lock)) return true;
+    lock_turns turns;
     while (lock.exchange(2, std::memory_order_acquire) != 0) { // pairs with the release in unlock
-        if (wait_for_lock(lock, 2, deadline) == ETIMEDOUT) return false;
+        if (wait_for_lock(lock, 2, deadline, &turns) == ETIMEDOUT) return false;
+        if (turns.is_granted) return true;
+        ++turns.lost;
     }
     return true;
 }
@@ -166,18 +169,6 @@ int lock_special_by(pthread_mutex_t* m, clockid_t clock, timespec const* until) 
     return is_foreign(m) ? lock_foreign_by(m, clock, until) : lock_by(m, clock, until);
 }
 
-// Who is woken comes too late where one worker runs both and the caller takes the mutex again at
-// once, however often: now and then the caller lets others run first. (The kernel does that for the
-// sake of fairness, or by the time that it takes to wake somebody.) Not each so many times, as the
-// waiters come in turn, too: of the numbers from 0 to 255 the next one in an order that has all.
-TULLE_NOINLINE void pass_on(futex_word& lock) noexcept {
-    constexpr unsigned k_one_in = 8;
-    thread* const t = self();
-    if (futex_wake(lock, 1) == 0 || t == nullptr) return;
-    t->turn = static_cast<std::uint8_t>(5 * t->turn + 3);
-    if (t->turn < 256 / k_one_in) yield_to_others();
-}
-
 int unlock(pthread_mutex_t* m) noexcept {
     int const kind = kind_of(m);
     if (kind == PTHREAD_MUTEX_RECURSIVE || kind == PTHREAD_MUTEX_ERRORCHECK) {
@@ -187,8 +178,10 @@ int unlock(pthread_mutex_t* m) noexcept {
     m->__data.__owner = 0;
     --m->__data.__nusers;
     futex_word& lock = word_of(m->__data.__lock);
-    // release: what was done under the lock is visible to the next holder.
-    if (lock.exchange(0, std::memory_order_release) == 2) pass_on(lock);
+    std::uint32_t held = 1; // release: what was done under the lock is visible to the next holder
+    if (!lock.compare_exchange_strong(held, 0, std::memory_order_release,
+                                      std::memory_order_relaxed)) // relaxed: it is 2
+        free_or_hand_on(lock);
     return 0;
 }
 

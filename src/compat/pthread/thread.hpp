@@ -84,7 +84,6 @@ struct thread {
     void* resolver[72];         // the C library's struct __res_state, of 568 bytes
     char name[16] = {};
     int policy = 0, priority = 0; // as answered
-    std::uint8_t turn = 0;        // of unlocks of mutexes that others wait for (mutex.cpp)
 
     // --- signals (signals.cpp) -------------------------------------------------------------------
     std::atomic<signal_set> blocked{~signal_set{0}}; // written by the thread itself

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -35,6 +34,7 @@
 
 // --- descriptors ---------------------------------------------------------------------------------
 
+// So late that the call waits, and other memory may have changed meanwhile.
 static void* writes_soon(void* number) {
     usleep(20000);
     if (write(*(int const*)number, "x", 1) != 1) abort();
@@ -201,7 +201,6 @@ static void await_what_is_ignored(void) {
     sigaddset(&some, SIGWINCH);
     pthread_sigmask(SIG_BLOCK, &some, NULL);
     pthread_create(&t, NULL, idles, &end);
-    usleep(20000);
     for (int round = 0; round != 3; ++round) {
         pid_t const child = fork();
         if (child == 0) _exit(7);
@@ -284,7 +283,7 @@ void posts_of_handlers(void) {
 
 // A thread whose stack is the program's own is one of the C library.
 static void* ends_late(void* unused) {
-    usleep(100000);
+    usleep(100000); // main has ended long since
     puts("late");
     return unused;
 }
@@ -297,8 +296,8 @@ void last_of_all(void) {
     pthread_attr_init(&own);
     if (memory == MAP_FAILED || pthread_attr_setstack(&own, memory, k_size) != 0) abort();
     in_thread(add_own, NULL);
-    if (pthread_create(&t, &own, ends_late, NULL) != 0) abort();
     puts("main ends");
+    if (pthread_create(&t, &own, ends_late, NULL) != 0) abort();
     pthread_exit(NULL);
 }
 
@@ -311,9 +310,8 @@ static void unlock(void) { pthread_mutex_unlock(&s_lock); }
 static void* holds_and_sleeps(void* end) {
     while (atomic_load((atomic_int*)end) == 0) {
         lock();
-        usleep(100);
+        usleep(100); // others wait, also for fork
         unlock();
-        sched_yield(); // to whoever has been woken
     }
     return NULL;
 }
@@ -323,7 +321,7 @@ static void fork_often(void) {
         pid_t const child = fork();
         if (child == 0) {
             lock();
-            usleep(1);
+            usleep(1); // timers are there in the child, too
             unlock();
             _exit(0);
         }

@@ -68,7 +68,7 @@ TEST(timer, a_period_beyond_the_clock_is_never_over) {
         if (++calls == 1) first.count_down();
     });
     first.wait();
-    tulle::this_thread::sleep_for(3ms);
+    tulle::this_thread::sleep_for(3ms); // a period that has become short is over often
     EXPECT_TRUE(t.cancel());
     t.wait();
     EXPECT_EQ(calls, 1);
