@@ -48,6 +48,12 @@ static void load_one(void* argument) {
     int const k = *(int*)argument;
     CHECK(value_of(k) == k + 1);
 }
+/* A thread that waits keeps a stack: none is left for others. */
+static tulle_signal_t last_load;
+static void* wait_for_last_load(void* nothing) {
+    tulle_signal_wait(&last_load);
+    return nothing;
+}
 static void* load_with_children(void* nothing) {
     for (int k = 0; k < UNITS; ++k) {
         tulle_child const child = tulle_fork(load_one, &k);
@@ -81,7 +87,12 @@ int main(int argc, char** argv) {
     tulle_coherent_acquire();
     global = memory;
     if (argc == 2 && strcmp(argv[1], "children") == 0) {
-        CHECK(tulle_spawn(&threads[0], NULL, load_with_children, NULL) == 0);
+        CHECK(tulle_signal_init(&last_load, 1) == 0);
+        CHECK(tulle_spawn(&threads[0], NULL, wait_for_last_load, NULL) == 0);
+        tulle_yield();
+        CHECK(tulle_spawn(&threads[1], NULL, load_with_children, NULL) == 0);
+        CHECK(tulle_thread_join(threads[1], NULL) == 0);
+        CHECK(tulle_signal_notify(&last_load) == 0);
         CHECK(tulle_thread_join(threads[0], NULL) == 0);
         return 0;
     }
