@@ -103,18 +103,22 @@ int wait_in_kernel(futex_word& word, std::uint32_t expected, std::uint64_t deadl
 
 constexpr unsigned k_most_lost = 4;
 
-// With the bucket's lock held. Null: nobody waits.
-futex_waiter* wake_first(bucket& b, futex_word const& word) noexcept {
-    for (auto* w = b.waiters.first(); w != nullptr;) {
+// With the bucket's lock held: takes up to `most` of the waiters whose bits have one in common with
+// `bits` out, the first ones first, and passes each to note(waiter).
+template <class Note>
+void take_waiters(bucket& b, futex_word const& word, int most, std::uint32_t bits, Note note) {
+    for (auto* w = b.waiters.first(); w != nullptr && most > 0;) {
         auto* const next = w->next.load();
         auto& of_word = static_cast<futex_waiter&>(*w);
-        if (of_word.word == &word) {
+        if (of_word.word == &word && (of_word.bits & bits) != 0) {
             b.leave(of_word);
-            if (of_word.try_wake()) return &of_word;
+            if (of_word.try_wake()) {
+                note(of_word);
+                --most;
+            }
         }
         w = next;
     }
-    return nullptr;
 }
 
 // Words of which waiters are to be woken by somebody else; their lowest bit: all of them. More than
@@ -176,29 +180,32 @@ int futex_wait(futex_word& word, std::uint32_t expected, limit until, std::uint3
                            : wait_until(b, word, expected, until, bits, turns);
 }
 
-void free_or_hand_on(futex_word& lock) noexcept {
+void free_or_hand_on(futex_word& lock, int most) noexcept {
     bucket& b = bucket_of(lock);
     if (TULLE_UNLIKELY(wakes_left::by_caller())) {
         lock.store(0, std::memory_order_release);
-        return static_cast<void>(futex_wake(lock, 1));
+        return static_cast<void>(futex_wake(lock, most));
     }
-    bool is_granted = false;
     wait::woken_chain<parking> woken;
     {
         std::lock_guard const held(b.lock); // whoever waits has entered, or sees the word
-        futex_waiter* const next = wake_first(b, lock);
-        if (next != nullptr) woken.add(*next);
-        is_granted = next != nullptr && next->turns != nullptr && next->turns->lost >= k_most_lost;
-        if (is_granted)
-            next->turns->is_granted = true; // resume() passes on what the caller did
-        else
-            lock.store(0, std::memory_order_release);
+        std::uint32_t next = 0;
+        bool is_first = true;
+        take_waiters(b, lock, most, k_any_bits, [&](futex_waiter& w) {
+            if (is_first && w.turns != nullptr && w.turns->lost >= k_most_lost) {
+                w.turns->is_granted = true; // resume() passes on what the caller did
+                next = w.turns->granted;
+            }
+            is_first = false;
+            woken.add(w);
+        });
+        lock.store(next, std::memory_order_release);
     }
     kept_errno const kept;
     woken.resume_all();
     std::atomic_thread_fence(std::memory_order_seq_cst); // F2
-    if (TULLE_UNLIKELY(s_in_kernel.load(std::memory_order_relaxed) != 0) && !is_granted)
-        os::futex_wake(lock, 1); // relaxed: F2
+    if (TULLE_UNLIKELY(s_in_kernel.load(std::memory_order_relaxed) != 0))
+        os::futex_wake(lock, most); // relaxed: F2
 }
 
 int futex_wake(futex_word& word, int most, std::uint32_t bits) noexcept {
@@ -213,18 +220,10 @@ int futex_wake(futex_word& word, int most, std::uint32_t bits) noexcept {
     wait::woken_chain<parking> woken;
     {
         std::lock_guard const held(b.lock);
-        for (auto* w = b.waiters.first(); w != nullptr && count < most;) {
-            auto* const next = w->next.load();
-            auto& of_word = static_cast<futex_waiter&>(*w);
-            if (of_word.word == &word && (of_word.bits & bits) != 0) {
-                b.leave(of_word);
-                if (of_word.try_wake()) {
-                    woken.add(of_word);
-                    ++count;
-                }
-            }
-            w = next;
-        }
+        take_waiters(b, word, most - count, bits, [&](futex_waiter& w) {
+            woken.add(w);
+            ++count;
+        });
     }
     kept_errno const kept;
     woken.resume_all();

@@ -27,7 +27,8 @@ inline constexpr std::uint32_t k_any_bits = ~std::uint32_t{0};
 
 // Of one that waits for a lock (free_or_hand_on).
 struct lock_turns {
-    unsigned lost = 0; // it was woken, and another thread had the lock again
+    std::uint32_t granted; // the word of the lock when this one has been handed it
+    unsigned lost = 0;     // it was woken, and another thread had the lock again
     bool is_granted = false;
 };
 
@@ -38,11 +39,11 @@ struct lock_turns {
 // Wakes the first `most` of those whose bits have one in common with `bits`; how many.
 int futex_wake(futex_word& word, int most, std::uint32_t bits = k_any_bits) noexcept;
 
-// By the holder of a lock whose word is not 0 while it is held: sets it to 0, and wakes the first
-// waiter. Or leaves the word as it is, and the lock to that one, if it has lost often enough: where
-// a thread takes a lock again as soon as it has let go of it, whoever is woken comes too late each
-// time, with one worker for ever. (In the kernel the time that a wake-up takes lets others in.)
-void free_or_hand_on(futex_word& lock) noexcept;
+// By the only holder of a lock, whose word is not 0 as long as it is held: sets it to 0, or, if the
+// first waiter has lost often enough, hands the lock to that one: where a thread takes a lock again
+// as soon as it has let go of it, whoever is woken comes too late each time, with one worker for
+// ever. (In the kernel the time that a wake-up takes lets others in.) Wakes the first `most`.
+void free_or_hand_on(futex_word& lock, int most) noexcept;
 
 // While one exists in a handler on an OS thread, which may have interrupted this table, or the run
 // time: futex_wake leaves what it would do to the OS thread that hands signals out.

@@ -60,7 +60,7 @@ bool try_for_a_while(futex_word& lock) noexcept {
 
 bool take(futex_word& lock, std::uint64_t deadline) {
     if (TULLE_LIKELY(try_take(lock)) || try_for_a_while(lock)) return true;
-    lock_turns turns;
+    lock_turns turns{.granted = 2};
     while (lock.exchange(2, std::memory_order_acquire) != 0) { // pairs with the release in unlock
         if (wait_for_lock(lock, 2, deadline, &turns) == ETIMEDOUT) return false;
         if (turns.is_granted) return true;
@@ -181,7 +181,7 @@ int unlock(pthread_mutex_t* m) noexcept {
     std::uint32_t held = 1; // release: what was done under the lock is visible to the next holder
     if (!lock.compare_exchange_strong(held, 0, std::memory_order_release,
                                       std::memory_order_relaxed)) // relaxed: it is 2
-        free_or_hand_on(lock);
+        free_or_hand_on(lock, 1);
     return 0;
 }
 

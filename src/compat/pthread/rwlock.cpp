@@ -10,13 +10,16 @@ namespace {
 
 using namespace tulle::posix;
 
-constexpr std::uint32_t k_written = ~std::uint32_t{0};
+// The word: who holds the lock, and whether somebody may wait for it, so that who lets go of it
+// knows that from the same access: the next holder may do away with the lock at once.
+constexpr std::uint32_t k_waited_for = std::uint32_t{1} << 31U;
+constexpr std::uint32_t k_written = k_waited_for - 1;
 constexpr std::uint32_t k_most_readers = k_written - 1;
 
+std::uint32_t holders_of(std::uint32_t word) noexcept { return word & ~k_waited_for; }
+
 // Our names for words of the C library's layout, which are all 0 in a free lock.
-futex_word& state_of(pthread_rwlock_t* l) noexcept { return word_of(l->__data.__readers); }
-futex_word& sequence_of(pthread_rwlock_t* l) noexcept { return word_of(l->__data.__wrphase_futex); }
-futex_word& waiters_of(pthread_rwlock_t* l) noexcept { return word_of(l->__data.__writers_futex); }
+futex_word& word_of_lock(pthread_rwlock_t* l) noexcept { return word_of(l->__data.__readers); }
 futex_word& writers_of(pthread_rwlock_t* l) noexcept { return word_of(l->__data.__writers); }
 
 bool is_foreign(pthread_rwlock_t const* l) noexcept { return l->__data.__shared != 0; }
@@ -24,85 +27,70 @@ bool prefers_writers(pthread_rwlock_t const* l) noexcept {
     return l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
 }
 // Only the writer itself can find its own number there.
+void note_writer(pthread_rwlock_t* l, int number) noexcept {
+    __atomic_store_n(&l->__data.__cur_writer, number, __ATOMIC_RELAXED); // see is_writer
+}
 bool is_writer(pthread_rwlock_t* l) noexcept {
     // relaxed, both: as said.
-    return state_of(l).load(std::memory_order_relaxed) == k_written &&
+    return holders_of(word_of_lock(l).load(std::memory_order_relaxed)) == k_written &&
            __atomic_load_n(&l->__data.__cur_writer, __ATOMIC_RELAXED) == own_number();
 }
 
 enum class taken { yes, no, too_many };
 
 taken try_to_read(pthread_rwlock_t* l) noexcept {
-    futex_word& state = state_of(l);
-    std::uint32_t now = state.load(std::memory_order_relaxed); // relaxed: exchanged below
+    futex_word& word = word_of_lock(l);
+    std::uint32_t now = word.load(std::memory_order_relaxed); // relaxed: exchanged below
     for (;;) {
-        // relaxed: a preference
-        if (now == k_written ||
-            (prefers_writers(l) && writers_of(l).load(std::memory_order_relaxed) != 0))
+        // acquire: waiting_writer
+        if (holders_of(now) == k_written ||
+            (prefers_writers(l) && writers_of(l).load(std::memory_order_acquire) != 0))
             return taken::no;
-        if (now == k_most_readers) return taken::too_many;
+        if (holders_of(now) == k_most_readers) return taken::too_many;
         // acquire pairs with the release of unlock; relaxed: tried again
-        if (state.compare_exchange_weak(now, now + 1, std::memory_order_acquire,
-                                        std::memory_order_relaxed))
+        if (word.compare_exchange_weak(now, now + 1, std::memory_order_acquire,
+                                       std::memory_order_relaxed))
             return taken::yes;
     }
 }
 
-bool try_to_write(pthread_rwlock_t* l) noexcept {
-    std::uint32_t now = 0; // acquire pairs with the release of unlock; relaxed: it is held
-    if (!state_of(l).compare_exchange_strong(now, k_written, std::memory_order_acquire,
-                                             std::memory_order_relaxed))
-        return false;
-    __atomic_store_n(&l->__data.__cur_writer, own_number(), __ATOMIC_RELAXED); // see is_writer
-    return true;
+taken try_to_write(pthread_rwlock_t* l) noexcept {
+    futex_word& word = word_of_lock(l);
+    std::uint32_t now = word.load(std::memory_order_relaxed); // relaxed: exchanged below
+    do {
+        if (holders_of(now) != 0) return taken::no;
+        // acquire pairs with the release of unlock; relaxed: tried again
+    } while (!word.compare_exchange_weak(now, now | k_written, std::memory_order_acquire,
+                                         std::memory_order_relaxed));
+    note_writer(l, own_number());
+    return taken::yes;
 }
 
-// A count that is one more while a thread waits, however its wait ends.
-class counted {
-public:
-    // seq_cst pairs with the fence of wake
-    explicit counted(futex_word& count) noexcept : m_count(count) {
-        m_count.fetch_add(1, std::memory_order_seq_cst);
-    }
-    counted(counted const&) = delete;
-    counted& operator=(counted const&) = delete;
-    // relaxed: one wake more does no harm
-    ~counted() { m_count.fetch_sub(1, std::memory_order_relaxed); }
-
-private:
-    futex_word& m_count;
-};
-
-void wake(pthread_rwlock_t* l) noexcept {
-    std::atomic_thread_fence(std::memory_order_seq_cst);            // pairs with wait_until
-    if (waiters_of(l).load(std::memory_order_relaxed) == 0) return; // relaxed: the fence
-    sequence_of(l).fetch_add(1, std::memory_order_release);         // pairs with wait_until
-    futex_wake(sequence_of(l), INT_MAX);
-}
-
-// Tries until it succeeds: `attempt` returns true when there is nothing more to be done.
+// Tries until `attempt` does not return taken::no, or it is handed the lock with `holders`.
+// ETIMEDOUT: neither.
 template <class Attempt>
-int wait_until(pthread_rwlock_t* l, std::uint64_t deadline, Attempt attempt) {
-    counted const waiting(waiters_of(l));
+int wait_for(pthread_rwlock_t* l, std::uint32_t holders, std::uint64_t deadline, Attempt attempt) {
+    lock_turns turns{.granted = holders | k_waited_for};
     for (;;) {
-        // acquire: read before the attempt
-        std::uint32_t const seen = sequence_of(l).load(std::memory_order_acquire);
-        std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with the fence of wake
-        if (attempt()) return 0;
-        if (wait_for_lock(sequence_of(l), seen, deadline) == ETIMEDOUT) return ETIMEDOUT;
+        // acq_rel: before the attempt. Whoever changes what it has found clears the bit afterwards.
+        std::uint32_t const seen =
+            word_of_lock(l).fetch_or(k_waited_for, std::memory_order_acq_rel) | k_waited_for;
+        taken const how = attempt(l);
+        if (how != taken::no) return how == taken::yes ? 0 : EAGAIN;
+        int const end = wait_for_lock(word_of_lock(l), seen, deadline, &turns);
+        if (end == ETIMEDOUT) return ETIMEDOUT;
+        if (turns.is_granted) return 0;
+        if (end == 0) ++turns.lost;
     }
 }
 
 int read_until(pthread_rwlock_t* l, std::uint64_t deadline) {
-    taken how = try_to_read(l);
-    if (how == taken::no && is_writer(l)) return EDEADLK;
-    int error = 0;
-    if (how == taken::no)
-        error = wait_until(l, deadline, [&] { return (how = try_to_read(l)) != taken::no; });
-    return how == taken::too_many ? EAGAIN : error;
+    taken const how = try_to_read(l);
+    if (how != taken::no) return how == taken::yes ? 0 : EAGAIN;
+    return is_writer(l) ? EDEADLK : wait_for(l, 1, deadline, &try_to_read);
 }
 
-// If it does not get the lock, readers may have waited for it.
+// Readers may wait for it where writers are preferred.
 class waiting_writer {
 public:
     explicit waiting_writer(pthread_rwlock_t* l) noexcept : m_lock(l) {
@@ -110,9 +98,13 @@ public:
     }
     waiting_writer(waiting_writer const&) = delete;
     waiting_writer& operator=(waiting_writer const&) = delete;
+    // release, acq_rel: a reader that sets the bit after this clears it sees that this is gone.
     ~waiting_writer() {
-        writers_of(m_lock).fetch_sub(1, std::memory_order_relaxed); // relaxed: likewise
-        if (!is_writer(m_lock)) wake(m_lock);
+        writers_of(m_lock).fetch_sub(1, std::memory_order_release);
+        if (is_writer(m_lock)) return;
+        if ((word_of_lock(m_lock).fetch_and(~k_waited_for, std::memory_order_acq_rel) &
+             k_waited_for) != 0)
+            futex_wake(word_of_lock(m_lock), INT_MAX);
     }
 
 private:
@@ -120,24 +112,33 @@ private:
 };
 
 int write_until(pthread_rwlock_t* l, std::uint64_t deadline) {
-    if (try_to_write(l)) return 0;
+    if (try_to_write(l) == taken::yes) return 0;
     if (is_writer(l)) return EDEADLK;
     waiting_writer const waiting(l);
-    return wait_until(l, deadline, [l] { return try_to_write(l); });
+    int const error = wait_for(l, k_written, deadline, &try_to_write);
+    if (error == 0) note_writer(l, own_number()); // it may have been handed over
+    return error;
 }
 
 int unlock(pthread_rwlock_t* l) noexcept {
-    futex_word& state = state_of(l);
-    bool is_free = true;
-    // relaxed: the caller holds it
-    if (state.load(std::memory_order_relaxed) == k_written) {
-        __atomic_store_n(&l->__data.__cur_writer, 0, __ATOMIC_RELAXED); // see is_writer
-        state.store(0, std::memory_order_release); // pairs with the acquires of the next ones
-    } else {
-        is_free = state.fetch_sub(1, std::memory_order_release) == 1; // likewise
+    futex_word& word = word_of_lock(l);
+    std::uint32_t now = word.load(std::memory_order_relaxed); // relaxed: the caller holds it
+    if (holders_of(now) == 0) return EPERM;
+    if (holders_of(now) == k_written) note_writer(l, 0);
+    for (;;) {
+        bool const is_last = holders_of(now) == k_written || holders_of(now) == 1;
+        // The last one that holds a lock for which others wait is alone with it for a moment.
+        std::uint32_t const next = !is_last                    ? now - 1
+                                   : (now & k_waited_for) == 0 ? 0
+                                                               : k_written | k_waited_for;
+        // release pairs with the acquires of those that come next; acquire: what other readers have
+        // released goes with it; relaxed: tried again.
+        if (!word.compare_exchange_weak(now, next, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed))
+            continue;
+        if (holders_of(next) == k_written) free_or_hand_on(word, INT_MAX);
+        return 0;
     }
-    if (is_free) wake(l);
-    return 0;
 }
 
 // As in the C library, a wrong time is refused even if the call would not wait.
@@ -148,7 +149,7 @@ int read_by(pthread_rwlock_t* l, clockid_t clock, timespec const* until) {
 
 int write_by(pthread_rwlock_t* l, clockid_t clock, timespec const* until) {
     if (!is_clock(clock) || !is_time(*until)) return EINVAL;
-    return try_to_write(l) ? 0 : write_until(l, deadline_at(clock, *until));
+    return try_to_write(l) == taken::yes ? 0 : write_until(l, deadline_at(clock, *until));
 }
 
 } // namespace
@@ -182,7 +183,7 @@ TULLE_INTERPOSE_WAIT(pthread_rwlock_wrlock, (pthread_rwlock_t * l)) {
 
 TULLE_INTERPOSE int pthread_rwlock_trywrlock(pthread_rwlock_t* l) noexcept {
     if (is_foreign(l)) return TULLE_LIBC(pthread_rwlock_trywrlock)(l);
-    return try_to_write(l) ? 0 : EBUSY;
+    return try_to_write(l) == taken::yes ? 0 : EBUSY;
 }
 
 TULLE_INTERPOSE_WAIT(pthread_rwlock_timedwrlock, (pthread_rwlock_t * l, timespec const* until)) {

@@ -465,6 +465,8 @@ static struct {
     {"conditions", conditions},
     {"times", times},
     {"rwlocks", rwlocks},
+    {"rwlock_in_turns", rwlock_in_turns},
+    {"locks_that_go", locks_that_go},
     {"barriers", barriers},
     {"once", once},
     {"semaphores", semaphores},

@@ -96,6 +96,8 @@ void exclusion(void);
 void conditions(void);
 void times(void);
 void rwlocks(void);
+void rwlock_in_turns(void);
+void locks_that_go(void);
 void barriers(void);
 void once(void);
 void semaphores(void);

@@ -5,9 +5,13 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -196,6 +200,137 @@ void rwlocks(void) {
     SHOW(pthread_rwlock_unlock(&l));
     SHOW(pthread_rwlock_destroy(&l));
 }
+
+// --- a writer that comes again at once -----------------------------------------------------------
+
+static pthread_rwlock_t s_contended = PTHREAD_RWLOCK_INITIALIZER;
+static atomic_bool s_is_over;
+
+static void* writes_again_and_again(void* unused) {
+    while (!s_is_over) {
+        pthread_rwlock_wrlock(&s_contended);
+        usleep(1000);
+        pthread_rwlock_unlock(&s_contended);
+    }
+    return unused;
+}
+
+static void* reads_in_between(void* unused) {
+    for (int k = 0; k != 10; ++k) {
+        pthread_rwlock_rdlock(&s_contended);
+        usleep(100);
+        pthread_rwlock_unlock(&s_contended);
+    }
+    return unused;
+}
+
+void rwlock_in_turns(void) {
+    pthread_t writer, readers[3];
+    pthread_create(&writer, NULL, writes_again_and_again, NULL);
+    for (int k = 0; k != 3; ++k) pthread_create(&readers[k], NULL, reads_in_between, NULL);
+    for (int k = 0; k != 3; ++k) pthread_join(readers[k], NULL);
+    s_is_over = true;
+    SHOW(pthread_join(writer, NULL));
+}
+
+// --- locks that are gone as soon as somebody has got them ----------------------------------------
+
+enum lock_kind { k_of_mutex, k_of_writer, k_of_reader, k_of_semaphore, k_lock_kinds };
+
+union any_lock {
+    pthread_mutex_t mutex;
+    pthread_rwlock_t rwlock;
+    sem_t semaphore;
+    unsigned char bytes[64];
+};
+
+static void make_held(union any_lock* l, enum lock_kind kind) {
+    switch (kind) {
+        case k_of_mutex:
+            pthread_mutex_init(&l->mutex, NULL);
+            pthread_mutex_lock(&l->mutex);
+            break;
+        case k_of_writer:
+            pthread_rwlock_init(&l->rwlock, NULL);
+            pthread_rwlock_wrlock(&l->rwlock);
+            break;
+        case k_of_reader:
+            pthread_rwlock_init(&l->rwlock, NULL);
+            pthread_rwlock_rdlock(&l->rwlock);
+            break;
+        default: sem_init(&l->semaphore, 0, 0);
+    }
+}
+
+static void let_go(union any_lock* l, enum lock_kind kind) {
+    switch (kind) {
+        case k_of_mutex: pthread_mutex_unlock(&l->mutex); break;
+        case k_of_writer:
+        case k_of_reader: pthread_rwlock_unlock(&l->rwlock); break;
+        default: sem_post(&l->semaphore);
+    }
+}
+
+static bool try_to_get(union any_lock* l, enum lock_kind kind) {
+    switch (kind) {
+        case k_of_mutex: return pthread_mutex_trylock(&l->mutex) == 0;
+        case k_of_writer:
+        case k_of_reader: return pthread_rwlock_trywrlock(&l->rwlock) == 0;
+        default: return sem_trywait(&l->semaphore) == 0;
+    }
+}
+
+static struct {
+    union any_lock lock;
+    enum lock_kind kind;
+    atomic_int held, left, gone; // the round whose lock is held, was let go of, is gone
+    int wrong;
+} s_short_lived;
+
+enum { k_short_lived_rounds = 4000 };
+
+static void wait_for_round(atomic_int const* now, int round) {
+    for (int k = 0; atomic_load(now) != round; ++k)
+        if (k % 10000 == 9999) sched_yield();
+}
+
+static void* does_away_with_it(void* unused) {
+    enum { k_rubbish = 0x55 };
+    for (int round = 1; round <= k_short_lived_rounds; ++round) {
+        union any_lock* const l = &s_short_lived.lock;
+        wait_for_round(&s_short_lived.held, round);
+        for (int k = 1; !try_to_get(l, s_short_lived.kind); ++k)
+            if (k % 10000 == 0) sched_yield();
+        memset(l->bytes, k_rubbish, sizeof l->bytes);
+        wait_for_round(&s_short_lived.left, round);
+        for (size_t k = 0; k != sizeof l->bytes; ++k)
+            s_short_lived.wrong += l->bytes[k] != k_rubbish;
+        atomic_store(&s_short_lived.gone, round);
+    }
+    return unused;
+}
+
+// Who lets go of a lock has nothing to do with it afterwards.
+void locks_that_go(void) {
+    for (int kind = 0; kind != k_lock_kinds; ++kind) {
+        pthread_t t;
+        s_short_lived.kind = (enum lock_kind)kind;
+        s_short_lived.held = s_short_lived.left = s_short_lived.gone = 0;
+        pthread_create(&t, NULL, does_away_with_it, NULL);
+        for (int round = 1; round <= k_short_lived_rounds; ++round) {
+            make_held(&s_short_lived.lock, s_short_lived.kind);
+            atomic_store(&s_short_lived.held, round);
+            for (int k = 0; k != round % 200; ++k) atomic_load(&s_short_lived.gone);
+            let_go(&s_short_lived.lock, s_short_lived.kind);
+            atomic_store(&s_short_lived.left, round);
+            wait_for_round(&s_short_lived.gone, round);
+        }
+        pthread_join(t, NULL);
+        SHOW(s_short_lived.wrong);
+    }
+}
+
+// --- the others ----------------------------------------------------------------------------------
 
 static pthread_barrier_t s_barrier;
 static int s_serial, s_rounds[100];
