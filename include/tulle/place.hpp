@@ -93,20 +93,27 @@ private:
 
 // An exception of another place that cannot be thrown as what it was: the standard ones arrive as
 // themselves, and do not say which place they come from;
-// others arrive as this.
+// others arrive as this, whose what() ends with "(TYPE, thrown at place N)".
 class remote_error : public std::runtime_error {
 public:
-    // Made where an answer comes back.
-    remote_error(int place, std::string type, std::string const& what)
-        : std::runtime_error(what), m_place(place), m_type(std::move(type)) {}
+    // Made where an answer comes back. Without a type, `text` is the library's own.
+    remote_error(int place, std::string type, std::string text)
+        : std::runtime_error(type.empty() ? text
+                                          : text + " (" + type + ", thrown at place " +
+                                                std::to_string(place) + ")"),
+          m_place(place),
+          m_type(std::move(type)),
+          m_text(std::move(text)) {}
     // The number of the place where it was thrown.
     [[nodiscard]] int place() const noexcept { return m_place; }
     // As it is written in the source.
     [[nodiscard]] std::string const& type() const noexcept { return m_type; }
+    // What what() was there.
+    [[nodiscard]] std::string const& text() const noexcept { return m_text; }
 
 private:
     int m_place;
-    std::string m_type;
+    std::string m_type, m_text;
 };
 
 // Something was wanted of a place that has died. By default the program ends when a place dies;

@@ -21,6 +21,9 @@ namespace tulle::messenger {
 
 namespace {
 
+// Lists within lists: more of them are not sent, and not taken, as each needs a part of the stack.
+constexpr int k_most_lists = 50;
+
 enum class form : std::uint8_t { known, no_memory, generic_code, system_code, list, remote, death };
 
 // The standard exceptions that are made from a text.
@@ -87,20 +90,50 @@ void put_code(wire_writer& out, std::system_error const& e, int here) {
     out.put(what);
 }
 
-void put_list(wire_writer& out, exception_list const& e, int here) {
+void put_within(wire_writer& out, std::exception_ptr const& e, int here, int lists);
+
+void put_list(wire_writer& out, exception_list const& e, int here, int lists) {
+    if (lists == k_most_lists) return put_remote(out, here, readable_name(typeid(e)), e.what());
     out.put(form::list);
     out.put(std::uint64_t{e.all().size()});
-    for (auto const& one : e.all()) put_exception(out, one, here);
+    for (auto const& one : e.all()) put_within(out, one, here, lists + 1);
 }
+
+// In so many lists.
+void put_within(wire_writer& out, std::exception_ptr const& e, int here, int lists) {
+    try {
+        std::rethrow_exception(e);
+    } catch (remote_error const& remote) {
+        put_remote(out, remote.place(), remote.type(), remote.text());
+    } catch (dead_place const& death) {
+        put_death(out, death);
+    } catch (exception_list const& list) {
+        put_list(out, list, here, lists);
+    } catch (std::system_error const& code) {
+        put_code(out, code, here);
+    } catch (std::bad_alloc const&) {
+        out.put(form::no_memory);
+    } catch (std::exception const& standard) {
+        put_standard(out, standard, here);
+    } catch (...) {
+        std::type_info const* const type = abi::__cxa_current_exception_type();
+        put_remote(out, here, type != nullptr ? readable_name(*type) : "unknown",
+                   "an exception that is not a std::exception");
+    }
+}
+
+std::exception_ptr get_within(wire_reader& in, int lists);
 
 std::exception_ptr get_code(wire_reader& in, std::error_category const& category) {
     int const value = in.get<int>();
     return std::make_exception_ptr(std::system_error(value, category, in.get<std::string>()));
 }
 
-std::exception_ptr get_list(wire_reader& in) {
+std::exception_ptr get_list(wire_reader& in, int lists) {
+    if (lists == k_most_lists) throw wire_error("tulle: a message has lists within lists");
     std::vector<std::exception_ptr> all;
-    for (std::size_t left = in.get_count(1); left != 0; --left) all.push_back(get_exception(in));
+    for (std::size_t left = in.get_count(1); left != 0; --left)
+        all.push_back(get_within(in, lists + 1));
     return std::make_exception_ptr(exception_list(std::move(all)));
 }
 
@@ -116,31 +149,7 @@ std::exception_ptr get_death(wire_reader& in) {
     return std::make_exception_ptr(dead_place(place, lost, in.get<std::string>()));
 }
 
-} // namespace
-
-void put_exception(wire_writer& out, std::exception_ptr const& e, int here) {
-    try {
-        std::rethrow_exception(e);
-    } catch (remote_error const& remote) {
-        put_remote(out, remote.place(), remote.type(), remote.what());
-    } catch (dead_place const& death) {
-        put_death(out, death);
-    } catch (exception_list const& list) {
-        put_list(out, list, here);
-    } catch (std::system_error const& code) {
-        put_code(out, code, here);
-    } catch (std::bad_alloc const&) {
-        out.put(form::no_memory);
-    } catch (std::exception const& standard) {
-        put_standard(out, standard, here);
-    } catch (...) {
-        std::type_info const* const type = abi::__cxa_current_exception_type();
-        put_remote(out, here, type != nullptr ? readable_name(*type) : "unknown",
-                   "an exception that is not a std::exception");
-    }
-}
-
-std::exception_ptr get_exception(wire_reader& in) {
+std::exception_ptr get_within(wire_reader& in, int lists) {
     switch (in.get<form>()) {
         case form::known: {
             auto const index = in.get<std::size_t>();
@@ -150,12 +159,20 @@ std::exception_ptr get_exception(wire_reader& in) {
         case form::no_memory: return std::make_exception_ptr(std::bad_alloc());
         case form::generic_code: return get_code(in, std::generic_category());
         case form::system_code: return get_code(in, std::system_category());
-        case form::list: return get_list(in);
+        case form::list: return get_list(in, lists);
         case form::remote: return get_remote(in);
         case form::death: return get_death(in);
     }
     throw wire_error("tulle: a message holds no exception");
 }
+
+} // namespace
+
+void put_exception(wire_writer& out, std::exception_ptr const& e, int here) {
+    put_within(out, e, here, 0);
+}
+
+std::exception_ptr get_exception(wire_reader& in) { return get_within(in, 0); }
 
 std::exception_ptr shortened(std::exception_ptr const& e, int here) {
     constexpr std::size_t k_most_text = 400;

@@ -153,7 +153,8 @@ TEST_P(remote_test, other_exceptions_arrive_by_name) {
     } catch (tulle::remote_error const& e) {
         EXPECT_EQ(e.place(), 2);
         EXPECT_NE(e.type().find("own_error"), std::string::npos);
-        EXPECT_STREQ(e.what(), "mine");
+        EXPECT_EQ(e.text(), "mine");
+        EXPECT_EQ(e.what(), "mine (" + e.type() + ", thrown at place 2)");
     }
     EXPECT_THROW(tulle::at(tulle::place(3), [] { throw 5; }), tulle::remote_error);
 }
@@ -165,6 +166,7 @@ TEST_P(remote_test, an_exception_keeps_its_origin_over_two_places) {
         ADD_FAILURE();
     } catch (tulle::remote_error const& e) {
         EXPECT_EQ(e.place(), 3);
+        EXPECT_EQ(e.what(), "far (" + e.type() + ", thrown at place 3)");
     }
 }
 
