@@ -149,11 +149,16 @@ std::uint64_t finish_service::account_send_from_part(finish_part& part, rank to)
     return part.share.epoch();
 }
 
-// The epoch of a home has the number 0.
+// The epoch of a home has the number 0. Where a death ends the program nobody asks who is dead.
 std::uint64_t finish_service::account_send_from_home(finish_root& root, rank to) {
-    // relaxed: enroll checks again
-    if (m_carrier.survives_deaths() && !root.is_enrolled.load(std::memory_order_relaxed))
-        enroll(root);
+    if (TULLE_UNLIKELY(m_carrier.survives_deaths())) return account_send_to_mortal(root, to);
+    std::lock_guard const held(root.lock);
+    root.count.send(m_here, to);
+    return 0;
+}
+
+std::uint64_t finish_service::account_send_to_mortal(finish_root& root, rank to) {
+    if (!root.is_enrolled.load(std::memory_order_relaxed)) enroll(root); // relaxed: checked again
     std::lock_guard const held(root.lock);
     if (m_carrier.is_dead(to)) m_carrier.throw_death(to);
     root.count.send(m_here, to);

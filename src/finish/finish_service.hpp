@@ -94,6 +94,7 @@ private:
                                     : account_send_from_part(static_cast<finish_part&>(scope), to);
     }
     [[nodiscard]] std::uint64_t account_send_from_home(finish_root& root, rank to);
+    [[nodiscard]] TULLE_NOINLINE std::uint64_t account_send_to_mortal(finish_root& root, rank to);
     [[nodiscard]] std::uint64_t account_send_from_part(finish_part& part, rank to);
     // The caller holds m_parts_lock.
     [[nodiscard]] finish_part& part_of(rank home, std::uint64_t root, bool& is_new) {
