@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A count of notifications still to come, and at most one thread that waits for the last. One word
 // decides:
-//   bits 0..31 the count | bit 32: a thread waits | bits 33..63: number of the wait, so that no two
-//   waits have the same word
+//   bits 0..31 the count | bit 32: a thread waits | bit 33: a thread is about to, so that no other
+//   one writes who waits | bits 34..63: number of the wait, so that no two waits have the same word
 // The notification that makes the count zero also takes the waiting bit away, and with it the duty
 // to resume the waiter; a timer takes the bit away while the count is not zero. So exactly one of
 // them resumes it. Nobody touches the signal after having made the count zero.
@@ -94,7 +94,8 @@ public:
 
 private:
     static constexpr std::uint64_t k_waiting = std::uint64_t{1} << 32;
-    static constexpr std::uint64_t k_one_wait = std::uint64_t{1} << 33;
+    static constexpr std::uint64_t k_entering = std::uint64_t{1} << 33;
+    static constexpr std::uint64_t k_one_wait = std::uint64_t{1} << 34;
 
     enum class entry { waits, is_zero, taken };
 
@@ -125,21 +126,36 @@ private:
 
     // Called for the waiter, which is suspended already.
     [[nodiscard]] entry enter(handle thread, std::uint64_t& number) noexcept {
+        std::uint64_t word = 0;
+        if (entry const e = claim(word); e != entry::waits) return e;
+        m_waiter.store(thread, std::memory_order_relaxed); // published by the exchange
+        for (;;) {
+            bool const waits = count_of(word) != 0;
+            std::uint64_t const claimed = word & ~k_entering;
+            std::uint64_t const next = waits ? (claimed + k_one_wait) | k_waiting : claimed;
+            // release pairs with notify; acquire: it may be zero, or fail because it is by now.
+            if (!m_word.compare_exchange_weak(word, next, std::memory_order_acq_rel,
+                                              std::memory_order_acquire))
+                continue;
+            number = number_of(next);
+            return waits ? entry::waits : entry::is_zero;
+        }
+    }
+    // entry::waits: the caller may write who waits. `word` is what the signal is then.
+    [[nodiscard]] entry claim(std::uint64_t& word) noexcept {
         // Pairs with the release in notify.
-        std::uint64_t word = m_word.load(std::memory_order_acquire);
-        if ((word & k_waiting) != 0) return entry::taken;
-        m_waiter.store(thread, std::memory_order_relaxed); // relaxed: published by the exchange
+        word = m_word.load(std::memory_order_acquire);
         for (;;) {
             if (count_of(word) == 0) return entry::is_zero;
-            if ((word & k_waiting) != 0) return entry::taken;
-            // release pairs with notify; acquire: the failing case may see zero.
-            std::uint64_t const waiting = (word + k_one_wait) | k_waiting;
-            if (m_word.compare_exchange_weak(word, waiting, std::memory_order_release,
-                                             std::memory_order_acquire)) {
-                number = number_of(waiting);
-                return entry::waits;
-            }
+            if ((word & (k_waiting | k_entering)) != 0) return entry::taken;
+            // acquire, both: it may be zero by now, and what the last waiter has read of m_waiter
+            // has been read.
+            if (m_word.compare_exchange_weak(word, word | k_entering, std::memory_order_acquire,
+                                             std::memory_order_acquire))
+                break;
         }
+        word |= k_entering;
+        return entry::waits;
     }
     // The timer or the canceller calls this. False: a notification came first and resumes the
     // waiter; others may wait by now.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks at the places where they were made, by the calls of <tulle/clock.hpp>.
+#include "base/last_counts.hpp"
 #include "team/clock_arrivals.hpp"
 #include "team/clock_core.hpp"
 #include "team/death_watch.hpp"
@@ -8,6 +9,7 @@
 #include <tulle/clock.hpp>
 #include <tulle/condition_variable.hpp>
 #include <tulle/mutex.hpp>
+#include <tulle/this_thread.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -22,7 +24,11 @@ struct sync_of_places {
     using condition = tulle::condition_variable;
     [[noreturn]] static void throw_dead_place(int place) { detail::throw_dead_place(place); }
     [[nodiscard]] static bool is_dead(int place) { return detail::is_dead_place(place); }
+    static void yield() noexcept { this_thread::yield(); }
 };
+
+// How many of a place were in the last phase of a clock.
+constinit base::last_counts s_last_phases;
 
 class home_clock : public clock_core<sync_of_places> {
 public:
@@ -96,6 +102,13 @@ public:
                 return clock_of(self.m_name)->arrive_and_wait(from, more);
             },
             m_clock, detail::here_index(), activities);
+    }
+
+    void note_phase(std::int64_t activities) const noexcept {
+        teams::s_last_phases.note(m_clock.m_name, static_cast<std::uint64_t>(activities));
+    }
+    [[nodiscard]] std::int64_t last_phase() const noexcept {
+        return static_cast<std::int64_t>(teams::s_last_phases.of(m_clock.m_name));
     }
 
 private:

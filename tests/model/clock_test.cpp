@@ -36,6 +36,7 @@ struct model_sync {
     };
     [[noreturn]] static void throw_dead_place(int place) { throw dead_place{place}; }
     [[nodiscard]] static bool is_dead(int /*place*/) noexcept { return false; }
+    static void yield() noexcept { model::machine::pause(); }
 };
 
 using core = teams::clock_core<model_sync>;
@@ -59,6 +60,10 @@ struct home_of {
         if (planted == fault::releases_one_too_many) ++got.activities;
         return got;
     }
+    void note_phase(std::int64_t activities) const { *last = activities; }
+    [[nodiscard]] std::int64_t last_phase() const { return *last; }
+
+    std::int64_t* last; // both under the lock of the arrivals
 };
 
 struct meeting {
@@ -70,13 +75,15 @@ struct meeting {
     model::parking_world world;
     core home{0};
     std::array<arrivals, 2> places;
+    std::array<std::int64_t, 2> last_phases{};
     std::array<model::plain<int>, 4> progress;
     fault planted;
     int place_count;
 
     std::uint64_t advance(int self) {
         int const place = self % place_count;
-        return places[static_cast<std::size_t>(place)].wait(home_of{home, place, planted});
+        auto const at = static_cast<std::size_t>(place);
+        return places[at].wait(home_of{home, place, planted, &last_phases[at]});
     }
     // Each phase has two halves, so that nobody writes while others read.
     void run(int self, int members, int phases) {
@@ -218,8 +225,10 @@ TEST(clock, a_call_that_fails_does_so_for_those_that_it_brings) {
         for (int self = 0; self < 3; ++self)
             t.thread([&m, &has_failed, &failures] {
                 try {
-                    meeting::check_phase(m.places[0].wait(failing_home{{m.home, 0}, has_failed}),
-                                         1);
+                    meeting::check_phase(
+                        m.places[0].wait(
+                            failing_home{{m.home, 0, fault::none, &m.last_phases[0]}, has_failed}),
+                        1);
                 } catch (std::int64_t) {
                     ++failures;
                 }

@@ -132,6 +132,32 @@ struct used_again {
     }
 };
 
+// Two that wait at once, which is a mistake: one of them is told so, and the other one goes on.
+TEST(signal, a_second_waiter_is_told_so) {
+    std::array<int, 2> refused{};
+    model::result const r =
+        model::explore("signal_two_waiters", random(60000), [&](model::test& t) {
+            auto& p = t.make<parent>(1);
+            auto& told = t.make<model::atomic<int>>(0);
+            for (std::size_t k = 0; k < 2; ++k)
+                t.thread([&, k] {
+                    bool in_time = true;
+                    auto const e = k == 0 ? p.signal->wait() : p.signal->wait_until(2, in_time);
+                    bool const is_refused = e == sync::signal_error::second_waiter;
+                    refused[k] += is_refused;
+                    model::check(told.fetch_add(is_refused, relaxed) == 0 || !is_refused,
+                                 "one of them waits");
+                    model::check(is_refused || !in_time || p.parts[0].load() == 1,
+                                 "who goes on has been notified");
+                });
+            t.thread([&p] { p.report(0); });
+            t.thread([&p] { p.world.time_passes(); });
+        });
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_GT(refused[0], 100);
+    EXPECT_GT(refused[1], 100);
+}
+
 TEST(signal, a_late_timer_ends_nobody_elses_wait) {
     model::result const r = model::explore("signal_used_again", random(60000), [](model::test& t) {
         auto& s = t.make<used_again>();

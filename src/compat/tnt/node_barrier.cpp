@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/tnt/node_barrier.hpp"
 
+#include "base/last_counts.hpp"
 #include "compat/tnt/managed_barrier.hpp"
 
 #include <tnt.h>
 #include <tulle/signal.hpp>
 #include <tulle/this_thread.hpp>
 
-#include <array>
-#include <atomic>
 #include <limits>
 
 namespace tulle::tnt {
@@ -68,20 +67,6 @@ struct node_barrier {
         let_go(std::numeric_limits<std::uint64_t>::max(), error, released);
         unreported = 0;
     }
-};
-
-// How many of this node were in the last round of a barrier: a guess, as some share an entry.
-class guesses {
-public:
-    [[nodiscard]] std::uint64_t of(number name) const noexcept {
-        return m_all[name % m_all.size()].load(std::memory_order_relaxed); // relaxed: a guess
-    }
-    void note(number name, std::uint64_t threads) noexcept {
-        m_all[name % m_all.size()].store(threads, std::memory_order_relaxed); // relaxed: likewise
-    }
-
-private:
-    std::array<std::atomic<std::uint64_t>, 64> m_all{};
 };
 
 // Call(barrier) at the manager.
@@ -146,7 +131,7 @@ private:
         return self.result;
     }
     void release(number name, node_barrier& b, barrier_release const& got, waiter_list& released) {
-        m_guesses.note(name, got.threads);
+        m_last_rounds.note(name, got.threads);
         waiter* const first = b.waiters.first();
         b.let_go(got.threads, 0, released);
         if (got.has_serial && first != nullptr) first->result = TNT_BARRIER_SERIAL_THREAD;
@@ -179,7 +164,7 @@ private:
 
     // As long as others come, and fewer are here than were in the last round.
     void let_others_come(lock& held, number name, node_barrier const& b) {
-        std::uint64_t const expected = m_guesses.of(name);
+        std::uint64_t const expected = m_last_rounds.of(name);
         for (std::uint64_t before = 0; b.present < expected && b.present != before;) {
             before = b.present;
             held.unlock();
@@ -202,7 +187,7 @@ private:
 
     tulle::mutex m_lock; // guards the next one
     std::unordered_map<number, node_barrier> m_all;
-    guesses m_guesses;
+    base::last_counts m_last_rounds; // how many of this node were in them
 };
 
 // Never destroyed, as threads may outlive static objects.
