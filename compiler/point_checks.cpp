@@ -58,11 +58,16 @@ public:
     }
 
     std::vector<planned_check> plan() {
-        if (!find_what_is_known(k_most_passes)) {
+        if (!find_what_is_known(k_most_passes, &planner::plan_stretch)) {
             narrow();
-            static_cast<void>(find_what_is_known(INT_MAX)); // each pass leaves less
+            // Each pass leaves less.
+            static_cast<void>(find_what_is_known(INT_MAX, &planner::know_accessed));
         }
-        for (BasicBlock* block : m_order) plan_block(*block);
+        m_planned.clear();
+        for (BasicBlock* block : m_order) {
+            known_bytes known = known_at_begin(*block);
+            walk_stretches(*block, known, &planner::plan_stretch);
+        }
         return std::move(m_planned);
     }
 
@@ -76,24 +81,23 @@ private:
     static bool take_along(DominatorTree const& dominators, placed_access& a,
                            placed_access const& next);
     void narrow();
-    // Calls `found` with the accesses of each stretch, and `ended` after those that synchronisation
-    // ends.
-    template <typename Found, typename Ended>
-    void walk(BasicBlock& block, Found const& found, Ended const& ended) const {
+    using step = void (planner::*)(stretch const& part, known_bytes& known);
+    // Takes the step with each stretch; what was known ends with synchronisation.
+    void walk_stretches(BasicBlock& block, known_bytes& known, step take) {
         stretch part;
         for (Instruction& i : block) {
             if (auto const wanted = m_wanted.find(&i); wanted != m_wanted.end())
                 part.append(wanted->second);
             if (!m_synchronises.may_happen_at(i)) continue;
-            found(part);
-            ended();
+            (this->*take)(part, known);
+            known.clear();
             part.clear();
         }
-        found(part);
+        (this->*take)(part, known);
     }
     known_bytes known_at_begin(BasicBlock& block) const;
-    [[nodiscard]] bool find_what_is_known(int most_passes);
-    void plan_block(BasicBlock& block);
+    [[nodiscard]] bool find_what_is_known(int most_passes, step take);
+    void know_accessed(stretch const& part, known_bytes& known);
     void plan_stretch(stretch const& part, known_bytes& known);
     void plan_base(origin const* base, stretch const& part, mode how, known_bytes& known);
 
@@ -167,39 +171,30 @@ void planner::narrow() {
 }
 
 // Begins with the most that can hold; each pass over the blocks leaves less, until nothing changes.
-// False: it goes on changing, as it may where accesses are wide: one whose bytes are known leaves
-// less known than one whose bytes are not.
-bool planner::find_what_is_known(int most_passes) {
+// False: it goes on changing, as it may where checks are wide: an access whose bytes are known
+// leaves less known than one whose bytes are not. The step is that by which the checks are planned,
+// so that nothing is taken for known that no check names; or one that knows less.
+bool planner::find_what_is_known(int most_passes, step take) {
     int passes = 0;
     for (bool changed = true; changed; ++passes) {
         if (passes == most_passes) return false;
         changed = false;
         for (BasicBlock* block : m_order) {
             known_bytes known = known_at_begin(*block);
-            walk(
-                *block,
-                [&](stretch const& part) {
-                    for (placed_access const& a : part) {
-                        if (known.has(a.base, a.first, a.last, a.what->how))
-                            known.add(a.base, a.first, a.last, a.what->how);
-                        else
-                            known.add(a.base, a.check_first, a.check_last, a.what->how);
-                    }
-                },
-                [&] { known.clear(); });
+            walk_stretches(*block, known, take);
             auto const known_before = m_known_at_end.find(block);
             if (known_before != m_known_at_end.end() && known_before->second == known) continue;
             m_known_at_end[block] = std::move(known);
             changed = true;
         }
+        m_planned.clear();
     }
     return true;
 }
 
-void planner::plan_block(BasicBlock& block) {
-    known_bytes known = known_at_begin(block);
-    walk(
-        block, [&](stretch const& part) { plan_stretch(part, known); }, [&] { known.clear(); });
+// What is accessed has been checked, by whatever check.
+void planner::know_accessed(stretch const& part, known_bytes& known) {
+    for (placed_access const& a : part) known.add(a.base, a.first, a.last, a.what->how);
 }
 
 // Stores come first: who may store may load.

@@ -70,6 +70,12 @@ __attribute__((noinline)) static void change(struct node* n) {
     }
 }
 
+// checks: 2, of the store, which is that of the load before it as well, and of the load behind it
+__attribute__((noinline)) static double count_up(vector* way, int more) {
+    (*way)[0] += 1;
+    return more != 0 ? (*way)[2] : 0;
+}
+
 // checks: 2, as what others have stored may come between
 __attribute__((noinline)) static long around_an_acquire(long const* number) {
     long const before = *number;
@@ -113,5 +119,9 @@ int main(void) {
     REQUIRE(nodes->keys[0] == 9 && nodes->keys[2] == 8);
     synchronise();
     REQUIRE(around_an_acquire(nodes->keys) == 0);
+    for (int more = 0; more < 2; ++more) {
+        synchronise();
+        REQUIRE(count_up(all + 2, more) == 4 * more); // it lies in two lines
+    }
     return 0;
 }
