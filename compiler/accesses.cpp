@@ -46,7 +46,7 @@ bool are_globals_shared() {
 }
 
 bool is_private_global(GlobalValue const& global) {
-    auto const* const variable = dyn_cast<GlobalVariable>(&global);
+    auto const* const variable = dyn_cast_or_null<GlobalVariable>(global.getAliaseeObject());
     return variable == nullptr || variable->isConstant() || variable->isThreadLocal() ||
            !are_globals_shared();
 }
@@ -94,7 +94,10 @@ private:
                m_layout.getTypeSizeInBits(type).getKnownMinValue() >= 8;
     }
     template <typename Access> mode mode_of(Access const& a, Type* type, mode plain) const {
-        return (a.isVolatile() || a.isAtomic()) && fits_atomic(type) ? mode::atomic : plain;
+        // One that is volatile and not aligned may lie in two units, and is no single access.
+        bool const is_whole = a.isAtomic() || a.getAlign().value() >= bytes_of(type, m_layout);
+        return (a.isVolatile() || a.isAtomic()) && is_whole && fits_atomic(type) ? mode::atomic
+                                                                                 : plain;
     }
     void add(Instruction& at, Value* pointer, Type* type, std::uint64_t alignment, mode how,
              int lane = -1) {

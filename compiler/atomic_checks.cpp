@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
@@ -40,7 +41,7 @@ std::optional<action> action_of(Instruction& i) {
     if (auto* store = dyn_cast<StoreInst>(&i))
         return action{TULLE_COHERENT_ATOMIC_STORE, store->getOrdering(), store->getValueOperand()};
     if (auto* compare = dyn_cast<AtomicCmpXchgInst>(&i))
-        return action{TULLE_COHERENT_ATOMIC_COMPARE, compare->getSuccessOrdering(),
+        return action{TULLE_COHERENT_ATOMIC_COMPARE, compare->getMergedOrdering(),
                       compare->getNewValOperand(), compare->getCompareOperand()};
     auto* const change = cast<AtomicRMWInst>(&i);
     auto const kind = kind_of(change->getOperation());
@@ -121,6 +122,17 @@ void check_atomic(access const& a, action const& wanted, check_writer& writer) {
 }
 
 } // namespace
+
+void check_fences(Function& function, check_writer& writer) {
+    for (Instruction& i : instructions(function)) {
+        auto* const fence = dyn_cast<FenceInst>(&i);
+        if (fence == nullptr || fence->getSyncScopeID() == SyncScope::SingleThread) continue;
+        if (isReleaseOrStronger(fence->getOrdering()))
+            writer.call(fence, "tulle_coherent_release", {}, CallingConv::C);
+        if (isAcquireOrStronger(fence->getOrdering()))
+            writer.call(fence->getNextNode(), "tulle_coherent_acquire", {}, CallingConv::C);
+    }
+}
 
 void check_atomics(ArrayRef<access> accesses, check_writer& writer) {
     for (access const& a : accesses) {

@@ -7,6 +7,9 @@
 
 namespace tulle::compiler {
 
+// Fences between threads: what is released ahead of one, and acquired after it, is for other hosts,
+// too.
+void check_fences(llvm::Function& function, check_writer& writer);
 void check_atomics(llvm::ArrayRef<access> accesses, check_writer& writer);
 
 } // namespace tulle::compiler

@@ -2,6 +2,7 @@
 // The plug-in of clang that writes checks of accesses to coherent memory into programs
 // (include/tulle/coherent_abi.h). It runs twice over each function: ahead of the vectorizer, where
 // loops have their simplest form, and after all else, where few accesses are left.
+#include "atomic_changes.hpp"
 #include "atomic_checks.hpp"
 #include "block_checks.hpp"
 #include "directory_checks.hpp"
@@ -59,11 +60,13 @@ public:
         if (!chosen.loads && !chosen.stores) return PreservedAnalyses::all();
         auto& functions =
             analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+        for (Function& f : module)
+            if (has_code(f)) expand_changes(f);
         synchronisation const synchronises = look_into(module, functions);
         check_writer writer(module);
         list_uninstrumented(module);
         for (Function& f : module) {
-            if (f.isDeclaration() || f.hasAvailableExternallyLinkage()) continue;
+            if (!has_code(f)) continue;
             switch (chosen_scheme()) {
                 case scheme::states:
                 case scheme::refresh: check_by_states(f, chosen, synchronises, writer); break;
@@ -77,12 +80,20 @@ public:
     static bool isRequired() { return true; }
 
 private:
+    // To be checked. What chooses one of several functions runs while the program is linked, before
+    // there is a run time.
+    static bool has_code(Function const& f) {
+        auto const resolves = [&f](GlobalIFunc const& i) { return i.getResolverFunction() == &f; };
+        return !f.isDeclaration() && !f.hasAvailableExternallyLinkage() &&
+               none_of(f.getParent()->ifuncs(), resolves);
+    }
     static void check_by_states(Function& f, chosen_checks chosen,
                                 synchronisation const& synchronises, check_writer& writer) {
         auto const accesses = accesses_of(f, chosen);
         check_accesses(f, accesses, synchronises, writer);
         check_block_operations(f, chosen, writer);
         check_library_calls(f, chosen, writer);
+        check_fences(f, writer);
         check_atomics(accesses, writer);
     }
     static void check_by_directory(Function& f, chosen_checks chosen, check_writer& writer) {

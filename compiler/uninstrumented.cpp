@@ -2,6 +2,7 @@
 #include "uninstrumented.hpp"
 
 #include "accesses.hpp"
+#include "atomic_changes.hpp"
 #include "library_checks.hpp"
 
 #include <set>
@@ -56,12 +57,24 @@ std::string line_of(CallBase const& call) {
     return "call\t" + callee->getName().str() + "\t" + caller + "\t" + place_of(call);
 }
 
-// Of an atomic operation that the run time cannot do elsewhere.
+bool is_word(Type const& type) { return type.getPrimitiveSizeInBits().getKnownMinValue() <= 64; }
+
+std::string line_of_atomic(Instruction const& i, Value const* pointer) {
+    if (is_private(pointer)) return "";
+    return "atomic\t" + i.getFunction()->getName().str() + "\t" + place_of(i);
+}
+
+// Of atomic operations that the run time cannot do elsewhere.
 std::string line_of(AtomicRMWInst const& change) {
-    auto const operation = change.getOperation();
-    bool const is_known = operation <= AtomicRMWInst::Xor && operation != AtomicRMWInst::Nand;
-    if (is_known || is_private(change.getPointerOperand())) return "";
-    return "atomic\t" + change.getFunction()->getName().str() + "\t" + place_of(change);
+    bool const is_known =
+        is_change_of_run_time(change.getOperation()) && is_word(*change.getType());
+    return is_known ? "" : line_of_atomic(change, change.getPointerOperand());
+}
+
+std::string line_of(AtomicCmpXchgInst const& exchange) {
+    return is_word(*exchange.getNewValOperand()->getType())
+               ? ""
+               : line_of_atomic(exchange, exchange.getPointerOperand());
 }
 
 std::string escaped(std::string const& line) {
@@ -82,6 +95,8 @@ void list_uninstrumented(Module& module) {
         for (Instruction const& i : instructions(f)) {
             if (auto const* call = dyn_cast<CallBase>(&i)) lines.insert(line_of(*call));
             if (auto const* change = dyn_cast<AtomicRMWInst>(&i)) lines.insert(line_of(*change));
+            if (auto const* exchange = dyn_cast<AtomicCmpXchgInst>(&i))
+                lines.insert(line_of(*exchange));
         }
     }
     lines.erase("");

@@ -23,6 +23,7 @@
 #include <tulle/this_thread.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -215,6 +216,7 @@ numbers find_leaders() {
 // Requests may come to a place when others have begun, so each is a host before any of them stores.
 int begin(numbers const& leaders) {
     dsm::geometry const chosen = chosen_geometry();
+    if (chosen.hosts > dsm::k_most_hosts) return -EUSERS;
     if (dsm::compiled_scheme() == dsm::scheme::directory) {
         if (leaders.size() != 1) return -EXDEV;
         if (chosen.hosts > dsm::k_most_directory_hosts) return -EUSERS;
@@ -253,16 +255,23 @@ using namespace tulle::capi;
 namespace dsm = tulle::dsm;
 
 int tulle_coherent_begin(void) {
-    if (tulle_place_count() == 1 || dsm::is_host()) return 0;
-    return without_exceptions([] {
+    // Of the call that failed: what it has begun at some places cannot be taken back.
+    static constinit std::atomic<int> s_error{0};
+    if (tulle_place_count() == 1) return 0;
+    // relaxed, both: the callers take turns
+    if (dsm::is_host()) return s_error.load(std::memory_order_relaxed);
+    int const error = without_exceptions([] {
         numbers const leaders = find_leaders();
         return dsm::chosen_settings().is_private || leaders.size() > 1 ? begin(leaders) : 0;
     });
+    s_error.store(error, std::memory_order_relaxed);
+    return error;
 }
 
 int tulle_coherent_malloc(void** address, size_t size) {
     int const error = tulle_global_malloc(address, size);
     if (error != 0 || !dsm::is_host()) return error;
+    dsm::acquire(); // pairs with the release of whoever has given it back
     return without_exceptions([&] {
         std::uint64_t const made = number_of(*address) + distance();
         std::uint64_t const line = made / TULLE_COHERENT_LINE;
@@ -275,6 +284,7 @@ int tulle_coherent_malloc(void** address, size_t size) {
 int tulle_coherent_free(void* address) {
     if (address == nullptr || !dsm::is_host()) return tulle_global_free(address);
     if (!dsm::contains(number_of(address))) return -EINVAL;
+    dsm::release(); // pairs with the acquire of whoever gets it
     return without_exceptions([&] {
         // NOLINTNEXTLINE(performance-no-int-to-ptr)
         return tulle_global_free(reinterpret_cast<void*>(number_of(address) - distance()));

@@ -3,6 +3,7 @@
 // One thread at a time, or any if it is told of them. The lengths are those of logs.
 #pragma once
 
+#include "dsm/atomic_access.hpp"
 #include "dsm/far_service.hpp"
 #include "dsm/host_memory.hpp"
 #include "dsm/protocol.hpp"
@@ -118,10 +119,21 @@ private:
         line_number const line = wanted.address / TULLE_COHERENT_LINE;
         host_number const home = m_protocol.claimed_home_of(line);
         bool const is_own = home == m_memory.here();
-        if (is_own) m_protocol.make_usable({line, 1}, access_kind::store);
+        if (is_own)
+            m_protocol.make_usable({line, 1}, access_kind::store);
+        else
+            m_protocol.bring_home(line);
         std::uint64_t const before = m_memory.access(home, wanted);
-        if (may_store && !is_own) m_protocol.has_written_away(line);
+        if (is_own && may_store) m_protocol.has_written_home(line);
+        // Plain loads of this host find what it has stored, or found.
+        if (!is_own && may_store)
+            m_protocol.has_written_away(line);
+        else if (!is_own && access_atomically(wanted.address, 0, 0, action_of(wanted)) != before)
+            m_protocol.has_read_away(line);
         return before;
+    }
+    static std::uint32_t action_of(far_access const& a) noexcept {
+        return static_cast<std::uint32_t>(a.action);
     }
     [[nodiscard]] bool is_shared() noexcept {
         // relaxed: see share

@@ -186,6 +186,20 @@ public:
         if (home_number(unit) == 0) make_usable(unit, access_kind::store);
         return home_of(unit);
     }
+    // Before an access to the master of another home: it comes after what this host has written.
+    void bring_home(line_number line) noexcept {
+        line_range const unit = m_world.unit_of(line);
+        std::uint8_t const state = m_world.state_of(unit.first);
+        if (state != k_writable && state != k_watched) return;
+        if (m_world.write_back(home_of(unit), unit, mark_of(unit), twin_use::goes_on)) notice(unit);
+        end_notices();
+    }
+    // After this host has written into a master of its own by an access of which others may have
+    // read already, where they may have copies.
+    void has_written_home(line_number line) noexcept {
+        machine::fence_seq_cst(); // pairs with the one of note_copy
+        if (mark_of(m_world.unit_of(line)) == k_has_readers || has_fetches()) release();
+    }
     // After this host has written into the master of another home.
     void has_written_away(line_number line) noexcept {
         line_range const unit = m_world.unit_of(line);
@@ -193,6 +207,8 @@ public:
         end_notices();
         learn(unit); // the own copy is outdated as those of others are
     }
+    // After this host has read in the master of another home what its copy may not have.
+    void has_read_away(line_number line) noexcept { learn(m_world.unit_of(line)); }
 
 private:
     static constexpr std::uint32_t k_no_reader = 0; // marks of units at their home

@@ -17,6 +17,7 @@ PROGRAMS = {
     "objects": ["tests/compat/parmacs/objects.c.in", "tests/compat/parmacs/second_source.c.in"],
     "threads": ["tests/compat/parmacs/threads.c.in"],
     "hosts": ["tests/compat/parmacs/hosts.c.in"],
+    "orders": ["tests/compiler/orders.c.in"],
     "pages": ["tests/compiler/pages.c.in"],
 }
 
@@ -59,7 +60,7 @@ class Private(Programs):
         self.assertEqual((done.returncode, done.stderr), (0, ""), (places, variables))
 
     def test_programs_see_one_memory(self):
-        for name in ("coherent", "objects", "threads"):
+        for name in ("coherent", "objects", "threads", "orders"):
             program = self.build(name, "-O2")
             for places, unit in ((2, "64"), (2, "256"), (3, "4096"), (4, "1024")):
                 with self.subTest(name, places=places, unit=unit):
@@ -69,7 +70,7 @@ class Private(Programs):
         self.passes(self.build("coherent", "-O0"), 2)
 
     def test_with_copies_that_are_refreshed(self):
-        for name in ("coherent", "objects", "threads"):
+        for name in ("coherent", "objects", "threads", "orders"):
             program = self.build(name, "-O2", compiler=(TULLE, "cc", "--scheme=refresh"))
             for places, unit in ((2, "64"), (3, "4096"), (4, "256")):
                 with self.subTest(name, places=places, unit=unit):
@@ -77,7 +78,7 @@ class Private(Programs):
         self.passes(self.build("threads", "-O1", compiler=(TULLE, "cc", "--scheme=refresh", "--share-globals")), 2)
 
     def test_by_the_directory(self):
-        for name in ("coherent", "objects", "threads", "hosts"):
+        for name in ("coherent", "objects", "threads", "hosts", "orders"):
             program = self.build(name, "-O2", compiler=(TULLE, "cc", "--scheme=directory"))
             for places in (2, 4):
                 with self.subTest(name, places=places):

@@ -42,7 +42,8 @@ extern "C" {
  * power of two. -ENOEXEC: the program was compiled by `tulle cc` for races, or not at all,
  * and the option `coherent` is not `pages`. -EXDEV,
  * -EUSERS: it was compiled with --scheme=directory, and places are on several hosts, or more than
- * 63. -ENOMEM, -EEXIST, others: it cannot be mapped. */
+ * 63; or there are more than 254 copies. -ENOMEM, -EEXIST, others: it cannot be mapped. After an
+ * error the next call returns it again. */
 TULLE_API int tulle_coherent_begin(void);
 
 /* `size` bytes, not initialised. -ENOMEM: no hole is large enough. -EINVAL: null, or no bytes. */
