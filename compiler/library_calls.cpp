@@ -173,6 +173,8 @@ public:
         }
         return m_found;
     }
+    // Whether read() has found all that the call reads and stores.
+    [[nodiscard]] bool has_found_all() const { return !m_has_position && !m_is_unknown; }
 
 private:
     [[nodiscard]] char peek() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }
@@ -233,6 +235,7 @@ private:
         if (c.is_suppressed || (!m_scans && c.letter == 'm')) return;
         unsigned const argument = m_next++;
         if (m_scans) return add_scanned(argument, c);
+        m_is_unknown |= c.letter == 'n' || (c.letter == 's' && !c.length.empty());
         if (c.letter != 's' || !c.length.empty()) return;
         part made{argument, extent::string, c.width_argument};
         if (c.width >= 0) made.most = static_cast<std::uint64_t>(c.width);
@@ -240,6 +243,7 @@ private:
     }
     void add_scanned(unsigned argument, conversion const& c) {
         std::uint64_t const bytes = bytes_scanned(c);
+        m_is_unknown |= bytes == 0;
         if (bytes != 0)
             m_found.push_back({argument, extent::bytes, k_none, k_none, mode::store, bytes});
     }
@@ -276,6 +280,7 @@ private:
     unsigned m_next;
     std::size_t m_at = 0;
     bool m_has_position = false;
+    bool m_is_unknown = false;
     parts m_found;
 };
 
@@ -333,9 +338,13 @@ parts parts_of(CallBase const& call) {
 
 bool has_known_format(CallBase const& call) {
     Function const* const callee = call.getCalledFunction();
-    StringRef text;
     return callee == nullptr || none_of(k_formatted, [&](formatted const& f) {
-               return callee->getName() == f.function && !read_format(call, f, text);
+               StringRef text;
+               if (callee->getName() != f.function) return false;
+               if (!read_format(call, f, text)) return true;
+               format_reader reader(text, f.scans, f.format + 1);
+               static_cast<void>(reader.read());
+               return !reader.has_found_all();
            });
 }
 

@@ -177,6 +177,26 @@ class Compiler(unittest.TestCase):
                           self.source("g.c", ELSEWHERE))
         self.assertIn("a.c:4: ring has inline assembly", done.stdout)
 
+    def test_list_names_formats_that_leave_lengths_open(self):
+        source = self.source("s.c", """#include <stdio.h>
+struct s { int n; char name[8]; };
+int with_width(char const* t, struct s* s) { return sscanf(t, "%d %7s", &s->n, s->name); }
+int without_width(char const* t, struct s* s) { return sscanf(t, "%d %s", &s->n, s->name); }
+int by_number(char const* t, struct s* s) { return sscanf(t, "%2$d %1$d", &s->n, &s->n); }
+int main(void) { return 0; }
+""")
+        done = run([TULLE, "cc", "--list", "-O1", source, "-o", self.work / "s"])
+        self.assertIn("without_width hands memory to", done.stdout)
+        self.assertIn("by_number hands memory to", done.stdout)
+        self.assertNotIn("with_width", done.stdout.replace("without_width", ""))
+
+    def test_a_function_may_be_chosen_while_the_program_is_linked(self):
+        source = self.source("i.c", """__attribute__((target_clones("avx2", "default"))) int sum(int n) { return n + 1; }
+int main(void) { return sum(1) - 2; }
+""")
+        self.assertEqual(run([TULLE, "cc", "--share-globals", "-O1", source, "-o", self.work / "i"]).returncode, 0)
+        self.assertEqual(run([self.work / "i"]).returncode, 0)
+
     def test_objects_of_foreign_compilers_are_listed(self):
         self.assertEqual(run(["gcc", "-c", self.source("g.c", ELSEWHERE), "-o", self.work / "g.o"]).returncode, 0)
         done = self.build("f.c", FOREIGN, "--list", "-O1", self.work / "g.o")

@@ -200,7 +200,7 @@ class OverHosts(Programs):
         self.assertEqual(done.returncode, errno.EBUSY, done.stderr)
 
     def test_programs_see_one_memory(self):
-        for name in ("coherent", "objects"):
+        for name in ("coherent", "objects", "orders"):
             program = self.build(name, "-O2")
             for places, unit in ((2, "64"), (4, "256"), (3, "4096")):
                 with self.subTest(name, places=places, unit=unit):
