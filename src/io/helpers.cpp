@@ -43,11 +43,12 @@ int helpers::run(void (*call)(void*) noexcept, void* argument,
     return self.load_state() == wait::outcome::cancelled ? ECANCELED : ETIMEDOUT;
 }
 
-// False: there is none, and none can be started.
+// False: there is none, and none can be started now. Nobody waits for one that starts another: it
+// takes memory for that, and may be suspended where the program's allocator takes locks.
 bool helpers::have_one() noexcept {
     if (!is_short()) return true;
-    std::lock_guard const held(m_starting);
-    return !is_short() || start_one() || has_some();
+    std::unique_lock const held(m_starting, std::try_to_lock);
+    return !held.owns_lock() ? has_some() : !is_short() || start_one() || has_some();
 }
 
 bool helpers::is_short() noexcept {

@@ -12,6 +12,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace tulle::sched {
 
@@ -65,9 +66,11 @@ thread_record* allocate_record(worker& w) noexcept {
     return memory == nullptr ? nullptr : ::new (memory) thread_record;
 }
 
+// The worker may use its list again while memory is given back.
 void free_cached_records(worker& w) noexcept {
-    delete_blocks(w.free_records);
+    runnable_list blocks = std::exchange(w.free_records, {});
     w.free_record_count = 0;
+    delete_blocks(blocks);
 }
 
 void free_shared_records() noexcept {

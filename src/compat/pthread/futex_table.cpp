@@ -4,6 +4,7 @@
 #include "compat/pthread/signals.hpp"
 
 #include "os/futex.hpp"
+#include "sched/scheduler.hpp"
 #include "wait/wait_list.hpp"
 
 #include <algorithm>
@@ -101,6 +102,14 @@ int wait_in_kernel(futex_word& word, std::uint32_t expected, std::uint64_t deadl
     }
 }
 
+// Whether the caller is an OS thread that is none of a worker, or a worker between two threads. The
+// run time takes memory there, and the program's allocator may take locks of ours: a wait as a
+// thread would take memory anew in the midst of it, or leave what the worker does half done.
+bool has_no_thread() noexcept {
+    sched::worker const* const w = sched::this_worker();
+    return w == nullptr || (!w->is_guest() && w->current->frame == nullptr);
+}
+
 constexpr unsigned k_most_lost = 4;
 
 // With the bucket's lock held: takes up to `most` of the waiters whose bits have one in common with
@@ -171,7 +180,9 @@ int futex_wait(futex_word& word, std::uint32_t expected, limit until, std::uint3
                lock_turns* turns) noexcept {
     // relaxed: under the bucket's lock it is read again.
     if (word.load(std::memory_order_relaxed) != expected) return EAGAIN;
-    if (!is_started()) return wait_in_kernel(word, expected, until.deadline);
+    bool const is_of_lock = turns != nullptr;
+    if (!is_started() || (is_of_lock && (forking::by_caller() || has_no_thread())))
+        return wait_in_kernel(word, expected, until.deadline);
     if (!until.is_none() && until.is_over())
         return until.token != nullptr && until.token->is_requested() ? ECANCELED : ETIMEDOUT;
     kept_errno const kept;

@@ -64,6 +64,24 @@ private:
     static inline constinit thread_local int s_of_caller = 0;
 };
 
+// From the end of the run time's preparations for a fork, which hold its locks, until they are
+// undone, the thread that forks waits for locks in the kernel: others could not run. In the child
+// there are no others, and a mutex that is held is its own, such as one that the program's
+// allocator holds over a fork: what it guards is as a fork needs it, and the run time, which takes
+// memory then, is given the mutex.
+class forking {
+public:
+    static void begin() noexcept { s_state = state::forks; }
+    static void enter_child() noexcept { s_state = state::is_child; }
+    static void end() noexcept { s_state = state::none; }
+    [[nodiscard]] static bool by_caller() noexcept { return s_state == state::forks; }
+    [[nodiscard]] static bool in_child() noexcept { return s_state == state::is_child; }
+
+private:
+    enum class state : std::uint8_t { none, forks, is_child };
+    static inline constinit thread_local state s_state = state::none;
+};
+
 // In a forked child: those that waited are in the parent.
 void forget_futex_waiters() noexcept;
 

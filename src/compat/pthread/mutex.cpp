@@ -62,6 +62,7 @@ bool take(futex_word& lock, std::uint64_t deadline) {
     if (TULLE_LIKELY(try_take(lock)) || try_for_a_while(lock)) return true;
     lock_turns turns{.granted = 2};
     while (lock.exchange(2, std::memory_order_acquire) != 0) { // pairs with the release in unlock
+        if (forking::in_child()) return true;
         if (wait_for_lock(lock, 2, deadline, &turns) == ETIMEDOUT) return false;
         if (turns.is_granted) return true;
         ++turns.lost;

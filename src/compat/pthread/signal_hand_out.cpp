@@ -34,9 +34,8 @@ std::atomic<signal_set> s_unwanted{0};     // see above
 std::atomic<signal_set> s_was_unwanted{0}; // at some time
 std::atomic<signal_set> s_left{0};         // of these, those of leave_to_waiters
 std::atomic<int> s_server{0};              // the number of the OS thread; 0: it does not run yet
-base::spin_lock s_lock;                    // guards the next one
-bool s_runs = false;
-pthread_t const s_main = pthread_self(); // who has loaded the library
+constinit std::atomic<bool> s_runs{false}; // or is being started
+pthread_t const s_main = pthread_self();   // who has loaded the library
 std::atomic<signal_set> s_blocked_by_main{0};
 
 // A signal of ours, which is_wake_up knows by its value.
@@ -296,19 +295,21 @@ void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
     send_back(about, blocked_afterwards);
 }
 
+// Nobody waits for who starts it: calls are remembered, and where the program's allocator takes
+// locks, it may be suspended meanwhile.
 void start_to_hand_out() noexcept {
+    if (s_runs.exchange(true, std::memory_order_relaxed)) return; // relaxed: it says no more
     int const error = os::with_signals_blocked([] {
-        std::lock_guard const held(s_lock);
         pthread_t started;
-        int const failed = s_runs ? 0 : os::start_thread(started, &serve, nullptr);
-        if (!s_runs && failed == 0) pthread_detach(started);
-        s_runs = failed == 0;
+        int const failed = os::start_thread(started, &serve, nullptr);
+        if (failed == 0) pthread_detach(started);
         return failed;
     });
-    if (error != 0)
-        base::warn("libtulle-preload: signals for threads wait, as there is no OS thread to hand "
-                   "them out (%s)",
-                   std::strerror(error));
+    if (error == 0) return;
+    s_runs.store(false, std::memory_order_relaxed); // relaxed: the next caller tries again
+    base::warn("libtulle-preload: signals for threads wait, as there is no OS thread to hand "
+               "them out (%s)",
+               std::strerror(error));
 }
 
 bool hands_out() noexcept {
@@ -476,8 +477,7 @@ bool main_was_interrupted() noexcept {
 void forget_signals() noexcept {
     make_attention_of_main();
     signal_notes::forget();
-    ::new (static_cast<void*>(&s_lock)) base::spin_lock;
-    s_runs = false;
+    s_runs.store(false, std::memory_order_relaxed); // relaxed: there is one thread
     // relaxed, all: there is one thread.
     s_server.store(0, std::memory_order_relaxed);
     s_arrived.store(0, std::memory_order_relaxed);

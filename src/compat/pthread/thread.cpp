@@ -75,6 +75,7 @@ void forget_requests(thread& t) noexcept {
 
 // In a child process only the caller is left, and the run time starts anew if it makes a thread.
 void after_fork_in_child() noexcept {
+    forking::enter_child();
     if (!s_is_prepared) return;
     forget_futex_waiters();
     thread* const t = self();
@@ -97,8 +98,10 @@ void after_fork_in_child() noexcept {
 // own handlers of forks will find locks and threads as they have left them.
 __attribute__((constructor(101))) void prepare_calls() {
     find_all_in_libc();
-    pthread_atfork(nullptr, nullptr, &after_fork_in_child);
+    // Those that prepare run in the opposite order: forking begins last, and ends last.
+    pthread_atfork(&forking::begin, nullptr, &after_fork_in_child);
     runtime::expect_process_forks();
+    pthread_atfork(nullptr, &forking::end, &forking::end);
 }
 
 // A program that stands still by its own fault is told so, and stands still as it would anyway.

@@ -54,6 +54,12 @@ void asked_in_turn(void);
 void polls_of_one(void);
 void numbers_of_sockets(void);
 
+// --- allocator_cases.c
+void allocator_and_os_threads(void);
+void allocator_and_idleness(void);
+void allocator_and_forks(void);
+void allocator_and_helpers(void);
+
 // --- edge_cases.c
 void edges_of_descriptors(void);
 void edges_of_signals(void);

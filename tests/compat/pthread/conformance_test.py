@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of POSIX threads print the same upon the C library and upon libtulle-preload, which `tulle run --pthreads` loads.
-Arguments: the program `tulle`, the program of cases, a library by which static variables are made slowly."""
+Arguments: the program `tulle`, the program of cases, a library by which static variables are made slowly, one with an allocator that locks."""
 import functools
 import os
 import pathlib
@@ -11,8 +11,8 @@ import sys
 import tempfile
 import unittest
 
-TULLE, CASES, SLOW_STATICS = (os.path.abspath(path) for path in sys.argv[1:4])
-del sys.argv[1:4]
+TULLE, CASES, SLOW_STATICS, ALLOCATOR = (os.path.abspath(path) for path in sys.argv[1:5])
+del sys.argv[1:5]
 WAY = (TULLE, "run", "--pthreads")
 PATIENCE = 60  # seconds, for what must not hang
 
@@ -59,6 +59,17 @@ class Conformance(unittest.TestCase):
         for workers in ("1", "2"):
             done = run(CASES, "forks_at_begin", LD_PRELOAD=f"{SLOW_STATICS}:{library()}", TULLE_WORKERS=workers)
             self.assertEqual((done.returncode, done.stdout), (0, "good: 20\n"), done)
+
+    def test_an_allocator_may_take_locks_of_threads(self):
+        """The run time takes memory itself, and then waits for the lock where no thread of the program is."""
+        for name in (name for name in run(CASES).stdout.split() if name.startswith("allocator_")):
+            for workers in ("1", "2"):
+                with self.subTest(case=name, workers=workers):
+                    native = run(CASES, name, LD_PRELOAD=ALLOCATOR)
+                    ours = run(CASES, name, LD_PRELOAD=f"{ALLOCATOR}:{library()}", TULLE_WORKERS=workers)
+                    self.assertEqual(native.returncode, 0, native)
+                    self.assertNotEqual(native.stdout, "")
+                    self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (0, native.stdout, ""))
 
     def test_what_is_ignored_at_the_start_stays_ignored(self):
         """A shell has its background jobs ignore SIGINT and SIGQUIT."""

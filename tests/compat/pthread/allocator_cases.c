@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases that run with an allocator whose mutex is one of POSIX threads (locking_allocator.c), while
+// somebody holds it: nothing that takes memory meanwhile may stop those for whom it waits. Without
+// that allocator nobody holds anything.
+#define _GNU_SOURCE
+#include "cases.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void call(char const* name) {
+#ifndef CASES_ARE_STATIC
+    void (*found)(void) = NULL;
+    *(void**)&found = dlsym(RTLD_DEFAULT, name);
+    if (found != NULL) found();
+#else
+    (void)name;
+#endif
+}
+static void hold(void) { call("hold_allocator"); }
+static void let_go(void) { call("let_go_of_allocator"); }
+
+static atomic_bool s_is_held;
+static atomic_int s_ready, s_done;
+
+static void* holds_for_a_while(void* unused) {
+    hold();
+    s_is_held = true;
+    usleep(100000);
+    let_go();
+    return unused;
+}
+
+static void* takes_memory(void* unused) {
+    while (!s_is_held) usleep(1000);
+    free(malloc(100));
+    return unused;
+}
+static int resolve(void) {
+#ifndef CASES_ARE_STATIC // the linker warns of it
+    struct addrinfo* found = NULL;
+    int const error = getaddrinfo("127.0.0.1", "80", NULL, &found);
+    if (error == 0) freeaddrinfo(found);
+    return error;
+#else
+    return 0;
+#endif
+}
+static int s_resolved = -1;
+static void* resolves(void* unused) {
+    while (!s_is_held) usleep(1000);
+    s_resolved = resolve();
+    return unused;
+}
+
+// OS threads that are none of ours until they wait for the mutex.
+void allocator_and_os_threads(void) {
+    pthread_attr_t on_first;
+    cpu_set_t first;
+    pthread_t t[3];
+    CPU_ZERO(&first);
+    CPU_SET((size_t)sched_getcpu(), &first);
+    pthread_attr_init(&on_first);
+    pthread_attr_setaffinity_np(&on_first, sizeof first, &first);
+    pthread_create(&t[0], &on_first, takes_memory, NULL);
+    pthread_create(&t[1], NULL, resolves, NULL);
+    usleep(20000);
+    pthread_create(&t[2], NULL, holds_for_a_while, NULL);
+    for (int k = 0; k != 3; ++k) SHOW(pthread_join(t[k], NULL));
+    SHOW(s_resolved);
+}
+
+static void* ends_soon(void* unused) {
+    usleep(1000);
+    ++s_done;
+    return unused;
+}
+
+// Memory is given back by whoever has nothing to do.
+void allocator_and_idleness(void) {
+    enum { k_threads = 40 };
+    pthread_attr_t detached;
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    for (int round = 0; round != 3; ++round) {
+        pthread_t t;
+        s_done = 0;
+        for (int k = 0; k != k_threads; ++k) pthread_create(&t, &detached, ends_soon, NULL);
+        while (s_done != k_threads) usleep(2000);
+        usleep(10000);
+        hold();
+        usleep(90000);
+        let_go();
+    }
+    SHOW(s_done);
+}
+
+static void* forks(void* unused) {
+    ++s_ready;
+    while (!s_is_held) usleep(1000);
+    pid_t const child = fork();
+    if (child == 0) {
+        free(malloc(100));
+        _exit(0);
+    }
+    SHOW(end_of(child));
+    ++s_done;
+    return unused;
+}
+static void* sleeps_often(void* unused) {
+    ++s_ready;
+    while (s_done == 0) usleep(1000);
+    return unused;
+}
+void allocator_and_forks(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], NULL, forks, NULL);
+    pthread_create(&t[1], NULL, sleeps_often, NULL);
+    while (s_ready != 2) usleep(1000);
+    hold();
+    s_is_held = true;
+    usleep(50000);
+    let_go();
+    for (int k = 0; k != 2; ++k) SHOW(pthread_join(t[k], NULL));
+}
+
+static void ignore(int signal) { (void)signal; }
+static void* waits_and_calls(void* file) {
+    ++s_ready;
+    while (!s_is_held) usleep(1000);
+    struct sigaction const how = {.sa_handler = ignore};
+    if (file != NULL)
+        fsync(*(int*)file);
+    else
+        sigaction(SIGUSR1, &how, NULL);
+    return NULL;
+}
+
+// Those that start OS threads of the run time, at the same time.
+void allocator_and_helpers(void) {
+    pthread_t t[4];
+    int file = open("/dev/null", O_WRONLY);
+    for (int k = 0; k != 4; ++k) pthread_create(&t[k], NULL, waits_and_calls, k < 2 ? &file : NULL);
+    while (s_ready != 4) usleep(1000);
+    hold();
+    s_is_held = true;
+    usleep(50000);
+    let_go();
+    for (int k = 0; k != 4; ++k) SHOW(pthread_join(t[k], NULL));
+    close(file);
+}
