@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <system_error>
 #include <vector>
@@ -34,7 +35,7 @@ struct block_view {
     return index >= 0 && index < detail::place_count() + detail::memory_place_count();
 }
 [[nodiscard]] inline bool is_block(void const* bytes, std::size_t size) noexcept {
-    return bytes != nullptr || size == 0;
+    return size <= static_cast<std::size_t>(PTRDIFF_MAX) && (bytes != nullptr || size == 0);
 }
 [[nodiscard]] inline byte_block copy_of(void const* bytes, std::size_t size) {
     auto const* const first = static_cast<std::byte const*>(bytes);

@@ -27,6 +27,8 @@ int error_number(std::exception_ptr const& e) noexcept try {
     return -EINVAL;
 } catch (std::out_of_range const&) {
     return -EFAULT;
+} catch (std::length_error const&) {
+    return -ENOMEM;
 } catch (std::logic_error const&) {
     return -EPERM;
 } catch (std::system_error const& error) {

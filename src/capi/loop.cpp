@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C functions of <tulle/c/loop.h>.
-#include "capi/guarded.hpp"
+#include "capi/without_exceptions.hpp"
 
 #include <tulle/algorithm.hpp>
 #include <tulle/c/loop.h>
@@ -37,14 +37,23 @@ bool find_schedule(tulle_loop_options const& o, schedule& found) {
     return false;
 }
 
-// Calls f(options), which says whether all iterations have run.
-template <class F> int with_options(tulle_loop_options const* options, F f) noexcept {
+// As the loop itself would throw std::length_error, which functions may do, too.
+bool is_too_long(std::uint64_t count, schedule how) {
+    constexpr std::uint64_t k_most = std::uint64_t{1} << 63U;
+    constexpr std::uint64_t k_most_threads = INT32_MAX;
+    return count > (how.kind() == detail::schedule_kind::threads ? k_most_threads : k_most);
+}
+
+// Calls f(options), which says whether all of so many iterations have run.
+template <class F>
+int with_options(std::uint64_t count, tulle_loop_options const* options, F f) noexcept {
     tulle_loop_options const given =
         options != nullptr ? *options : tulle_loop_options TULLE_LOOP_INIT;
     schedule how;
     if (!find_schedule(given, how)) return -EINVAL;
+    if (is_too_long(count, how)) return -EOVERFLOW;
     c_flag const flag{given.stop};
-    return capi::guarded([&] {
+    return capi::without_exceptions([&] {
         return f(loop_options(how, flag.word != nullptr ? loop_stop(flag) : loop_stop()))
                    ? 0
                    : -ECANCELED;
@@ -54,7 +63,7 @@ template <class F> int with_options(tulle_loop_options const* options, F f) noex
 template <class F>
 int for_array(double const* array, std::size_t count, double const* result, F f) noexcept {
     if (result == nullptr || (array == nullptr && count != 0)) return -EINVAL;
-    return capi::guarded([&] {
+    return capi::without_exceptions([&] {
         f();
         return 0;
     });
@@ -76,7 +85,7 @@ extern "C" {
 int tulle_loop_for(int64_t begin, int64_t end, int64_t step, void (*function)(int64_t, void*),
                    void* argument, tulle_loop_options const* options) {
     if (function == nullptr || step == 0) return -EINVAL;
-    return with_options(options, [=](loop_options const& o) {
+    return with_options(detail::count_steps(begin, end, step), options, [=](loop_options const& o) {
         auto const body = [=](int64_t i) { function(i, argument); };
         return step == 1 ? parallel_for(begin, end, body, o)
                          : parallel_for(begin, end, step, body, o);
@@ -85,18 +94,18 @@ int tulle_loop_for(int64_t begin, int64_t end, int64_t step, void (*function)(in
 int tulle_loop_chunks(int64_t begin, int64_t end, void (*function)(int64_t, int64_t, void*),
                       void* argument, tulle_loop_options const* options) {
     if (function == nullptr) return -EINVAL;
-    return with_options(options, [=](loop_options const& o) {
-        return detail::run_chunks(
-            detail::count_between(begin, end), o, [=](std::uint64_t first, std::uint64_t last) {
-                function(detail::index_at(begin, first), detail::index_at(begin, last), argument);
-            });
+    std::uint64_t const count = detail::count_between(begin, end);
+    return with_options(count, options, [=](loop_options const& o) {
+        return detail::run_chunks(count, o, [=](std::uint64_t first, std::uint64_t last) {
+            function(detail::index_at(begin, first), detail::index_at(begin, last), argument);
+        });
     });
 }
 int tulle_loop_parts(int64_t begin, int64_t end, void (*function)(size_t, int64_t, int64_t, void*),
                      void* argument, int const* stop) {
     if (function == nullptr) return -EINVAL;
     tulle_loop_options const options{TULLE_AUTOMATIC, 0, stop};
-    return with_options(&options, [=](loop_options const& o) {
+    return with_options(0, &options, [=](loop_options const& o) {
         auto const body = [=](std::uint64_t part, int64_t first, int64_t last) {
             function(static_cast<size_t>(part), first, last, argument);
         };
@@ -115,7 +124,7 @@ int tulle_loop_accumulate(int64_t begin, int64_t end, size_t size, void* result,
     constexpr std::size_t k_alignment = alignof(std::max_align_t);
     if (size > PTRDIFF_MAX / parts.count() - k_alignment) return -ENOMEM;
     std::size_t const stride = (size + k_alignment - 1) / k_alignment * k_alignment;
-    return capi::guarded([=] {
+    return capi::without_exceptions([=] {
         std::vector<std::byte> values(parts.count() * stride);
         detail::run_chunks(parts.count(), {schedule::dynamic()},
                            [&](std::uint64_t part, std::uint64_t end_part) {
@@ -156,7 +165,7 @@ int tulle_loop_sort(void* array, size_t count, size_t size,
                     int (*compare)(void const*, void const*)) {
     if (compare == nullptr || size == 0 || (array == nullptr && count != 0)) return -EINVAL;
     if (count < 2) return 0;
-    return capi::guarded([=] {
+    return capi::without_exceptions([=] {
         auto* const bytes = static_cast<std::byte*>(array);
         std::vector<std::byte const*> order(count);
         for (std::size_t i = 0; i != count; ++i) order[i] = bytes + i * size;

@@ -4,16 +4,19 @@
 #include "sync/phased_barrier_core.hpp"
 
 #include <tulle/c/phases.h>
+#include <tulle/latch.hpp>
 #include <tulle/timer.hpp>
 
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <new>
 #include <system_error>
 
 struct tulle_timer {
+    tulle::latch is_known{1}; // to whoever started it: a call may destroy it
     tulle::timer timer;
 };
 
@@ -106,11 +109,17 @@ int tulle_phases_wait_within(tulle_phases_t* phases, uint64_t phase, const tulle
 int tulle_timer_start(tulle_timer_t** out, uint64_t after_ns, uint64_t period_ns,
                       void (*function)(void*), void* argument) {
     if (out == nullptr || function == nullptr) return -EINVAL;
-    auto const call = [function, argument] { function(argument); };
     try {
-        *out = new tulle_timer{period_ns == 0 ? tulle::timer::after(as_duration(after_ns), call)
-                                              : tulle::timer::every(as_duration(after_ns),
-                                                                    as_duration(period_ns), call)};
+        auto made = std::make_unique<tulle_timer>();
+        auto const call = [known = &made->is_known, function, argument] {
+            known->wait();
+            function(argument);
+        };
+        made->timer = period_ns == 0 ? tulle::timer::after(as_duration(after_ns), call)
+                                     : tulle::timer::every(as_duration(after_ns),
+                                                           as_duration(period_ns), call);
+        *out = made.get();
+        made.release()->is_known.count_down();
         return 0;
     } catch (std::bad_alloc const&) {
         return -ENOMEM;

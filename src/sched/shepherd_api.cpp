@@ -5,6 +5,7 @@
 #include "os/topology.hpp"
 #include "sched/scheduler.hpp"
 
+#include <tulle/detail/worker_decisions.hpp>
 #include <tulle/shepherd.hpp>
 #include <tulle/this_thread.hpp>
 
@@ -105,6 +106,14 @@ bool is_enabled_shepherd(int index) {
     // relaxed: a snapshot.
     return shepherd_at(index, "tulle::is_enabled_shepherd")
                .active.load(std::memory_order_relaxed) != 0;
+}
+
+std::int64_t detail::decisions_of_worker(int index) noexcept {
+    auto const& all = sched::scheduler::instance().workers();
+    if (index < 0 || static_cast<std::size_t>(index) >= all.size()) return -1;
+    worker_remote const& w = *all[static_cast<std::size_t>(index)];
+    // relaxed: a sample.
+    return w.is_idle.load(std::memory_order_relaxed) ? -1 : std::int64_t{w.decisions.value()};
 }
 
 detail::shepherd_visit::shepherd_visit(int shepherd)

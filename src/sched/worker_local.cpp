@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <new>
@@ -119,6 +120,7 @@ template <class F> void for_each_segment(local_table& t, F&& action) noexcept {
 
 local_table* make_local_table(std::size_t size, std::size_t alignment) {
     std::size_t const lines = std::max(alignment, k_cache_lines);
+    if (size > static_cast<std::size_t>(PTRDIFF_MAX) - lines) throw std::bad_alloc();
     return new local_table{(std::max<std::size_t>(size, 1) + lines - 1) / lines * lines,
                            std::align_val_t{lines}};
 }

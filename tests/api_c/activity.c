@@ -61,6 +61,8 @@ static void refused_calls(void) {
     CHECK(tulle_call_at(0, NULL, NULL, 0, NULL, 0) == -EINVAL);
     CHECK(tulle_call_at(0, &where, NULL, 1, NULL, 0) == -EINVAL);
     CHECK(tulle_call_at(0, &where, NULL, 0, NULL, 1) == -EINVAL);
+    CHECK(tulle_call_at(0, &where, &byte, SIZE_MAX, NULL, 0) == -EINVAL);
+    CHECK(tulle_call_at(0, &where, NULL, 0, &byte, SIZE_MAX) == -EINVAL);
     CHECK(tulle_call_at(0, (tulle_call_function_t*)(uintptr_t)&byte, NULL, 0, NULL, 0) == -ENOENT);
     CHECK(tulle_call_begin(NULL, 0, &where, NULL, 0, 0) == -EINVAL);
     CHECK(tulle_call_begin(&call, 0, NULL, NULL, 0, 0) == -EINVAL && call == NULL);

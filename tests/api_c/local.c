@@ -6,6 +6,7 @@
 #include <tulle.h>
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 static tulle_key key;
@@ -68,6 +69,7 @@ static void worker_locals(void) {
     int count = 0;
     CHECK(tulle_worker_local_create(NULL, 8, NULL, NULL) == -EINVAL);
     CHECK(tulle_worker_local_create(&sums, 0, NULL, NULL) == -EINVAL);
+    CHECK(tulle_worker_local_create(&sums, SIZE_MAX, NULL, NULL) == -ENOMEM);
     CHECK(tulle_worker_local_create(&sums, sizeof(long), start_at_ten, count_destroyed) == 0);
     CHECK(tulle_worker_local_next(sums, 0) == TULLE_NO_INDEX);
     CHECK(tulle_worker_local_at(sums, 0) == NULL &&

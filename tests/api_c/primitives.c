@@ -262,6 +262,22 @@ static void test_joins(void) {
     expect(tulle_cancellation_destroy(limit.cancellation) == 0, "destroy");
 }
 
+/* A timer that its only call destroys. */
+static tulle_timer_t* own_timer;
+static void destroy_own(void* ended) {
+    expect(own_timer != NULL && tulle_timer_destroy(own_timer) == 0, "destroyed by its call");
+    own_timer = NULL;
+    expect(tulle_latch_count_down(ended, 1) == 0, "count down");
+}
+static void test_timers_that_end_themselves(void) {
+    for (uint64_t k = 0; k < 300; ++k) {
+        tulle_latch_t ended;
+        expect(tulle_latch_init(&ended, 1) == 0, "latch");
+        expect(tulle_timer_start(&own_timer, 0, k % 2, destroy_own, &ended) == 0, "start");
+        expect(tulle_latch_wait(&ended) == 0 && own_timer == NULL, "ended");
+    }
+}
+
 static void test_timers(void) {
     tulle_timer_t* timer = NULL;
     int one = 1;
@@ -290,5 +306,6 @@ int main(void) {
     test_cancellation();
     test_joins();
     test_timers();
+    test_timers_that_end_themselves();
     return 0;
 }

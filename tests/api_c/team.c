@@ -96,6 +96,8 @@ static void refused(tulle_team_t team, int n) {
     CHECK(tulle_team_reduce(team, &byte, 1, &multiply, -1) == -EINVAL);
     CHECK(tulle_team_allreduce(team, &byte, 1, NULL) == -EINVAL &&
           tulle_team_allreduce(team, NULL, 1, &multiply) == -EINVAL);
+    CHECK(tulle_team_broadcast(team, &byte, SIZE_MAX, 0) == -EINVAL &&
+          tulle_team_allreduce(team, &byte, SIZE_MAX, &multiply) == -EINVAL);
     CHECK(tulle_team_gather(team, NULL, 1, &byte, 0) == -EINVAL &&
           tulle_team_gather(team, &byte, 1, &byte, n) == -EINVAL);
     CHECK(tulle_team_gather(team, &byte, 1, NULL, tulle_team_rank(team)) == -EINVAL);

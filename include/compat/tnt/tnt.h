@@ -69,7 +69,8 @@ TULLE_API int tnt_attr_getdetachstate(const tnt_attr_t* attributes, int* state);
 TULLE_API int tnt_attr_setstacksize(tnt_attr_t* attributes, size_t size); /* 16 KiB to 1 GiB */
 TULLE_API int tnt_attr_getstacksize(const tnt_attr_t* attributes, size_t* size);
 
-/* EINVAL: null; ENOENT: the function is in no program or library; EAGAIN: no memory. */
+/* EINVAL: null, or no such attributes; ENOENT: the function is in no program or library; EAGAIN: no
+ * memory, or no key for tnt_self. */
 TULLE_API int tnt_create(tnt_t* thread, void* (*function)(void*), void* argument);
 /* The same, as tnt_create with four arguments is. `attributes` null: as usual. */
 TULLE_API int tnt_create_with(tnt_t* thread, const tnt_attr_t* attributes, void* (*function)(void*),
@@ -89,7 +90,10 @@ TULLE_API int tnt_equal(tnt_t one, tnt_t other); /* 1 or 0 */
 TULLE_API int tnt_yield(void);
 
 /* A function that the program calls once, by the first thread that asks; the others wait. If nodes
- * do not share variables, it changes those of one node only. EINVAL. */
+ * do not share variables, it changes those of one node only. A variable in shared memory, in shared
+ * variables, on a stack or a heap begins anew when it is set to the constant; one of which each
+ * node has a copy does not. What the function throws passes on, tnt_exit too, and the next thread
+ * calls it. EINVAL; EAGAIN: no memory. */
 TULLE_API int tnt_once(tnt_once_t* once, void (*function)(void));
 
 /* At the end of a thread the destructor, which may be null, is called at its node for its value if
@@ -147,7 +151,8 @@ TULLE_API int tnt_cond_timedwait(const tnt_cond_t* condition, const tnt_mutex_t*
                                  const struct timespec* until);
 TULLE_API int tnt_cond_signal(const tnt_cond_t* condition);
 TULLE_API int tnt_cond_broadcast(const tnt_cond_t* condition);
-TULLE_API int tnt_cond_destroy(const tnt_cond_t* condition); /* EBUSY: somebody waits */
+/* EBUSY: somebody waits. Whoever has been called need not have returned. */
+TULLE_API int tnt_cond_destroy(const tnt_cond_t* condition);
 
 /* A writer that waits comes before readers that come later. */
 TULLE_API int tnt_rwlock_init(tnt_rwlock_t* lock);

@@ -7,9 +7,10 @@
  * null if it has no bytes.
  * An exception of C++ that leaves a function does not go on: it is an error of the call, or of the
  * finish, the number that it stands for, else -EREMOTEIO.
- * -EINVAL: there is no such place; a null pointer; with TULLE_CHECK=1, bytes that hold an address
- * of the place that sends them. -ENOENT: the function is in no program or library, or the other
- * place does not have it. -EHOSTDOWN: a place has died. -ENOMEM.
+ * -EINVAL: there is no such place; a null pointer; more bytes than PTRDIFF_MAX; with
+ * TULLE_CHECK=1, bytes that hold an address of the place that sends them. -ENOENT: the function is
+ * in no program or library, or the other place does not have it. -EHOSTDOWN: a place has died.
+ * -ENOMEM.
  * Source: X10 (Charles and others, OOPSLA 2005). */
 #ifndef TULLE_DETAIL_ACTIVITY_H
 #define TULLE_DETAIL_ACTIVITY_H

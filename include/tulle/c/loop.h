@@ -41,8 +41,10 @@ typedef struct tulle_loop_options {
 
 /* All functions: 0; -EINVAL: a null function, no such schedule, a step of 0; -ENOMEM; -EAGAIN: no
  * memory or OS threads for a thread;
- * -ECANCELED: *stop has left out iterations; -EOVERFLOW: more than 2^63 iterations. An end before
- * the begin is an empty loop. */
+ * -ECANCELED: *stop has left out iterations; -EOVERFLOW: more than 2^63 iterations, or 2^31 - 1
+ * threads. An end before the begin is an empty loop. An exception of C++ that leaves a function
+ * ends the loop, and does not go on: its error number where it has one, else -EREMOTEIO, as
+ * activity.h has it. */
 
 /* function(i, argument) for begin, begin + step, ... up to, but without `end`; down to it if step <
  * 0. */

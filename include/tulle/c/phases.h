@@ -45,7 +45,8 @@ TULLE_API int tulle_phases_wait_within(tulle_phases_t* phases, uint64_t phase,
 typedef struct tulle_timer tulle_timer_t;
 
 /* Calls function(argument) in a thread of its own: after some time, and then, if the period is not
- * 0, again and again, but not more than one call at a time. -ENOMEM; -EAGAIN: as tulle_spawn. */
+ * 0, again and again, but not more than one call at a time. `*out` is set before the first call.
+ * -ENOMEM; -EAGAIN: as tulle_spawn. */
 TULLE_API int tulle_timer_start(tulle_timer_t** out, uint64_t after_ns, uint64_t period_ns,
                                 void (*function)(void*), void* argument);
 /* 0: no call is in progress, and none will begin. -EALREADY: one is in progress, and no other will

@@ -5,11 +5,10 @@
  * this works, too.
  * Memory ordering: what happens before a member sends happens before the return at those that
  * receive from it, directly or through others.
- * -EINVAL: a null pointer, no such rank, with nothing done; or another member has given another
- * number of bytes. -EPERM: the caller's place is not a member, or the team was destroyed.
- * -EHOSTDOWN: what was wanted of a member that has died. -EREMOTEIO: the operation has failed at
- * another member; the team can be
- * used on. -ENOMEM. */
+ * -EINVAL: a null pointer, no such rank, more bytes than PTRDIFF_MAX, with nothing done; or another
+ * member has given another number of bytes. -EPERM: the caller's place is not a member, or the team
+ * was destroyed. -EHOSTDOWN: what was wanted of a member that has died. -EREMOTEIO: the operation
+ * has failed at another member; the team can be used on. -ENOMEM. */
 #ifndef TULLE_DETAIL_TEAM_H
 #define TULLE_DETAIL_TEAM_H
 

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace tulle::compat {
@@ -40,14 +41,17 @@ void make_deputies() {
     for (std::size_t s = 0; s < the().shepherds; ++s) disable_worker(index_of(s));
 }
 
+// Throws std::exception: the shepherd has no deputy for it.
 void begin(int worker) {
     std::size_t const shepherd = static_cast<std::size_t>(worker) % the().shepherds;
     std::lock_guard const held(s_actions_lock);
     make_deputies();
     deputy& d = s_deputies[shepherd];
-    if (d.blocked++ != 0) return;
-    d.stands_for = worker;
-    enable_worker(index_of(shepherd));
+    if (d.blocked == 0) {
+        enable_worker(index_of(shepherd));
+        d.stands_for = worker;
+    }
+    ++d.blocked;
 }
 
 void end(std::size_t shepherd) {
@@ -92,6 +96,7 @@ void qt_begin_blocking_action() {
     if (worker < 0) return;
     try {
         begin(worker);
+        me->is_counted = true;
     } catch (std::exception const&) {
         return; // no more OS threads, no memory: others wait until the action is over
     }
@@ -104,5 +109,10 @@ void qt_end_blocking_action() {
     if (me == nullptr || !me->blocks) return;
     me->blocks = false;
     int const worker = blockable_worker();
-    if (worker >= 0) end(static_cast<std::size_t>(worker) % the().shepherds);
+    if (!std::exchange(me->is_counted, false) || worker < 0) return;
+    try {
+        end(static_cast<std::size_t>(worker) % the().shepherds);
+    } catch (std::exception const&) {
+        return; // the run time ends
+    }
 }

@@ -12,13 +12,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <mutex>
 #include <new>
+
+namespace tulle::compat {
+
+// Of a dictionary, which its iterators may survive; all that they may do then is to end.
+struct dictionary_visits {
+    std::atomic<std::size_t> iterators{0}; // counted with no lock, asked with that of a segment
+    std::atomic<bool> is_over{false};      // the dictionary is gone
+};
+
+} // namespace tulle::compat
 
 namespace {
 
 using tulle::compat::dictionary_entry;
 using tulle::compat::dictionary_segment;
+using tulle::compat::dictionary_visits;
 using tulle::compat::is_object;
 
 constexpr std::size_t k_segments = 64;
@@ -29,7 +41,7 @@ struct qt_dictionary {
     qt_dict_key_equals_f equals;
     qt_dict_hash_f hash;
     qt_dict_cleanup_f cleanup;
-    std::atomic<std::size_t> iterators{0}; // counted with no lock, asked with that of a segment
+    std::shared_ptr<dictionary_visits> visits = std::make_shared<dictionary_visits>();
     std::array<dictionary_segment, k_segments> segments;
 
     qt_dictionary(qt_dict_key_equals_f eq, qt_dict_hash_f h, qt_dict_cleanup_f c)
@@ -46,7 +58,7 @@ struct qt_dictionary {
     // Whoever holds an entry got it with the lock of its segment, and was counted before. acquire
     // pairs with the end of an iterator.
     [[nodiscard]] bool is_visited() const noexcept {
-        return iterators.load(std::memory_order_acquire) != 0;
+        return visits->iterators.load(std::memory_order_acquire) != 0;
     }
 };
 
@@ -54,24 +66,31 @@ struct qt_dictionary_iterator {
     enum class state { fresh, inside, end };
 
     qt_dictionary* dict;
+    std::shared_ptr<dictionary_visits> visits;
     state where;
     std::size_t segment; // of `current`, or to be visited next
     list_entry* current = nullptr;
 
     // relaxed: the lock of a segment publishes the count.
     qt_dictionary_iterator(qt_dictionary* d, state s)
-        : dict(d), where(s), segment(s == state::end ? k_segments : 0) {
-        dict->iterators.fetch_add(1, std::memory_order_relaxed);
+        : dict(d), visits(d->visits), where(s), segment(s == state::end ? k_segments : 0) {
+        visits->iterators.fetch_add(1, std::memory_order_relaxed);
     }
     qt_dictionary_iterator(qt_dictionary_iterator const& other)
-        : dict(other.dict), where(other.where), segment(other.segment), current(other.current) {
-        dict->iterators.fetch_add(1, std::memory_order_relaxed); // relaxed: as above
+        : dict(other.dict),
+          visits(other.visits),
+          where(other.where),
+          segment(other.segment),
+          current(other.current) {
+        visits->iterators.fetch_add(1, std::memory_order_relaxed); // relaxed: as above
     }
     qt_dictionary_iterator& operator=(qt_dictionary_iterator const&) = delete;
     ~qt_dictionary_iterator() {
         // release pairs with is_visited(): what this iterator has read. acquire: what the others
-        // have.
-        if (dict->iterators.fetch_sub(1, std::memory_order_acq_rel) == 1) free_deleted();
+        // have. relaxed: the program orders the end of the dictionary.
+        if (visits->iterators.fetch_sub(1, std::memory_order_acq_rel) == 1 &&
+            !visits->is_over.load(std::memory_order_relaxed))
+            free_deleted();
     }
     list_entry* advance() {
         for (; segment != k_segments; ++segment) {
@@ -137,6 +156,7 @@ void qt_dictionary_destroy(qt_dictionary* d) {
         }
         s.free_deleted();
     }
+    d->visits->is_over.store(true, std::memory_order_relaxed); // relaxed: as said where it is read
     delete d;
 }
 

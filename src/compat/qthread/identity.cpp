@@ -23,7 +23,7 @@ unsigned draw_id() noexcept {
 }
 
 // Workers are dealt out to the shepherds in turn.
-int local_index() noexcept { return worker_number() / static_cast<int>(the().shepherds); }
+int local_index(int number) noexcept { return number / static_cast<int>(the().shepherds); }
 
 // Nor has a qthread that is in a blocking action.
 bool has_place() noexcept {
@@ -34,7 +34,8 @@ bool has_place() noexcept {
 template <class F> qthread_worker_id_t worker_as(qthread_shepherd_id_t* s, F number) noexcept {
     if (!has_place()) return NO_WORKER;
     if (is_object<qthread_shepherd_id_t>(s)) *s = qthread_shep();
-    return static_cast<qthread_worker_id_t>(number());
+    int const own = worker_number();
+    return own < 0 ? NO_WORKER : static_cast<qthread_worker_id_t>(number(own));
 }
 
 // A snapshot.
@@ -48,8 +49,7 @@ std::size_t current(enum introspective_state type) noexcept {
     switch (type) {
         case CURRENT_SHEPHERD: return qthread_shep();
         case CURRENT_WORKER: return qthread_worker_local(nullptr);
-        case CURRENT_UNIQUE_WORKER:
-            return has_place() ? static_cast<std::size_t>(worker_number()) : NO_WORKER;
+        case CURRENT_UNIQUE_WORKER: return qthread_worker(nullptr);
         case CURRENT_TEAM:
             return self() == nullptr ? static_cast<std::size_t>(QTHREAD_DEFAULT_TEAM_ID)
                                      : qt_team_id();
@@ -89,13 +89,13 @@ qthread_shepherd_id_t qthread_shep() {
 }
 
 qthread_worker_id_t qthread_worker(qthread_shepherd_id_t* s) {
-    return worker_as(s, [] { return worker_number(); });
+    return worker_as(s, [](int number) { return number; });
 }
 qthread_worker_id_t qthread_worker_unique(qthread_shepherd_id_t* s) {
-    return worker_as(s, [] { return worker_number() + 1; });
+    return worker_as(s, [](int number) { return number + 1; });
 }
 qthread_worker_id_t qthread_worker_local(qthread_shepherd_id_t* s) {
-    return worker_as(s, [] { return local_index(); });
+    return worker_as(s, &local_index);
 }
 
 void* qthread_tos() { return tulle::detail::current_stack().low; }

@@ -11,17 +11,23 @@
 #include "compat/qthread/task.hpp"
 
 #include <tulle/detail/stack_attachments.hpp>
+#include <tulle/detail/worker_decisions.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/this_thread.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
 
 namespace tulle::compat {
 
@@ -34,7 +40,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto k_patience_with_qthreads = 1s; // of finalise, with qthreads that are alive
+// Of finalise, with qthreads that are alive, while none ends and no worker computes.
+constexpr auto k_patience_with_qthreads = 1s;
+constexpr auto k_between_looks = 10ms; // a worker that has not come back meanwhile computes
 constexpr std::size_t k_default_stack = 32768;
 constexpr std::size_t k_default_io_workers = 10;
 constexpr std::size_t k_default_io_timeout_s = 8;
@@ -43,6 +51,7 @@ constexpr std::size_t k_stack_overhead = 8192;
 
 std::mutex s_lifecycle;
 task* s_main = nullptr;
+pid_t s_process = 0;                             // which finalises when it exits; 0: none does yet
 bool s_sets_shape = false, s_sets_stack = false; // options that were set for an earlier start
 
 void set_number(char const* option, std::size_t value) {
@@ -114,13 +123,46 @@ void tell() {
                  the().shepherds, the().workers_each, the().stack_size, the().tasklocal_size);
 }
 
-void wait_for_tasks() noexcept {
-    auto const until = std::chrono::steady_clock::now() + k_patience_with_qthreads;
+// Whether something has got on between two calls, of which the second comes k_between_looks after
+// the first or later.
+class progress {
+public:
+    [[nodiscard]] bool look() {
+        bool const has_ended = std::exchange(m_ended, the().live_tasks.ended_so_far()) != m_ended;
+        bool computes = false;
+        int const own = this_thread::worker_index();
+        for (std::size_t k = 0; k != m_decisions.size(); ++k) {
+            std::int64_t const now = detail::decisions_of_worker(static_cast<int>(k));
+            bool const is_same = std::exchange(m_decisions[k], now) == now;
+            computes = computes || (is_same && now >= 0 && static_cast<int>(k) != own);
+        }
+        return has_ended || computes;
+    }
+
+private:
+    std::size_t m_ended = 0;
+    std::vector<std::int64_t> m_decisions =
+        std::vector<std::int64_t>(static_cast<std::size_t>(worker_slot_count()), -1);
+};
+
+// Workers that belong to somebody else may compute for ever.
+void wait_for_tasks() noexcept try {
+    using clock = std::chrono::steady_clock;
+    progress seen;
+    auto looked = clock::now();
+    auto until = looked + k_patience_with_qthreads;
     // Looked at again and again, so that the end of a task, millions of times, need not ask whether
     // somebody waits for the last.
-    while (the().live_tasks.now() != 0 && std::chrono::steady_clock::now() < until)
+    while (the().live_tasks.now() != 0 && clock::now() < until) {
+        auto const before = clock::now();
         this_thread::sleep_for(100us);
-}
+        auto const now = clock::now();
+        if (!the().has_started_tulle || now < looked + k_between_looks) continue;
+        // Others have had the caller's worker if it comes late.
+        if (seen.look() || now > before + k_between_looks) until = now + k_patience_with_qthreads;
+        looked = now;
+    }
+} catch (std::exception const&) {} // no memory
 
 // Unless it belongs to somebody else. Threads that wait for ever go on doing so, and the next
 // initialise takes up what runs.
@@ -132,6 +174,15 @@ void end_tulle() noexcept {
         return;
     }
     the().has_started_tulle = false;
+}
+
+// In a child that the program has forked there are no other workers.
+void finalize_at_exit() {
+    if (::getpid() == s_process) qthread_finalize();
+}
+void finalize_at_exit_once() {
+    if (std::exchange(s_process, ::getpid()) == 0 && std::atexit(&finalize_at_exit) != 0)
+        s_process = 0;
 }
 
 } // namespace
@@ -146,17 +197,18 @@ int qthread_initialize() {
     if (the().is_running()) return QTHREAD_SUCCESS;
     int const error = guarded(&start_library);
     if (error != QTHREAD_SUCCESS) return error;
+    finalize_at_exit_once();
     tell();
     the().running.store(true, std::memory_order_release); // pairs with is_running
     return QTHREAD_SUCCESS;
 }
 
 int qthread_init(qthread_shepherd_id_t nshepherds) {
+    if (nshepherds == 0) return qthread_initialize();
     char number[8]; // of five digits at most
     static_cast<void>(std::snprintf(number, sizeof number, "%hu", nshepherds));
     if (::setenv("QT_NUM_SHEPHERDS", number, 1) != 0) return QTHREAD_MALLOC_ERROR;
-    if (nshepherds != 0 && ::setenv("QT_NUM_WORKERS_PER_SHEPHERD", "1", 1) != 0)
-        return QTHREAD_MALLOC_ERROR;
+    if (::setenv("QT_NUM_WORKERS_PER_SHEPHERD", "1", 1) != 0) return QTHREAD_MALLOC_ERROR;
     return qthread_initialize();
 }
 

@@ -29,6 +29,9 @@ public:
         return sum(&place::begun) - ended;
     }
 
+    // Changes whenever one ends.
+    [[nodiscard]] std::size_t ended_so_far() const noexcept { return sum(&place::ended); }
+
 private:
     struct alignas(64) place {
         std::atomic<std::size_t> begun{0}, ended{0};

@@ -8,6 +8,7 @@
 #include <tulle/parallel_reduce.hpp>
 
 #include <cstddef>
+#include <exception>
 #include <type_traits>
 
 namespace {
@@ -35,17 +36,24 @@ template <class T> T wait_until_full(T const* element) {
     return *element;
 }
 
+// parallel_reduce() from the element 1 on; one after the other where there is no memory for it.
+template <class Combine, class T, class Get>
+T reduce_from(T first, std::size_t length, Get get) noexcept {
+    try {
+        return tulle::parallel_reduce(std::size_t{1}, length, first, get, Combine{});
+    } catch (std::exception const&) {
+        for (std::size_t i = 1; i != length; ++i) first = Combine{}(first, get(i));
+        return first;
+    }
+}
+
 // Element 0 is the value to begin with.
 template <class Combine, class T> T reduce(T const* array, std::size_t length, int checkfeb) {
     if (length == 0 || !tulle::compat::is_array(array, length)) return Combine::template of_none<T>;
-    if (checkfeb == 0) {
-        return tulle::parallel_reduce(
-            std::size_t{1}, length, array[0], [array](std::size_t i) { return array[i]; },
-            Combine{});
-    }
-    return tulle::parallel_reduce(
-        std::size_t{1}, length, wait_until_full(array),
-        [array](std::size_t i) { return wait_until_full(array + i); }, Combine{});
+    if (checkfeb == 0)
+        return reduce_from<Combine>(array[0], length, [array](std::size_t i) { return array[i]; });
+    return reduce_from<Combine>(wait_until_full(array), length,
+                                [array](std::size_t i) { return wait_until_full(array + i); });
 }
 
 // Sums and products of signed numbers wrap around like those of unsigned ones.

@@ -32,6 +32,7 @@ struct task {
     bool is_main = false;
     // Between qt_begin_blocking_action() and qt_end_blocking_action()
     bool blocks = false;
+    bool is_counted = false; // meanwhile, among those that block workers of the shepherd
     unsigned local_size = 0; // bytes of local memory that the qthread may have without asking
     void* local = nullptr;   // of that size; in its frame, or `grown`; null: made when asked for
     void* grown = nullptr;

@@ -23,6 +23,8 @@ int lock_before(tnt_mutex_t const* mutex, std::int64_t deadline) {
     return with_part(mutex, [deadline](node_mutex& m) { return m.lock(caller(), deadline); });
 }
 
+bool is_type(int type) { return type >= TNT_MUTEX_NORMAL && type <= TNT_MUTEX_ERRORCHECK; }
+
 } // namespace
 } // namespace tulle::tnt
 
@@ -30,7 +32,8 @@ using namespace tulle::tnt;
 
 int tnt_mutex_init(tnt_mutex_t* mutex) { return make<managed_mutex>(mutex); }
 int tnt_mutex_init_with(tnt_mutex_t* mutex, const tnt_mutexattr_t* attributes) {
-    return make<managed_mutex>(mutex, attributes != nullptr ? attributes->type : TNT_MUTEX_DEFAULT);
+    int const type = attributes != nullptr ? attributes->type : TNT_MUTEX_DEFAULT;
+    return is_type(type) ? make<managed_mutex>(mutex, type) : EINVAL;
 }
 int tnt_mutex_lock(const tnt_mutex_t* mutex) { return lock_before(mutex, k_never); }
 int tnt_mutex_timedlock(const tnt_mutex_t* mutex, const struct timespec* until) {
@@ -57,8 +60,7 @@ int tnt_mutexattr_destroy(tnt_mutexattr_t* attributes) {
     return attributes == nullptr ? EINVAL : 0;
 }
 int tnt_mutexattr_settype(tnt_mutexattr_t* attributes, int type) {
-    if (attributes == nullptr || type < TNT_MUTEX_NORMAL || type > TNT_MUTEX_ERRORCHECK)
-        return EINVAL;
+    if (attributes == nullptr || !is_type(type)) return EINVAL;
     attributes->type = type;
     return 0;
 }

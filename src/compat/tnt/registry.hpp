@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -61,6 +62,8 @@ template <class F> int guarded(F call) noexcept try {
     return call();
 } catch (std::bad_alloc const&) {
     return EAGAIN;
+} catch (std::system_error const& e) {
+    return e.code().value() == EAGAIN ? EAGAIN : EIO;
 } catch (...) {
     return EIO; // the program of another node differs
 }

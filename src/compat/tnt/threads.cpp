@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 
 namespace tulle::tnt {
 
@@ -37,11 +38,17 @@ struct exit_request {
     void* result;
 };
 
+// Throws std::system_error: there are too many keys.
 std::uint64_t self_key() {
     static std::uint64_t const s_key = detail::make_key(nullptr);
     return s_key;
 }
-thread* self() { return static_cast<thread*>(detail::get_specific(self_key())); }
+// Without a key there is no thread of TNT.
+thread* self() noexcept try {
+    return static_cast<thread*>(detail::get_specific(self_key()));
+} catch (std::system_error const&) {
+    return nullptr;
+}
 
 void run(std::shared_ptr<thread> const& t) {
     detail::set_specific(self_key(), t.get());
@@ -70,6 +77,7 @@ struct start_order {
 number start_here(start_order const& order) {
     void* const code = detail::code_of_name(order.code);
     if (code == nullptr) return 0;
+    static_cast<void>(self_key());
     number const name = registry_of<thread>().add();
     auto const t = registry_of<thread>().find(name);
     t->name = name;
@@ -129,6 +137,9 @@ constexpr tnt_attr_t k_usual{0, TNT_CREATE_JOINABLE};
 constexpr std::size_t k_least_stack = 16384; // as POSIX has it
 constexpr std::size_t k_most_stack = std::size_t{1} << 30U;
 
+bool is_stack_size(std::size_t size) { return size >= k_least_stack && size <= k_most_stack; }
+bool is_state(int state) { return state == TNT_CREATE_JOINABLE || state == TNT_CREATE_DETACHED; }
+
 int detach_here(number name) {
     std::shared_ptr<thread> t;
     if (int const error = take(name, t)) return error;
@@ -155,19 +166,24 @@ int tnt_create_with(tnt_t* thread, const tnt_attr_t* attributes, void* (*functio
                     void* argument) {
     if (thread == nullptr || function == nullptr) return EINVAL;
     tnt_attr_t const& chosen = attributes != nullptr ? *attributes : k_usual;
+    if ((chosen.stack_size != 0 && !is_stack_size(chosen.stack_size)) || !is_state(chosen.detached))
+        return EINVAL;
     return guarded([&] { return create(thread, choose_node(), chosen, function, argument); });
 }
 
 int tnt_create_at(tnt_t* thread, int node, void* (*function)(void*), void* argument) {
-    if (thread == nullptr || function == nullptr || node < 0 || node >= tulle::place_count())
-        return EINVAL;
-    return guarded([&] { return create(thread, {node, false}, k_usual, function, argument); });
+    if (thread == nullptr || function == nullptr || node < 0) return EINVAL;
+    return guarded([&] {
+        return node < tulle::place_count()
+                   ? create(thread, {node, false}, k_usual, function, argument)
+                   : EINVAL;
+    });
 }
 
 int tnt_join(tnt_t thread, void** result) {
-    if (!is_number(thread)) return ESRCH;
-    if (thread == tnt_self()) return EDEADLK;
     return guarded([&] {
+        if (!is_number(thread)) return ESRCH;
+        if (thread == tnt_self()) return EDEADLK;
         join_answer const answer = at(
             place(node_of(thread)), [](number n) { return join_here(n); }, thread);
         if (answer.error == 0 && result != nullptr)
@@ -177,8 +193,8 @@ int tnt_join(tnt_t thread, void** result) {
 }
 
 int tnt_detach(tnt_t thread) {
-    if (!is_number(thread)) return ESRCH;
     return guarded([&] {
+        if (!is_number(thread)) return ESRCH;
         return at(
             place(node_of(thread)), [](number n) { return detach_here(n); }, thread);
     });
@@ -210,8 +226,7 @@ int tnt_attr_init(tnt_attr_t* attributes) {
 }
 int tnt_attr_destroy(tnt_attr_t* attributes) { return attributes == nullptr ? EINVAL : 0; }
 int tnt_attr_setdetachstate(tnt_attr_t* attributes, int state) {
-    if (attributes == nullptr || (state != TNT_CREATE_JOINABLE && state != TNT_CREATE_DETACHED))
-        return EINVAL;
+    if (attributes == nullptr || !is_state(state)) return EINVAL;
     attributes->detached = state;
     return 0;
 }
@@ -221,7 +236,7 @@ int tnt_attr_getdetachstate(const tnt_attr_t* attributes, int* state) {
     return 0;
 }
 int tnt_attr_setstacksize(tnt_attr_t* attributes, size_t size) {
-    if (attributes == nullptr || size < k_least_stack || size > k_most_stack) return EINVAL;
+    if (attributes == nullptr || !is_stack_size(size)) return EINVAL;
     attributes->stack_size = size;
     return 0;
 }

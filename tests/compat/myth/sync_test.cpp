@@ -501,6 +501,26 @@ TEST_F(uncond, pairs_each_signal_with_a_wait) {
     EXPECT_EQ(myth_uncond_signal(nullptr), EINVAL);
 }
 
+// Threads that come to wait at once: one of them has the signal, or is told that another one waits.
+TEST_F(uncond, tells_all_but_one_that_come_to_wait) {
+    constexpr int k_threads = 4, k_each = 500;
+    myth_uncond_t u{};
+    std::atomic<int> met{0};
+    in_threads(2 * k_threads, [&](int number) {
+        for (int k = 0; k < k_each; ++k) {
+            int result = number % 2 == 0 ? myth_uncond_signal(&u) : EBUSY;
+            while (result == EBUSY) {
+                result = myth_uncond_wait(&u);
+                if (result == EBUSY) myth_yield();
+            }
+            EXPECT_EQ(result, 0);
+            ++met;
+        }
+    });
+    EXPECT_EQ(met.load(), 2 * k_threads * k_each);
+    EXPECT_EQ(u.waiting, 0U);
+}
+
 // --- once ----------------------------------------------------------------------------------------
 
 myth_once_t s_once = MYTH_ONCE_INIT;

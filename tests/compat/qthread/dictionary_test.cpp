@@ -146,6 +146,18 @@ TEST(dictionary, iterators_compare) {
 }
 
 // Visits all that stay, though others come and go, and the table grows.
+TEST(dictionary, iterators_end_after_the_dictionary) {
+    dictionary d = make();
+    qt_dictionary_put(d.get(), pointer(8), pointer(1));
+    qt_dictionary_iterator* const it = qt_dictionary_iterator_create(d.get());
+    qt_dictionary_iterator* const copy = qt_dictionary_iterator_copy(it);
+    EXPECT_NE(qt_dictionary_iterator_next(it), nullptr);
+    qt_dictionary_delete(d.get(), pointer(8)); // kept for the iterators
+    d.reset();
+    qt_dictionary_iterator_destroy(it);
+    qt_dictionary_iterator_destroy(copy);
+}
+
 TEST(dictionary, iterators_survive_changes) {
     auto const d = make();
     for (std::size_t k = 1; k != 1001; ++k) qt_dictionary_put(d.get(), pointer(k), pointer(k));

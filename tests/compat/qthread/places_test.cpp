@@ -8,6 +8,8 @@
 #include <qthread/qthread.h>
 #include <qthread/tls.h>
 
+#include <tulle/runtime.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -299,6 +301,14 @@ TEST(environment_variables, shape) {
     qthread_finalize();
 }
 
+TEST(environment_variables, init_of_none_leaves_them_alone) {
+    environment const chosen{{{"QTHREAD_NUM_SHEPHERDS", "2"}}};
+    ASSERT_EQ(qthread_init(0), QTHREAD_SUCCESS);
+    EXPECT_EQ(qthread_num_shepherds(), 2);
+    EXPECT_EQ(::getenv("QT_NUM_SHEPHERDS"), nullptr);
+    qthread_finalize();
+}
+
 TEST(environment_variables, what_makes_no_sense_is_told_and_does_not_count) {
     testing::internal::CaptureStderr();
     expect_shape({{"QT_NUM_SHEPHERDS", "two"}, {"QT_HWPAR", "2"}, {"QT_INFO", "1"}}, 2, 2);
@@ -485,6 +495,28 @@ TEST(blocking, action_leaves_the_shepherd_to_others) {
         EXPECT_EQ(::write(p.ends[1], "x", 1), 1);
         qthread_readFF(nullptr, &done);
     }
+}
+
+// A worker that runs in place of one which blocks.
+TEST(blocking, substitutes_have_no_number) {
+    environment const chosen{{{"TULLE_MAX_SUBSTITUTES", "1"}}};
+    tulle::set_option("max_substitutes", "1"); // which other tests have turned off
+    library const running(1);
+    run([] {
+        pipe_ends const p;
+        aligned_t done = 0;
+        job writes = [&] {
+            EXPECT_EQ(qthread_worker(nullptr), NO_WORKER);
+            EXPECT_EQ(qthread_worker_unique(nullptr), NO_WORKER);
+            EXPECT_EQ(qthread_worker_local(nullptr), NO_WORKER);
+            EXPECT_EQ(qthread_readstate(CURRENT_UNIQUE_WORKER), NO_WORKER);
+            EXPECT_EQ(::write(p.ends[1], "x", 1), 1);
+        };
+        qthread_fork(&run_job, &writes, &done);
+        char c = 0;
+        EXPECT_EQ(::read(p.ends[0], &c, 1), 1);
+        qthread_readFF(nullptr, &done);
+    });
 }
 
 TEST(blocking, nobody_runs_in_place_of_a_worker) {

@@ -123,6 +123,92 @@ static void* calls_once(void* argument) {
     return NULL;
 }
 
+/* A variable on this stack, again and again, for threads of this node that come together. */
+static int local_calls;
+static void count_local(void) {
+    __atomic_fetch_add(&local_calls, 1, __ATOMIC_SEQ_CST);
+    tnt_yield();
+}
+static tnt_once_t* of_stack;
+static void* calls_local(void* argument) {
+    (void)argument;
+    CHECK(tnt_once(of_stack, count_local) == 0);
+    CHECK(__atomic_load_n(&local_calls, __ATOMIC_SEQ_CST) == 1);
+    return NULL;
+}
+static void once_on_a_stack(void) {
+    for (int k = 0; k < 10 * ROUNDS; ++k) {
+        tnt_once_t once = TNT_ONCE_INIT;
+        tnt_t all[THREADS];
+        of_stack = &once;
+        local_calls = 0;
+        for (int t = 0; t < THREADS; ++t)
+            CHECK(tnt_create_at(&all[t], tnt_node(), calls_local, NULL) == 0);
+        for (int t = 0; t < THREADS; ++t) CHECK(tnt_join(all[t], NULL) == 0);
+        CHECK(local_calls == 1);
+    }
+}
+
+/* Shared memory that holds another variable each time, which all nodes use. */
+static void* calls_shared(void* argument) {
+    tnt_once_t* const once = (tnt_once_t*)argument;
+    of_once = (struct world*)once[1];
+    CHECK(tnt_once(once, count_once) == 0);
+    CHECK(__atomic_load_n(&of_once->once, __ATOMIC_SEQ_CST) == (long)once[2]);
+    return NULL;
+}
+static void once_in_shared_memory(void) {
+    world->once = 0;
+    for (int k = 1; k <= ROUNDS; ++k) {
+        tnt_once_t* const once = tnt_malloc(3 * sizeof *once);
+        tnt_t all[THREADS];
+        CHECK(once != NULL);
+        once[0] = TNT_ONCE_INIT;
+        once[1] = (uint64_t)(uintptr_t)world;
+        once[2] = (uint64_t)k;
+        for (int t = 0; t < THREADS; ++t)
+            CHECK(tnt_create_at(&all[t], t % tnt_nodes(), calls_shared, once) == 0);
+        for (int t = 0; t < THREADS; ++t) CHECK(tnt_join(all[t], NULL) == 0);
+        CHECK(world->once == k && tnt_free(once) == 0);
+    }
+}
+
+/* A variable that all nodes share begins anew when it is set to the constant. */
+static void* calls_static_again(void* argument) {
+    (void)argument;
+    CHECK(tnt_once(&static_once, count_local) == 0);
+    CHECK(__atomic_load_n(&local_calls, __ATOMIC_SEQ_CST) == 1);
+    return NULL;
+}
+static void once_in_shared_variables(void) {
+    for (int k = 0; k < ROUNDS; ++k) {
+        tnt_t all[THREADS];
+        static_once = TNT_ONCE_INIT;
+        local_calls = 0;
+        for (int t = 0; t < THREADS; ++t)
+            CHECK(tnt_create_at(&all[t], t % tnt_nodes(), calls_static_again, NULL) == 0);
+        for (int t = 0; t < THREADS; ++t) CHECK(tnt_join(all[t], NULL) == 0);
+        CHECK(local_calls == 1);
+    }
+}
+
+/* Who does not get to the end has not called it. */
+static void leave_once(void) { tnt_exit(&world->once); }
+static void* leaves_once(void* argument) {
+    CHECK(tnt_once((tnt_once_t*)argument, leave_once) == 0);
+    return NULL;
+}
+static void once_after_an_exit(void) {
+    tnt_once_t once = TNT_ONCE_INIT;
+    tnt_t thread;
+    void* result = NULL;
+    local_calls = 0;
+    CHECK(tnt_create_at(&thread, tnt_node(), leaves_once, &once) == 0);
+    CHECK(tnt_join(thread, &result) == 0 && result == &world->once);
+    CHECK(tnt_once(&once, count_local) == 0 && tnt_once(&once, count_local) == 0);
+    CHECK(local_calls == 1);
+}
+
 static void destroy_value(void* value) {
     struct world* const w = told(value, NULL);
     __atomic_fetch_add(&w->destroyed, 1, __ATOMIC_SEQ_CST);
@@ -154,6 +240,9 @@ static void mutex_types(void) {
     CHECK(tnt_mutex_init(&checking, &attributes) == 0);
     CHECK(tnt_mutexattr_settype(&attributes, 3) == EINVAL &&
           tnt_mutexattr_settype(NULL, 0) == EINVAL);
+    tnt_mutexattr_t const no_type = {3};
+    tnt_mutex_t none;
+    CHECK(tnt_mutex_init(&none, &no_type) == EINVAL);
     for (int k = 0; k < 3; ++k) CHECK(tnt_mutex_lock(&recursive) == 0);
     CHECK(tnt_mutex_trylock(&recursive) == 0);
     for (int k = 0; k < 4; ++k) CHECK(tnt_mutex_unlock(&recursive) == 0);
@@ -191,6 +280,38 @@ static void time_outs(void) {
     CHECK(tnt_cond_signal(&condition) == EINVAL && tnt_mutex_destroy(&mutex) == 0);
 }
 
+/* Threads that a broadcast has called, which find the condition destroyed. */
+static tnt_cond_t called;
+static tnt_mutex_t of_called = TNT_MUTEX_INITIALIZER;
+static int waiting; /* under the mutex */
+static void* waits_to_be_called(void* argument) {
+    (void)argument;
+    CHECK(tnt_mutex_lock(&of_called) == 0);
+    ++waiting;
+    CHECK(tnt_cond_wait(&called, &of_called) == 0);
+    --waiting;
+    CHECK(tnt_mutex_unlock(&of_called) == 0);
+    return NULL;
+}
+static void destroyed_after_a_broadcast(void) {
+    tnt_t all[THREADS];
+    CHECK(tnt_cond_init(&called, NULL) == 0);
+    for (int t = 0; t < THREADS; ++t)
+        CHECK(tnt_create_at(&all[t], tnt_node(), waits_to_be_called, NULL) == 0);
+    for (int have_come = 0; have_come != THREADS; tnt_yield()) {
+        CHECK(tnt_mutex_lock(&of_called) == 0);
+        have_come = waiting;
+        if (have_come == THREADS) break;
+        CHECK(tnt_mutex_unlock(&of_called) == 0);
+    }
+    CHECK(tnt_cond_destroy(&called) == EBUSY && tnt_cond_broadcast(&called) == 0);
+    CHECK(tnt_cond_destroy(&called) == 0 && tnt_cond_destroy(&called) == EINVAL);
+    CHECK(tnt_cond_signal(&called) == EINVAL && tnt_cond_wait(&called, &of_called) == EINVAL);
+    CHECK(tnt_mutex_unlock(&of_called) == 0);
+    for (int t = 0; t < THREADS; ++t) CHECK(tnt_join(all[t], NULL) == 0);
+    CHECK(waiting == 0);
+}
+
 static void attributes(void) {
     tnt_attr_t chosen;
     tnt_t thread;
@@ -207,6 +328,10 @@ static void attributes(void) {
     CHECK(tnt_attr_setdetachstate(&chosen, TNT_CREATE_DETACHED) == 0);
     CHECK(tnt_attr_getdetachstate(&chosen, &state) == 0 && state == TNT_CREATE_DETACHED);
     CHECK(tnt_attr_setdetachstate(&chosen, 7) == EINVAL);
+    tnt_attr_t const too_large = {SIZE_MAX / 2, TNT_CREATE_JOINABLE};
+    tnt_attr_t const no_state = {0, 7};
+    CHECK(tnt_create(&thread, &too_large, remote_self, NULL) == EINVAL);
+    CHECK(tnt_create(&thread, &no_state, remote_self, NULL) == EINVAL);
     CHECK(tnt_create(&thread, &chosen, remote_self, NULL) == 0);
     int const again = tnt_join(thread, NULL);
     CHECK(again == EINVAL || again == ESRCH); /* it may have ended */
@@ -232,8 +357,11 @@ static void refusals(void) {
     CHECK(tnt_cond_signal(NULL) == EINVAL && tnt_rwlock_wrlock(NULL) == EINVAL);
 }
 
-int main(void) {
+/* With an argument the nodes share variables. */
+int main(int argc, char** argv) {
     /* tnt_init is left out. */
+    int const shares = argc > 1;
+    (void)argv;
     char* const memory = tnt_calloc(2, sizeof(struct world) + 64);
     CHECK(memory != NULL);
     world = (struct world*)(((uintptr_t)memory + 63) / 64 * 64);
@@ -248,12 +376,17 @@ int main(void) {
     for_all(read_together);
     for_all(calls_once);
     CHECK(world->once == 1);
+    once_on_a_stack();
+    once_in_shared_memory();
+    if (shares) once_in_shared_variables();
+    once_after_an_exit();
     for_all(keeps_values);
     CHECK(world->destroyed == THREADS);
     mutex_types();
     time_outs();
+    destroyed_after_a_broadcast();
     attributes();
     refusals();
-    CHECK(tnt_free(memory) == 0 && tnt_init(0) == EALREADY);
+    CHECK(tnt_free(memory) == 0 && tnt_init(0) == (shares ? 0 : EALREADY));
     return 0;
 }

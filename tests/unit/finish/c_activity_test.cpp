@@ -30,6 +30,7 @@ enum class failure : int {
     logic,
     argument,
     range,
+    length,
     code,
     no_code,
     runtime,
@@ -45,6 +46,7 @@ constexpr failure_case k_failures[] = {{failure::none, 0},
                                        {failure::logic, -EPERM},
                                        {failure::argument, -EINVAL},
                                        {failure::range, -EFAULT},
+                                       {failure::length, -ENOMEM},
                                        {failure::code, -ENOSPC},
                                        {failure::no_code, -EREMOTEIO},
                                        {failure::runtime, -EREMOTEIO},
@@ -57,6 +59,7 @@ void fail_by(failure what) {
         case failure::logic: throw std::logic_error("a");
         case failure::argument: throw std::invalid_argument("b");
         case failure::range: throw std::out_of_range("c");
+        case failure::length: throw std::length_error("d");
         case failure::code: throw std::system_error(ENOSPC, std::generic_category());
         case failure::no_code: throw std::system_error(0, std::generic_category());
         case failure::runtime: throw std::runtime_error("d");

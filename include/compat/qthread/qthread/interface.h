@@ -147,8 +147,9 @@ typedef aligned_t (*qthread_f)(void* arg);
 int qthread_initialize(void);
 /* The same with that many shepherds of one worker each; 0: as the environment says. */
 int qthread_init(qthread_shepherd_id_t nshepherds);
-/* Ends the shepherds when all qthreads have ended. By the thread that initialised. The library may
- * be initialised again. */
+/* Ends the shepherds when all qthreads have ended; where none has ended for a second, and none
+ * computes, it gives up those that are left. By the thread that initialised, and when the process
+ * exits. The library may be initialised again. */
 void qthread_finalize(void);
 /* Calls f(arg), and stores what it returns in the word at `ret` as a qthread does that ends;
  * `flags` as for qthread_spawn(). */
