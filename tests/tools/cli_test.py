@@ -56,6 +56,15 @@ class Usage(unittest.TestCase):
         self.refused(["info"], "TULLE_WORKERS", TULLE_WORKERS="many")
 
 
+class Output(unittest.TestCase):
+    def test_that_cannot_be_written_is_an_error(self):
+        for words in (["info"], ["info", "--json"], ["bench", "--list"], ["--help"], ["--version"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertTrue(done.stderr.startswith("tulle: cannot write to standard output"), done.stderr)
+
+
 class Info(unittest.TestCase):
     def info(self, **variables):
         done = tulle("info", "--json", **variables)
