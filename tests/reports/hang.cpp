@@ -500,6 +500,11 @@ void busy_with_own_handler() {
     busy();
 }
 
+void busy_with_sigquit_as_it_was() {
+    std::signal(SIGQUIT, SIG_DFL);
+    busy();
+}
+
 std::map<std::string, void (*)()> const k_ways{
     {"counts_too_far", &counts_too_far},
     {"counts_too_far_in_a_thread", &counts_too_far_in_a_thread},
@@ -548,7 +553,8 @@ std::map<std::string, void (*)()> const k_ways{
     {"with_surplus_worker", &with_surplus_worker},
     {"last_foreign_thread_ends", &last_foreign_thread_ends},
     {"busy", &busy},
-    {"busy_with_own_handler", &busy_with_own_handler}};
+    {"busy_with_own_handler", &busy_with_own_handler},
+    {"busy_with_sigquit_as_it_was", &busy_with_sigquit_as_it_was}};
 
 } // namespace
 

@@ -512,6 +512,12 @@ class Ps(Asked):
         self.refused(str(child.pid), "TULLE_DEADLOCK=off")
         self.assertIsNone(child.poll())
 
+    def test_a_program_that_has_given_the_signal_up_is_not_sent_it(self):
+        child = self.start("busy_with_sigquit_as_it_was")
+        self.assertNotRegex(self.ps().stdout, rf"(?m)^ *{child.pid} ")
+        self.refused(str(child.pid), "does not use Tulle")
+        self.assertIsNone(child.poll())
+
     @unittest.skipUnless(os.geteuid() == 0, "needs root to become another user")
     def test_another_user(self):
         child = self.start()
