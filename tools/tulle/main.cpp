@@ -2,9 +2,11 @@
 // The program `tulle`: reads the command line, hands over to a subcommand, turns errors into one
 // line and an exit code.
 #include "command.hpp"
+#include "process.hpp"
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -81,6 +83,9 @@ int main(int argc, char** argv) {
                               tool::add_cxx(program)};
     try {
         return run(program, commands, argc, argv);
+    } catch (tool::interrupted const& by) {
+        std::signal(by.number, SIG_DFL);
+        return std::raise(by.number);
     } catch (tool::failure const& wrong) {
         std::fprintf(stderr, "tulle: %s\n", wrong.what());
         return wrong.code();
