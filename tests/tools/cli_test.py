@@ -58,6 +58,20 @@ class Usage(unittest.TestCase):
         self.refused(["info"], "TULLE_WORKERS", TULLE_WORKERS="many")
 
 
+class MoreRights(unittest.TestCase):
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to give a program the rights of another user")
+    def test_the_environment_decides_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            program = shutil.copy(PROGRAM, folder)
+            os.chown(program, 65534, -1)
+            os.chmod(program, 0o4755)
+            done = subprocess.run([program, "info", "--json"], capture_output=True, text=True, timeout=60, check=True,
+                                  env={**os.environ, "TULLE_STACK_SIZE": "1M"})
+            row = next(row for row in json.loads(done.stdout)["options"] if row["name"] == "stack_size")
+            self.assertEqual(row["source"], "default")
+
+
 class Output(unittest.TestCase):
     def test_that_cannot_be_written_is_an_error(self):
         for words in (["info"], ["info", "--json"], ["bench", "--list"], ["--help"], ["--version"]):
