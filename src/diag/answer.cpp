@@ -9,6 +9,8 @@
 #include "os/memory.hpp"
 #include "sched/scheduler.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -39,12 +41,31 @@ int open_output(request const& r) noexcept {
     char path[64];
     static_cast<void>(std::snprintf(path, sizeof path, "/proc/%d/fd/%d", r.sender, r.descriptor));
     int const theirs = r.descriptor < 0 ? -1 : ::open(path, O_WRONLY | O_CLOEXEC);
-    return theirs < 0 ? STDERR_FILENO : theirs;
+    if (theirs < 0 || theirs > STDERR_FILENO) return theirs < 0 ? STDERR_FILENO : theirs;
+    return ::fcntl(theirs, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); // the program has closed that one
+}
+
+// Others may wait for the end of what the program has open.
+void close_others(int output) noexcept {
+    constexpr unsigned k_first = STDERR_FILENO + 1;
+    auto const kept = static_cast<unsigned>(output);
+    if (kept >= k_first) {
+        if (kept > k_first) os::close_descriptors(k_first, kept - 1, false);
+        os::close_descriptors(kept + 1, ~0U, false);
+    } else {
+        os::close_descriptors(k_first, ~0U, false);
+    }
+    int const nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0) return;
+    ::dup2(nothing, STDIN_FILENO);
+    ::dup2(nothing, STDOUT_FILENO);
 }
 
 void write_answer(void* argument) {
     auto const& r = *static_cast<request const*>(argument);
-    write_report(sched::scheduler::instance(), {.is_request = true}, r.process, open_output(r));
+    int const output = open_output(r);
+    close_others(output);
+    write_report(sched::scheduler::instance(), {.is_request = true}, r.process, output);
 }
 
 // --- in the process ------------------------------------------------------------------------------
@@ -57,15 +78,21 @@ request read_request(siginfo_t const& info) noexcept {
     return r;
 }
 
-// The copy of a copy belongs to no process that would have to wait for it.
-void copy_twice(request& r) noexcept {
-    int const child = os::copy_process();
-    if (child == 0) {
-        if (os::copy_process() == 0) write_and_end_copy(&write_answer, &r);
-        ::_exit(0);
-    }
+// Those that are still writing, or have ended and are known to the kernel still.
+std::array<int, 16> g_copies{}; // by their numbers; 0: none
+
+void await_copies() noexcept {
     int status = 0;
-    if (child > 0) os::wait_for_copy(child, status, true);
+    for (int& copy : g_copies)
+        if (copy != 0 && os::wait_for_copy(copy, status, false) != 0) copy = 0;
+}
+
+// Nobody waits for what a copy writes.
+void copy_and_write(request& r) noexcept {
+    int const child = os::copy_process();
+    if (child == 0) write_and_end_copy(&write_answer, &r);
+    int* const free = std::find(g_copies.begin(), g_copies.end(), 0);
+    if (child > 0 && free != g_copies.end()) *free = child;
 }
 
 void on_request(int signal, siginfo_t* info, void* interrupted) {
@@ -75,14 +102,16 @@ void on_request(int signal, siginfo_t* info, void* interrupted) {
     // acquire and release pair with each other: one request after the other. What comes meanwhile
     // is dropped.
     request r = read_request(*info);
+    bool const is_passed_on = is_from_stopper(*info);
     // The shell has background jobs ignore the keyboard's.
     bool const is_wanted = r.descriptor >= 0 || g_before != SIG_IGN;
-    if (!stand_still_if_asked(where) && is_wanted &&
+    if (!stand_still_if_asked(where) && !is_passed_on && is_wanted &&
         !g_busy.exchange(true, std::memory_order_acquire)) {
         sched::scheduler& s = sched::scheduler::instance();
         s.pause_watcher(true); // it would find the workers in the kernel
         stop_workers(s, signal, where);
-        copy_twice(r);
+        await_copies();
+        copy_and_write(r);
         let_workers_go();
         s.pause_watcher(false);
         g_busy.store(false, std::memory_order_release);
@@ -125,6 +154,8 @@ void leave_ignored() noexcept { g_leaves_ignored = true; }
 
 void forget_request() noexcept {
     g_busy.store(false, std::memory_order_relaxed); // relaxed: there is one thread
+    g_copies.fill(0);                               // they are the parent's
+    forget_stop();
 }
 
 void stop_answering() noexcept {
@@ -136,6 +167,7 @@ void stop_answering() noexcept {
     }
     if (g_mark != nullptr) os::system_memory().release(g_mark, 1);
     g_mark = nullptr;
+    await_copies();
 }
 
 } // namespace tulle::diag

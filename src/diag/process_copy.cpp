@@ -34,7 +34,8 @@ void end_copy(int) noexcept { end(1); }
 void copy_main(void* argument) {
     auto const& t = *static_cast<task const*>(argument);
     arch::ignore_accesses_of_this_thread();
-    for (int const fault : {SIGSEGV, SIGBUS, SIGALRM, SIGABRT}) std::signal(fault, &end_copy);
+    for (int const fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM, SIGABRT})
+        std::signal(fault, &end_copy);
     std::signal(SIGPIPE, SIG_DFL);
     ::alarm(k_most_seconds_of_copy);
     t.write(t.argument);
@@ -45,9 +46,12 @@ void copy_main(void* argument) {
 
 void write_and_end_copy(void (*write)(void* argument), void* argument) noexcept {
     task t{write, argument};
-    sigset_t none;
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    // The program's handlers of others are still there.
+    sigset_t held_back;
+    sigfillset(&held_back);
+    for (int const taken : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGPIPE})
+        sigdelset(&held_back, taken);
+    ::sigprocmask(SIG_SETMASK, &held_back, nullptr);
     void* const memory = os::system_memory().reserve(k_stack_bytes, os::page_size());
     if (memory == nullptr) end(1);
     arch::context there;

@@ -91,8 +91,9 @@ public:
         print_head();
         m_is_complete = m_threads.collect(m_scheduler, m_why.circles);
         find_circles();
-        find_names();
         if (m_why.is_request) print_counts();
+        m_out.flush(); // names may take long
+        find_names();
         for (auto const& circle : m_circles) print_circle(circle);
         std::size_t shown = 0;
         for (thread_group const& g : m_threads.groups()) {

@@ -505,6 +505,25 @@ void busy_with_sigquit_as_it_was() {
     busy();
 }
 
+// A worker that takes the signal when everybody else has been told to go on.
+void holds_sigquit_back() {
+    std::atomic<bool> is_held{false};
+    auto holding = tulle::spawn([&is_held] {
+        sigset_t quit;
+        sigemptyset(&quit);
+        sigaddset(&quit, SIGQUIT);
+        ::pthread_sigmask(SIG_BLOCK, &quit, nullptr);
+        is_held = true;
+        auto const end = std::chrono::steady_clock::now() + 2s;
+        while (std::chrono::steady_clock::now() < end) {}
+        ::pthread_sigmask(SIG_UNBLOCK, &quit, nullptr);
+    });
+    while (!is_held) tulle::detail::cpu_pause(); // by the other worker
+    std::puts("ready");
+    std::fflush(stdout);
+    holding.join();
+}
+
 std::map<std::string, void (*)()> const k_ways{
     {"counts_too_far", &counts_too_far},
     {"counts_too_far_in_a_thread", &counts_too_far_in_a_thread},
@@ -554,7 +573,8 @@ std::map<std::string, void (*)()> const k_ways{
     {"last_foreign_thread_ends", &last_foreign_thread_ends},
     {"busy", &busy},
     {"busy_with_own_handler", &busy_with_own_handler},
-    {"busy_with_sigquit_as_it_was", &busy_with_sigquit_as_it_was}};
+    {"busy_with_sigquit_as_it_was", &busy_with_sigquit_as_it_was},
+    {"holds_sigquit_back", &holds_sigquit_back}};
 
 } // namespace
 
