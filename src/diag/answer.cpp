@@ -9,8 +9,6 @@
 #include "os/memory.hpp"
 #include "sched/scheduler.hpp"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -45,26 +43,10 @@ int open_output(request const& r) noexcept {
     return ::fcntl(theirs, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); // the program has closed that one
 }
 
-// Others may wait for the end of what the program has open.
-void close_others(int output) noexcept {
-    constexpr unsigned k_first = STDERR_FILENO + 1;
-    auto const kept = static_cast<unsigned>(output);
-    if (kept >= k_first) {
-        if (kept > k_first) os::close_descriptors(k_first, kept - 1, false);
-        os::close_descriptors(kept + 1, ~0U, false);
-    } else {
-        os::close_descriptors(k_first, ~0U, false);
-    }
-    int const nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (nothing < 0) return;
-    ::dup2(nothing, STDIN_FILENO);
-    ::dup2(nothing, STDOUT_FILENO);
-}
-
 void write_answer(void* argument) {
     auto const& r = *static_cast<request const*>(argument);
     int const output = open_output(r);
-    close_others(output);
+    close_all_but(output);
     write_report(sched::scheduler::instance(), {.is_request = true}, r.process, output);
 }
 
@@ -76,23 +58,6 @@ request read_request(siginfo_t const& info) noexcept {
     if (info.si_code == SI_QUEUE && value >> 32U == k_request_magic)
         r.descriptor = static_cast<int>(value & 0xFFFFFFFFU);
     return r;
-}
-
-// Those that are still writing, or have ended and are known to the kernel still.
-std::array<int, 16> g_copies{}; // by their numbers; 0: none
-
-void await_copies() noexcept {
-    int status = 0;
-    for (int& copy : g_copies)
-        if (copy != 0 && os::wait_for_copy(copy, status, false) != 0) copy = 0;
-}
-
-// Nobody waits for what a copy writes.
-void copy_and_write(request& r) noexcept {
-    int const child = os::copy_process();
-    if (child == 0) write_and_end_copy(&write_answer, &r);
-    int* const free = std::find(g_copies.begin(), g_copies.end(), 0);
-    if (child > 0 && free != g_copies.end()) *free = child;
 }
 
 void on_request(int signal, siginfo_t* info, void* interrupted) {
@@ -110,8 +75,7 @@ void on_request(int signal, siginfo_t* info, void* interrupted) {
         sched::scheduler& s = sched::scheduler::instance();
         s.pause_watcher(true); // it would find the workers in the kernel
         stop_workers(s, signal, where);
-        await_copies();
-        copy_and_write(r);
+        static_cast<void>(write_in_copy(&write_answer, &r)); // where it fails nobody can be told
         let_workers_go();
         s.pause_watcher(false);
         g_busy.store(false, std::memory_order_release);
@@ -154,7 +118,7 @@ void leave_ignored() noexcept { g_leaves_ignored = true; }
 
 void forget_request() noexcept {
     g_busy.store(false, std::memory_order_relaxed); // relaxed: there is one thread
-    g_copies.fill(0);                               // they are the parent's
+    forget_copies();
     forget_stop();
 }
 

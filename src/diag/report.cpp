@@ -251,7 +251,7 @@ private:
     report_reserve m_reserve;
     std::pmr::monotonic_buffer_resource m_memory;
     thread_groups m_threads{m_memory};
-    symbol_table m_symbols{m_memory, !m_why.is_request};
+    symbol_table m_symbols{m_memory, !m_why.is_request && !m_why.is_in_copy};
     std::pmr::vector<std::pmr::vector<wait_graph::node>> m_circles{&m_memory};
     bool m_is_complete = true; // false: memory was short
 };

@@ -324,6 +324,25 @@ void circle_beside_a_ticking_thread() {
     tick();
 }
 
+// Prints how long its thread has had to wait at most.
+void circle_beside_a_thread_that_measures() {
+    make_circle(first, second);
+    using clock = std::chrono::steady_clock;
+    auto const end = clock::now() + 3s;
+    clock::duration longest{};
+    for (auto before = clock::now(); before < end;) {
+        tulle::this_thread::sleep_for(2ms);
+        auto const now = clock::now();
+        longest = std::max(longest, now - before);
+        before = now;
+    }
+    std::printf("%lld\n",
+                static_cast<long long>(
+                    std::chrono::duration_cast<std::chrono::milliseconds>(longest).count()));
+    std::fflush(stdout);
+    std::_Exit(0);
+}
+
 void circle_beside_a_computing_thread() {
     make_circle(first, second);
     auto computing = tulle::spawn([] {
@@ -564,6 +583,7 @@ std::map<std::string, void (*)()> const k_ways{
     {"more_lockers_than_memory", &more_lockers_than_memory},
     {"circle_beside_a_sleeping_os_thread", &circle_beside_a_sleeping_os_thread},
     {"circle_beside_a_ticking_thread", &circle_beside_a_ticking_thread},
+    {"circle_beside_a_thread_that_measures", &circle_beside_a_thread_that_measures},
     {"circle_beside_a_computing_thread", &circle_beside_a_computing_thread},
     {"waits_for_termination", &waits_for_termination},
     {"gives_its_handler_up", &gives_its_handler_up},

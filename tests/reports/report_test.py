@@ -353,6 +353,16 @@ class Circle(unittest.TestCase):
             with self.subTest(way):
                 self.check(way)
 
+    @unittest.skipIf(EMULATOR, "the emulator does not run the script, and refuses processes that send no signal when they end")
+    def test_names_that_take_long_hold_nobody_up(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "addr2line"), "w", encoding="ascii") as script:
+                script.write("#!/bin/sh\nsleep 2\n")
+            os.chmod(script.name, 0o755)
+            done = hang("circle_beside_a_thread_that_measures", self.program, TULLE_WORKERS="1", PATH=f"{folder}:{os.environ['PATH']}")
+            self.assertIn("in a circle:\n", done.stderr)
+            self.assertLess(int(done.stdout), 1500)
+
     def test_of_other_locks(self):
         self.check("circle_of_recursive_mutexes_beside_a_ticking_thread")
         self.check("circle_of_addresses_beside_a_ticking_thread", "lock of address")
