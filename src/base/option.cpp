@@ -442,7 +442,8 @@ std::string environment_name(char const* name) {
     return result;
 }
 
-char const* from_process_environment(char const* name) { return std::getenv(name); }
+// Nobody chooses options for a program that has more rights.
+char const* from_process_environment(char const* name) { return ::secure_getenv(name); }
 
 } // namespace
 

@@ -39,12 +39,15 @@ int open_output(request const& r) noexcept {
     char path[64];
     static_cast<void>(std::snprintf(path, sizeof path, "/proc/%d/fd/%d", r.sender, r.descriptor));
     int const theirs = r.descriptor < 0 ? -1 : ::open(path, O_WRONLY | O_CLOEXEC);
-    return theirs < 0 ? STDERR_FILENO : theirs;
+    if (theirs < 0 || theirs > STDERR_FILENO) return theirs < 0 ? STDERR_FILENO : theirs;
+    return ::fcntl(theirs, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); // the program has closed that one
 }
 
 void write_answer(void* argument) {
     auto const& r = *static_cast<request const*>(argument);
-    write_report(sched::scheduler::instance(), {.is_request = true}, r.process, open_output(r));
+    int const output = open_output(r);
+    close_all_but(output);
+    write_report(sched::scheduler::instance(), {.is_request = true}, r.process, output);
 }
 
 // --- in the process ------------------------------------------------------------------------------
@@ -57,17 +60,6 @@ request read_request(siginfo_t const& info) noexcept {
     return r;
 }
 
-// The copy of a copy belongs to no process that would have to wait for it.
-void copy_twice(request& r) noexcept {
-    int const child = os::copy_process();
-    if (child == 0) {
-        if (os::copy_process() == 0) write_and_end_copy(&write_answer, &r);
-        ::_exit(0);
-    }
-    int status = 0;
-    if (child > 0) os::wait_for_copy(child, status, true);
-}
-
 void on_request(int signal, siginfo_t* info, void* interrupted) {
     int const kept = errno;
     halt const here;
@@ -75,14 +67,15 @@ void on_request(int signal, siginfo_t* info, void* interrupted) {
     // acquire and release pair with each other: one request after the other. What comes meanwhile
     // is dropped.
     request r = read_request(*info);
+    bool const is_passed_on = is_from_stopper(*info);
     // The shell has background jobs ignore the keyboard's.
     bool const is_wanted = r.descriptor >= 0 || g_before != SIG_IGN;
-    if (!stand_still_if_asked(where) && is_wanted &&
+    if (!stand_still_if_asked(where) && !is_passed_on && is_wanted &&
         !g_busy.exchange(true, std::memory_order_acquire)) {
         sched::scheduler& s = sched::scheduler::instance();
         s.pause_watcher(true); // it would find the workers in the kernel
         stop_workers(s, signal, where);
-        copy_twice(r);
+        static_cast<void>(write_in_copy(&write_answer, &r)); // where it fails nobody can be told
         let_workers_go();
         s.pause_watcher(false);
         g_busy.store(false, std::memory_order_release);
@@ -125,6 +118,8 @@ void leave_ignored() noexcept { g_leaves_ignored = true; }
 
 void forget_request() noexcept {
     g_busy.store(false, std::memory_order_relaxed); // relaxed: there is one thread
+    forget_copies();
+    forget_stop();
 }
 
 void stop_answering() noexcept {
@@ -136,6 +131,7 @@ void stop_answering() noexcept {
     }
     if (g_mark != nullptr) os::system_memory().release(g_mark, 1);
     g_mark = nullptr;
+    await_copies();
 }
 
 } // namespace tulle::diag

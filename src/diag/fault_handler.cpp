@@ -35,6 +35,7 @@ struct request {
 
 void write_request(void* argument) {
     auto const& r = *static_cast<request const*>(argument);
+    os::close_descriptors(STDERR_FILENO + 1, ~0U, false);
     if (r.explain != nullptr) return r.explain(r.what.address, STDERR_FILENO);
     write_overflow(*r.on, r.what, r.process, STDERR_FILENO);
 }

@@ -44,6 +44,7 @@ void print_calls(stack_trace const& trace, symbol_table const& symbols, text_out
 
 // Called in the copy.
 void write_calls(void* /*none*/) try {
+    os::close_descriptors(STDERR_FILENO + 1, ~0U, false);
     arch::registers const from = arch::registers_of(g_where);
     os::address_range const own = os::mapping_around(from.value[arch::k_stack_pointer]);
     stack_trace trace;

@@ -91,8 +91,9 @@ public:
         print_head();
         m_is_complete = m_threads.collect(m_scheduler, m_why.circles);
         find_circles();
-        find_names();
         if (m_why.is_request) print_counts();
+        m_out.flush(); // names may take long
+        find_names();
         for (auto const& circle : m_circles) print_circle(circle);
         std::size_t shown = 0;
         for (thread_group const& g : m_threads.groups()) {
@@ -250,7 +251,7 @@ private:
     report_reserve m_reserve;
     std::pmr::monotonic_buffer_resource m_memory;
     thread_groups m_threads{m_memory};
-    symbol_table m_symbols{m_memory, !m_why.is_request};
+    symbol_table m_symbols{m_memory, !m_why.is_request && !m_why.is_in_copy};
     std::pmr::vector<std::pmr::vector<wait_graph::node>> m_circles{&m_memory};
     bool m_is_complete = true; // false: memory was short
 };

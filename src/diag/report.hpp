@@ -23,6 +23,7 @@ struct report_reason {
     // With awaits_signal: the signals that the program handles, as os::handled_signals has them.
     std::uint64_t signals = 0;
     circle_finder const* circles = nullptr; // of a circle: only the threads in it are told of
+    bool is_in_copy = false;                // of the process; always, if somebody has asked
 };
 
 // About the process with this number, to a descriptor.

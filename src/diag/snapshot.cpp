@@ -31,11 +31,21 @@ bool has_stopped(sched::worker_remote const& w, std::uint32_t round) noexcept {
     return w.stopped_in.load(std::memory_order_acquire) == round; // pairs with leave_registers
 }
 
+// With a value, so that a worker that takes it late does not take it for a request.
+void ask_to_stop(int tid, int signal) noexcept {
+    siginfo_t info{};
+    info.si_signo = signal;
+    info.si_code = SI_QUEUE;
+    info.si_pid = ::getpid();
+    info.si_uid = ::getuid();
+    info.si_value.sival_ptr = &g_round;
+    static_cast<void>(::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), tid, signal, &info));
+}
+
 void pass_on(sched::scheduler& scheduler, int signal, std::uint32_t round) noexcept {
     for (sched::worker_remote const* const w : scheduler.workers()) {
         int const tid = w->tid.load(std::memory_order_relaxed); // relaxed: 0 until it has started
-        if (tid != 0 && !has_stopped(*w, round))
-            static_cast<void>(::syscall(SYS_tgkill, ::getpid(), tid, signal));
+        if (tid != 0 && !has_stopped(*w, round)) ask_to_stop(tid, signal);
     }
 }
 
@@ -64,6 +74,17 @@ void stop_workers(sched::scheduler& scheduler, int signal, ucontext_t const& own
 void let_workers_go() noexcept {
     g_round.fetch_add(1, std::memory_order_acq_rel); // pairs with stand_still_if_asked
     os::futex_wake(g_round, INT32_MAX);
+}
+
+bool is_from_stopper(siginfo_t const& info) noexcept {
+    return info.si_code == SI_QUEUE && info.si_pid == ::getpid() &&
+           info.si_value.sival_ptr == &g_round;
+}
+
+void forget_stop() noexcept {
+    // relaxed: there is one thread
+    std::uint32_t const round = g_round.load(std::memory_order_relaxed);
+    g_round.store(round + round % 2, std::memory_order_relaxed);
 }
 
 bool stand_still_if_asked(ucontext_t const& interrupted) noexcept {

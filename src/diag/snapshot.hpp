@@ -7,6 +7,8 @@
 #include "arch/registers.hpp"
 #include "sched/scheduler.hpp"
 
+#include <csignal>
+
 #include <ucontext.h>
 
 namespace tulle::diag {
@@ -33,6 +35,12 @@ private:
 // have had their time.
 void stop_workers(sched::scheduler& scheduler, int signal, ucontext_t const& own) noexcept;
 void let_workers_go() noexcept;
+
+// Whether a signal is one that stop_workers has passed on; such a one is never a request, however
+// late it comes.
+[[nodiscard]] bool is_from_stopper(siginfo_t const& info) noexcept;
+// In a forked child: nobody stops workers there.
+void forget_stop() noexcept;
 
 // Every handler of that signal calls this. False: nobody is stopping this worker, so the signal is
 // a request of its own.

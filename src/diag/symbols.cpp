@@ -2,8 +2,11 @@
 #include "diag/symbols.hpp"
 
 #include "os/child_program.hpp"
+#include "os/clock.hpp"
 
+#include <algorithm>
 #include <cinttypes>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +25,9 @@ namespace {
 
 // How long the symbols of one module may take; large programs have gigabytes of debug information.
 constexpr int k_most_seconds = 30;
+// And those of all of them; then the rest is guessed.
+constexpr int k_most_seconds_of_all = 60;
+constexpr std::uint64_t k_second = 1'000'000'000;
 
 bool contains(dl_phdr_info const& info, std::uintptr_t pc) noexcept {
     for (int k = 0; k < info.dlpi_phnum; ++k) {
@@ -89,8 +95,11 @@ void symbol_table::add_module(dl_phdr_info const& info, std::pmr::vector<module>
 }
 
 void symbol_table::resolve() {
+    std::uint64_t const give_up = os::monotonic_ns() + k_most_seconds_of_all * k_second;
     for (module const& m : group_by_module()) {
-        ask(m);
+        std::uint64_t const now = os::monotonic_ns();
+        if (now < give_up)
+            ask(m, std::min(static_cast<int>((give_up - now) / k_second) + 1, k_most_seconds));
         for (std::uintptr_t const pc : m.pcs) {
             if (m_found.at(pc).empty()) guess(pc, &m);
         }
@@ -100,7 +109,7 @@ void symbol_table::resolve() {
     }
 }
 
-void symbol_table::ask(module const& asked) {
+void symbol_table::ask(module const& asked, int most_seconds) {
     os::memory_file const question("tulle-addresses"), answer("tulle-symbols");
     if (!question.is_open() || !answer.is_open()) return;
     for (std::uintptr_t const pc : asked.pcs) {
@@ -111,7 +120,7 @@ void symbol_table::ask(module const& asked) {
     question.rewind();
     char const* const arguments[] = {"addr2line",        "-a",   "-f", "-i", "-C", "-e",
                                      asked.path.c_str(), nullptr};
-    if (os::run_program(arguments, question.descriptor(), answer.descriptor(), k_most_seconds))
+    if (os::run_program(arguments, question.descriptor(), answer.descriptor(), most_seconds))
         read_answer(asked, answer.descriptor());
 }
 

@@ -52,7 +52,7 @@ private:
     [[nodiscard]] std::pmr::vector<module> group_by_module();
     // If something of it is wanted.
     void add_module(dl_phdr_info const& info, std::pmr::vector<module>& modules) const;
-    void ask(module const& asked);
+    void ask(module const& asked, int most_seconds);
     void read_answer(module const& asked, int answer);
     void guess(std::uintptr_t pc, module const* nearest);
 

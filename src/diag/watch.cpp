@@ -3,6 +3,7 @@
 
 #include "diag/answer.hpp"
 #include "diag/circle_finder.hpp"
+#include "diag/process_copy.hpp"
 #include "diag/report.hpp"
 #include "os/signal_handlers.hpp"
 #include "os/thread.hpp"
@@ -35,25 +36,49 @@ circle_finder& circles() noexcept {
     return *made;
 }
 
-void write_finding(standstill found) noexcept {
-    report_reason const why{false, found, foreign_signals(),
-                            found == standstill::circle ? &circles() : nullptr};
-    write_report(sched::scheduler::instance(), why, ::getpid(), STDERR_FILENO);
+struct finding {
+    report_reason why;
+    int process;
+};
+
+finding about(standstill found) noexcept {
+    return {{false, found, foreign_signals(), found == standstill::circle ? &circles() : nullptr},
+            ::getpid()};
+}
+
+void write_finding(finding const& about) noexcept {
+    write_report(sched::scheduler::instance(), about.why, about.process, STDERR_FILENO);
+}
+
+// Called in the copy.
+void write_copied_finding(void* copied) {
+    auto& about = *static_cast<finding*>(copied);
+    about.why.is_in_copy = true;
+    close_all_but(STDERR_FILENO);
+    write_finding(about);
 }
 
 // It runs on a stack of its own: the finder may stand on a small one.
 void* writer_main(void* found) {
     os::set_name("tulle-report");
-    write_finding(*static_cast<standstill*>(found));
+    write_finding(*static_cast<finding*>(found));
     return nullptr;
 }
 
+// Others go on, or may do so at any time: they are not held up, and what they have may be gone
+// while it is read.
+bool may_go_on(standstill found) noexcept {
+    return found == standstill::circle || found == standstill::awaits_signal;
+}
+
 void warn(standstill found) noexcept {
+    finding it = about(found);
+    if (may_go_on(found) && write_in_copy(&write_copied_finding, &it)) return;
     pthread_t writer{};
-    if (os::start_thread(writer, &writer_main, &found) == 0)
+    if (os::start_thread(writer, &writer_main, &it) == 0)
         pthread_join(writer, nullptr);
     else
-        write_finding(found);
+        write_finding(it);
 }
 
 // What is stuck for good ends the program; elsewhere something may still happen.

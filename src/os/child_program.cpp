@@ -3,9 +3,13 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -47,18 +51,53 @@ int wait_for_copy(int child, int& status, bool may_block) noexcept {
     return ended;
 }
 
+void close_descriptors(unsigned first, unsigned last, bool only_when_executed) noexcept {
+#if defined(SYS_close_range)
+    constexpr unsigned k_when_executed = 4; // CLOSE_RANGE_CLOEXEC, which headers may not have
+    ::syscall(SYS_close_range, first, last, only_when_executed ? k_when_executed : 0U);
+#else
+    static_cast<void>(first), static_cast<void>(last), static_cast<void>(only_when_executed);
+#endif
+}
+
 namespace {
+
+// Only what has been asked for is in such a folder, whoever has started this process and wherever.
+void execute(char const* const* arguments, char* const* environment) noexcept {
+    char const* folder = ::getenv("PATH");
+    if (folder == nullptr) {
+        folder = "/usr/local/bin:/usr/bin:/bin";
+    }
+    char path[4096];
+    for (std::size_t length = 0;; folder += length + 1) {
+        length = std::strcspn(folder, ":");
+        if (*folder == '/' && length + std::strlen(arguments[0]) + 2 <= sizeof path) {
+            std::memcpy(path, folder, length);
+            path[length] = '/';
+            std::strcpy(path + length + 1, arguments[0]);
+            ::execve(path, const_cast<char* const*>(arguments), environment);
+        }
+        if (folder[length] == '\0') {
+            return;
+        }
+    }
+}
 
 // Runs in the copy. The program gets no environment: preloaded libraries and languages do no good.
 [[noreturn]] void become(char const* const* arguments, int input, int output) noexcept {
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    int const nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     char* environment[] = {nullptr};
-    if (::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
+    // None of them is one of the three that they are to be.
+    int const from = ::fcntl(input, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int const to = ::fcntl(output, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int const opened = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int const nothing = ::fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (::dup2(from, STDIN_FILENO) >= 0 && ::dup2(to, STDOUT_FILENO) >= 0 &&
         ::dup2(nothing, STDERR_FILENO) >= 0) {
-        ::execvpe(arguments[0], const_cast<char* const*>(arguments), environment);
+        close_descriptors(STDERR_FILENO + 1, ~0U, true);
+        execute(arguments, environment);
     }
     ::_exit(127);
 }
@@ -66,6 +105,10 @@ namespace {
 } // namespace
 
 bool run_program(char const* const* arguments, int input, int output, int most_seconds) noexcept {
+    // The program would have more rights than who has chosen where it is searched for.
+    if (::getauxval(AT_SECURE) != 0) {
+        return false;
+    }
     constexpr std::uint64_t k_second = 1'000'000'000;
     constexpr useconds_t k_pause_us = 2000;
     int const child = copy_process();

@@ -32,9 +32,13 @@ private:
 // -1.
 int wait_for_copy(int child, int& status, bool may_block) noexcept;
 
-// Finds `arguments[0]` along PATH, gives it the descriptors as standard input and output and no
-// standard error, and waits.
-// False: it could not be started, failed, or took longer.
+// Closes all from `first` to `last`, at once or when another program is executed.
+void close_descriptors(unsigned first, unsigned last, bool only_when_executed) noexcept;
+
+// Finds `arguments[0]` along PATH, but for folders that are told from where this process is, gives
+// it the descriptors as standard input and output, no standard error and no others, and waits.
+// False: it could not be started, failed, or took longer, or this process has rights that its user
+// does not have, such as by a set-user-ID bit.
 [[nodiscard]] bool run_program(char const* const* arguments, int input, int output,
                                int most_seconds) noexcept;
 

@@ -4,8 +4,11 @@ with the command that repeats it, and different seeds give different orders. Arg
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 import unittest
 
 FOLDER = os.path.abspath(sys.argv.pop())
@@ -84,6 +87,26 @@ class Report(unittest.TestCase):
         done = run(PROGRAM, "run", "--explore", "3", "--time-limit", "1", "sleep", "60")
         self.assertEqual(done.returncode, 1)
         self.assertIn("seed 1 failed: took too long", done.stderr)
+
+    def test_of_very_much_output_the_middle_is_left_out(self):
+        done = explore(1, "sh", "-c", "echo begin; head -c 9000000 /dev/zero | tr '\\0' x; echo end; exit 1")
+        self.assertRegex(done.stderr, r"--- its output\nbegin\nx+\n\.\.\. \d+ bytes are left out here \.\.\.\nx+end\n")
+        self.assertLess(len(done.stderr), 5_000_000)
+
+    def test_a_signal_ends_the_run_as_well(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            words = [PROGRAM, "run", "--explore", "3", "--", "sh", "-c", "echo $$ > $0; sleep 300 & wait"]
+            with tempfile.NamedTemporaryFile("r") as told:
+                process = subprocess.Popen([*words, told.name], stderr=subprocess.DEVNULL)
+                while not (number_of_program := told.read().strip()):
+                    time.sleep(0.01)
+                process.send_signal(number)
+                self.assertEqual(process.wait(30), -number)
+                self.assertFalse(os.path.exists(f"/proc/{number_of_program}"))
+
+    def test_the_command_has_all_options(self):
+        done = run(PROGRAM, "run", "--explore", "1", "--share-cpus", "--share-globals", "--io", "0", "false")
+        self.assertRegex(done.stderr, r"tulle run --seed 1 --share-cpus --share-globals --io 0 -- false\n\Z")
 
     def test_the_first_seed_and_other_options_are_kept(self):
         done = run(PROGRAM, "run", "--seed", "7", "--explore", "5", "--stack-size", "64K", "--set", "spin_us=3", "--", "sh", "-c",

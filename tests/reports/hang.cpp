@@ -324,6 +324,25 @@ void circle_beside_a_ticking_thread() {
     tick();
 }
 
+// Prints how long its thread has had to wait at most.
+void circle_beside_a_thread_that_measures() {
+    make_circle(first, second);
+    using clock = std::chrono::steady_clock;
+    auto const end = clock::now() + 3s;
+    clock::duration longest{};
+    for (auto before = clock::now(); before < end;) {
+        tulle::this_thread::sleep_for(2ms);
+        auto const now = clock::now();
+        longest = std::max(longest, now - before);
+        before = now;
+    }
+    std::printf("%lld\n",
+                static_cast<long long>(
+                    std::chrono::duration_cast<std::chrono::milliseconds>(longest).count()));
+    std::fflush(stdout);
+    std::_Exit(0);
+}
+
 void circle_beside_a_computing_thread() {
     make_circle(first, second);
     auto computing = tulle::spawn([] {
@@ -500,6 +519,30 @@ void busy_with_own_handler() {
     busy();
 }
 
+void busy_with_sigquit_as_it_was() {
+    std::signal(SIGQUIT, SIG_DFL);
+    busy();
+}
+
+// A worker that takes the signal when everybody else has been told to go on.
+void holds_sigquit_back() {
+    std::atomic<bool> is_held{false};
+    auto holding = tulle::spawn([&is_held] {
+        sigset_t quit;
+        sigemptyset(&quit);
+        sigaddset(&quit, SIGQUIT);
+        ::pthread_sigmask(SIG_BLOCK, &quit, nullptr);
+        is_held = true;
+        auto const end = std::chrono::steady_clock::now() + 2s;
+        while (std::chrono::steady_clock::now() < end) {}
+        ::pthread_sigmask(SIG_UNBLOCK, &quit, nullptr);
+    });
+    while (!is_held) tulle::detail::cpu_pause(); // by the other worker
+    std::puts("ready");
+    std::fflush(stdout);
+    holding.join();
+}
+
 std::map<std::string, void (*)()> const k_ways{
     {"counts_too_far", &counts_too_far},
     {"counts_too_far_in_a_thread", &counts_too_far_in_a_thread},
@@ -540,6 +583,7 @@ std::map<std::string, void (*)()> const k_ways{
     {"more_lockers_than_memory", &more_lockers_than_memory},
     {"circle_beside_a_sleeping_os_thread", &circle_beside_a_sleeping_os_thread},
     {"circle_beside_a_ticking_thread", &circle_beside_a_ticking_thread},
+    {"circle_beside_a_thread_that_measures", &circle_beside_a_thread_that_measures},
     {"circle_beside_a_computing_thread", &circle_beside_a_computing_thread},
     {"waits_for_termination", &waits_for_termination},
     {"gives_its_handler_up", &gives_its_handler_up},
@@ -548,7 +592,9 @@ std::map<std::string, void (*)()> const k_ways{
     {"with_surplus_worker", &with_surplus_worker},
     {"last_foreign_thread_ends", &last_foreign_thread_ends},
     {"busy", &busy},
-    {"busy_with_own_handler", &busy_with_own_handler}};
+    {"busy_with_own_handler", &busy_with_own_handler},
+    {"busy_with_sigquit_as_it_was", &busy_with_sigquit_as_it_was},
+    {"holds_sigquit_back", &holds_sigquit_back}};
 
 } // namespace
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is printed when all threads are blocked, or when a process is asked what its threads do. Arguments: the path of the program
 that hangs, and that of `tulle` if it is built; EMULATOR in the environment is what runs the former, words separated by ";"."""
+import ctypes
 import faulthandler
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -39,6 +41,18 @@ def handles(child, number):
     """Whether the process has a handler for it by now."""
     with open(f"/proc/{child.pid}/status", encoding="ascii") as file:
         return int(re.search(r"(?m)^SigCgt:\s*([0-9a-f]+)$", file.read())[1], 16) >> (number - 1) & 1 == 1
+
+
+def children(process):
+    found = set()
+    for entry in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                if int(file.read().rpartition(")")[2].split()[1]) == process:
+                    found.add(int(entry))
+        except (OSError, ValueError):
+            pass
+    return found
 
 
 def hang(way, program=HANG, **variables):
@@ -339,6 +353,16 @@ class Circle(unittest.TestCase):
             with self.subTest(way):
                 self.check(way)
 
+    @unittest.skipIf(EMULATOR, "the emulator does not run the script, and refuses processes that send no signal when they end")
+    def test_names_that_take_long_hold_nobody_up(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "addr2line"), "w", encoding="ascii") as script:
+                script.write("#!/bin/sh\nsleep 2\n")
+            os.chmod(script.name, 0o755)
+            done = hang("circle_beside_a_thread_that_measures", self.program, TULLE_WORKERS="1", PATH=f"{folder}:{os.environ['PATH']}")
+            self.assertIn("in a circle:\n", done.stderr)
+            self.assertLess(int(done.stdout), 1500)
+
     def test_of_other_locks(self):
         self.check("circle_of_recursive_mutexes_beside_a_ticking_thread")
         self.check("circle_of_addresses_beside_a_ticking_thread", "lock of address")
@@ -452,6 +476,22 @@ class Asked(unittest.TestCase):
         self.assertEqual(child.returncode, 7)
         self.check(errors)
 
+    @unittest.skipIf(EMULATOR, "the emulator does not run the script")
+    def test_names_that_take_long_hold_up_neither_the_first_lines_nor_the_end_of_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ended = os.path.join(folder, "ended")
+            with open(os.path.join(folder, "addr2line"), "w", encoding="ascii") as script:
+                script.write(f"#!/bin/sh\nsleep 1\necho > {ended}\n")
+            os.chmod(script.name, 0o755)
+            child = self.start(PATH=f"{folder}:{os.environ['PATH']}")
+            child.send_signal(signal.SIGQUIT)
+            self.assertIn("threads with a stack", child.stderr.readline())
+            child.kill()
+            self.assertEqual(child.stdout.read(), "")
+            self.assertFalse(os.path.exists(ended))
+            self.assertIn("wait for latch", child.stderr.read())
+            self.assertTrue(os.path.exists(ended))
+
     def test_default_when_off(self):
         child = self.start(TULLE_DEADLOCK="off")
         child.send_signal(signal.SIGQUIT)
@@ -465,6 +505,9 @@ class Asked(unittest.TestCase):
 
 @unittest.skipIf(TULLE is None, "`tulle` is not built")
 class Ps(Asked):
+    def setUp(self):
+        self.before = children(os.getpid())
+
     def ps(self, *words):
         return subprocess.run([TULLE, "ps", *words], capture_output=True, text=True, timeout=60)
 
@@ -491,6 +534,26 @@ class Ps(Asked):
         child.communicate("go on\n")
         self.assertEqual(child.returncode, 7)
 
+    def test_nothing_is_left_of_what_has_written_reports(self):
+        """What nobody waits for comes to this process, which is asked to take it."""
+        k_set_child_subreaper = 36
+        ctypes.CDLL(None).prctl(k_set_child_subreaper, 1)
+        self.addCleanup(ctypes.CDLL(None).prctl, k_set_child_subreaper, 0)
+        child = self.start()
+        for _ in range(3):
+            self.assertEqual(self.ps(str(child.pid)).returncode, 0)
+            time.sleep(0.1)
+        self.assertEqual(len(children(child.pid)), 1)
+        self.assertLessEqual(children(os.getpid()) - {child.pid}, self.before)
+
+    @unittest.skipIf(SANITIZER == "ThreadSanitizer", "it holds signals back while a thread waits in the C library")
+    def test_a_worker_that_comes_late_writes_no_report_of_its_own(self):
+        child = self.start("holds_sigquit_back")
+        done = self.ps(str(child.pid))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        _, errors = child.communicate()
+        self.assertEqual((child.returncode, errors), (0, ""))
+
     def test_list(self):
         child = self.start()
         self.assertRegex(self.ps().stdout, rf"(?m)^ *{child.pid} .*hang busy")
@@ -510,6 +573,12 @@ class Ps(Asked):
     def test_a_process_that_would_die_of_the_signal_is_not_sent_it(self):
         child = self.start(TULLE_DEADLOCK="off")
         self.refused(str(child.pid), "TULLE_DEADLOCK=off")
+        self.assertIsNone(child.poll())
+
+    def test_a_program_that_has_given_the_signal_up_is_not_sent_it(self):
+        child = self.start("busy_with_sigquit_as_it_was")
+        self.assertNotRegex(self.ps().stdout, rf"(?m)^ *{child.pid} ")
+        self.refused(str(child.pid), "does not use Tulle")
         self.assertIsNone(child.poll())
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root to become another user")

@@ -2,8 +2,10 @@
 """The program `tulle`: help, version, info, run, and what it says of wrong usage. Argument: the path of the program."""
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
@@ -56,6 +58,44 @@ class Usage(unittest.TestCase):
         self.refused(["info"], "TULLE_WORKERS", TULLE_WORKERS="many")
 
 
+class MoreRights(unittest.TestCase):
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to give a program the rights of another user")
+    def test_the_environment_decides_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            program = shutil.copy(PROGRAM, folder)
+            os.chown(program, 65534, -1)
+            os.chmod(program, 0o4755)
+            done = subprocess.run([program, "info", "--json"], capture_output=True, text=True, timeout=60, check=True,
+                                  env={**os.environ, "TULLE_STACK_SIZE": "1M"})
+            row = next(row for row in json.loads(done.stdout)["options"] if row["name"] == "stack_size")
+            self.assertEqual(row["source"], "default")
+
+
+class Output(unittest.TestCase):
+    def test_that_cannot_be_written_is_an_error(self):
+        for words in (["info"], ["info", "--json"], ["bench", "--list"], ["--help"], ["--version"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertTrue(done.stderr.startswith("tulle: cannot write to standard output"), done.stderr)
+
+
+@unittest.skipIf(shutil.which("bash") is None, "no bash")
+class Completion(unittest.TestCase):
+    def test_names_of_processes_are_not_run(self):
+        completions = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/completions/tulle.bash")
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "tulle")
+            with open(program, "wb") as file:
+                file.write(b"#!/bin/sh\nprintf '    4711  sh \\377 $(touch %s/run)\\n    4712  x\\n$(touch %s/run)\\n'\n"
+                           % (folder.encode(), folder.encode()))
+            os.chmod(program, 0o755)
+            done = subprocess.run(["bash", "-c", f"source {completions}; COMP_WORDS=({program} ps 4); COMP_CWORD=2; _tulle; echo ${{COMPREPLY[@]}}"],
+                                  capture_output=True, text=True, timeout=60, check=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
+            self.assertEqual((done.stdout, os.listdir(folder)), ("4711 4712\n", ["tulle"]))
+
+
 class Info(unittest.TestCase):
     def info(self, **variables):
         done = tulle("info", "--json", **variables)
@@ -99,6 +139,12 @@ class Info(unittest.TestCase):
         self.assertEqual(self.option("seed")["value"], "off")
         self.assertEqual(self.option("seed", TULLE_SEED="5")["value"], "5")
         self.assertEqual(self.info(TULLE_WORKERS="3", TULLE_SEED="5")["workers"], 1)
+
+    def test_a_kept_processor_and_the_number_of_shepherds(self):
+        allowed = len(os.sched_getaffinity(0))
+        self.assertEqual(len(self.info(TULLE_SHEPHERDS="3")["shepherds"]), 3)
+        if allowed > 1:
+            self.assertEqual(self.info(TULLE_RESERVE_CPU="1")["cpus"], allowed - 1)
 
     def test_text_shows_the_same(self):
         text = tulle("info").stdout

@@ -4,14 +4,14 @@
 _tulle_benches() { "${1:-tulle}" bench --list 2>/dev/null | cut -d' ' -f1; }
 _tulle_options() { "${1:-tulle}" info --json 2>/dev/null | sed -n 's/^ *"name": "\(.*\)",$/\1=/p'; }
 
-_tulle_processes() { "${1:-tulle}" ps 2>/dev/null | sed 's/^ *\([0-9]*\).*/\1/'; }
+_tulle_processes() { "${1:-tulle}" ps 2>/dev/null | LC_ALL=C sed -n 's/^ *\([0-9][0-9]*\) .*/\1/p'; }
 
 _tulle_run() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
             -n | --places | --memory-places | --hosts | --mpi | --tags | --io | --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
-            --stack-report | --explain | --check | --pthreads | --ucontext | --ucontext=* | --share-cpus | --no-bind | -n* | --places=* | --memory-places=* | --hosts=* | --mpi=* | --tags=* | --io=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
+            --stack-report | --explain | --check | --pthreads | --ucontext | --ucontext=* | --share-cpus | --share-globals | --no-bind | --no-tags | -n* | --places=* | --memory-places=* | --hosts=* | --mpi=* | --tags=* | --io=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
             --) ((i++)); break ;;
             *) break ;;
         esac
@@ -26,19 +26,19 @@ _tulle_run() {
         --tags) COMPREPLY=($(compgen -W "others all none" -- "$cur")) ;;
         --io) COMPREPLY=($(compgen -W "own 0" -- "$cur")) ;;
         -n | --places | --memory-places | --hosts | --workers | --stack-size | --seed | --explore | --time-limit) COMPREPLY=() ;;
-        *) COMPREPLY=($(compgen -W "--places --memory-places --hosts --mpi --tags --io --workers --stack-size --stack-report --explain --check --pthreads --ucontext --ucontext=no-masks --share-cpus --no-bind --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
+        *) COMPREPLY=($(compgen -W "--places --memory-places --hosts --mpi --tags --no-tags --io --workers --stack-size --stack-report --explain --check --pthreads --ucontext --ucontext=no-masks --share-cpus --share-globals --no-bind --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
     esac
 }
 
 _tulle_bench() {
     case $prev in
         --html) COMPREPLY=($(compgen -f -- "$cur")) ;;
-        --dir) COMPREPLY=($(compgen -d -- "$cur")) ;;
+        --dir | --sources) COMPREPLY=($(compgen -d -- "$cur")) ;;
         --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$cur")) ;;
         --paper) COMPREPLY=($(compgen -W "dszoom octopos paper qthreads tnt" -- "$cur")) ;;
-        --runs | --workers | --places | --n | --hosts) COMPREPLY=() ;;
+        --runs | --workers | --places | --n | --hosts | --programs) COMPREPLY=() ;;
         *)
-            COMPREPLY=($(compgen -W "--list --quick --json --html --paper --runs --workers --places --n --emulated --hosts --mpi --peers --no-peers --dir --help
+            COMPREPLY=($(compgen -W "--list --quick --json --html --paper --runs --workers --places --n --sources --programs --emulated --hosts --mpi --peers --no-peers --dir --help
                 $(_tulle_benches "${COMP_WORDS[0]}")" -- "$cur"))
             ;;
     esac

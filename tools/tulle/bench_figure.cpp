@@ -99,7 +99,7 @@ std::string to_json_line(figure const& f) {
     if (!f.mpi.empty()) line["mpi"] = f.mpi;
     if (f.limit > 0) line["limit"] = f.limit;
     if (f.on_chart()) line.update({{"curve", f.curve}, {"axis", f.axis}, {"at", f.at}});
-    return line.dump();
+    return line.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 // Programs with checks of accesses are ours but for those that have none, which they are compared

@@ -56,7 +56,7 @@ int show_shares(bool as_json) {
     }
     json all = json::array();
     for (cpus::registry::row const& row : rows) all.push_back(row_json(row));
-    std::cout << all.dump(2) << '\n';
+    std::cout << all.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
     return 0;
 }
 

@@ -39,15 +39,6 @@ struct findings {
     bool has_epoll;
 };
 
-stack::guard_choice chosen_guard(base::option_table const& options) {
-    switch (options.number(base::option_id::guard)) {
-        case base::k_guard_install: return stack::guard_choice::install;
-        case base::k_guard_mprotect: return stack::guard_choice::mprotect;
-        case base::k_guard_none: return stack::guard_choice::none;
-        default: return stack::guard_choice::automatic;
-    }
-}
-
 char const* context_name() {
     if (std::is_same_v<arch::backend, arch::ucontext_backend>) return "ucontext";
     if (std::is_same_v<arch::backend, arch::setjmp_backend>) return "setjmp";
@@ -56,14 +47,13 @@ char const* context_name() {
 
 findings find() {
     base::option_table options = read_options();
-    os::topology machine = os::discover();
-    auto const workers = runtime::limits_of(options, machine);
-    if (!workers)
+    auto settings = runtime::settings_of(options, false);
+    if (!settings)
         throw failure(k_exit_usage, "info: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");
-    stack::stack_pool const pool({.guard = chosen_guard(options)});
-    return {std::move(machine),
+    stack::stack_pool const pool({.guard = settings->guard});
+    return {std::move(settings->machine),
             options,
-            *workers,
+            {settings->workers, settings->max_workers},
             pool.guard_text(),
             os::membarrier_register(),
             os::task_state::can_name_calls(),

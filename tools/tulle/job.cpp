@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "job_words.hpp"
 #include "tagged_output.hpp"
+#include "watched_signals.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +24,6 @@
 #include <netdb.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -95,24 +95,14 @@ private:
 class job {
 public:
     job(job_request const& request, launcher_watch& watch)
-        : m_request(request), m_watch(watch), m_roll(request) {
-        sigset_t watched;
-        sigemptyset(&watched);
-        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-            sigaddset(&watched, number);
-        std::signal(SIGCHLD, SIG_DFL);
-        sigprocmask(SIG_BLOCK, &watched, &m_mask_before);
-        m_signals = descriptor(signalfd(-1, &watched, SFD_CLOEXEC));
-        if (!m_signals.is_open())
-            throw std::system_error(errno, std::generic_category(), "signalfd");
-    }
+        : m_request(request), m_watch(watch), m_roll(request) {}
 
     int run() {
         start(m_request.launcher);
         guard_launcher();
         m_watch.begin(); // after the forks, as it has a thread
         while (!m_status || m_errors.is_open()) step();
-        write_all(STDERR_FILENO, m_reader.rest());
+        write_all(STDERR_FILENO, m_reader.rest(), &m_signals);
         if (*m_status != 0 && !is_over() && !m_roll.all_have_started())
             std::fprintf(stderr, "tulle: run: %s: not started, as %s\n", m_roll.missing().c_str(),
                          what_launcher_says());
@@ -164,7 +154,7 @@ private:
                                       pid_t parent) const {
         prctl(PR_SET_PDEATHSIG, SIGTERM); // it ends the places then
         if (getppid() != parent) _exit(k_exit_failed);
-        sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
+        m_signals.restore_mask();
         if (input >= 0) dup2(input, STDIN_FILENO);
         dup2(errors, STDERR_FILENO);
         become(launcher);
@@ -174,7 +164,7 @@ private:
     }
 
     void step() {
-        std::array<pollfd, 3> wanted{{{m_signals.get(), POLLIN, 0},
+        std::array<pollfd, 3> wanted{{{m_signals.news(), POLLIN, 0},
                                       {m_errors.is_open() ? m_errors.get() : -1, POLLIN, 0},
                                       {is_over() ? -1 : m_watch.news(), POLLIN, 0}}};
         int const limit_ms = start_limit_ms();
@@ -247,25 +237,27 @@ private:
         if (got <= 0) return m_errors.reset();
         std::string const text = m_reader.take({buffer.data(), static_cast<std::size_t>(got)});
         m_has_spoken |= !text.empty();
-        write_all(STDERR_FILENO, text);
-        write_all(STDOUT_FILENO, m_reader.printed());
+        write_all(STDERR_FILENO, text, &m_signals);
+        bool const is_written = write_all(STDOUT_FILENO, m_reader.printed(), &m_signals);
         for (job_word const& word : m_reader.words()) {
             m_roll.note(word);
             if (word.what == job_news::exited && !m_code) m_code = static_cast<int>(word.number);
         }
+        if (!is_written) m_code = k_exit_failed;
     }
     void take_signal() {
-        signalfd_siginfo info{};
-        if (read(m_signals.get(), &info, sizeof info) != sizeof info) return;
-        auto const number = static_cast<int>(info.ssi_signo);
+        auto const info = m_signals.take();
+        if (!info) return;
+        auto const number = static_cast<int>(info->ssi_signo);
         int status = 0;
         if (number == SIGCHLD) {
             if (!m_status && waitpid(m_process, &status, WNOHANG) == m_process) m_status = status;
             return;
         }
         if (number != SIGQUIT) m_signal = number;
-        // Which has sent it to the launcher, too.
-        bool const is_of_terminal = info.ssi_code == SI_KERNEL;
+        // Which has sent it to the launcher, too. Of a hang-up only the first process of the
+        // session hears.
+        bool const is_of_terminal = info->ssi_code == SI_KERNEL && number != SIGHUP;
         if (!m_status && !is_of_terminal) kill(m_process, number);
     }
 
@@ -277,8 +269,7 @@ private:
     launcher_watch& m_watch;
     roll m_roll;
     clock::time_point m_began = clock::now();
-    sigset_t m_mask_before{};
-    descriptor m_signals;
+    watched_signals m_signals{SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     descriptor m_errors;
     descriptor m_input; // of the launcher, which must not end before the launcher does
     descriptor m_life;

@@ -5,6 +5,7 @@
 #include "job_words.hpp"
 #include "launcher_lease.hpp"
 #include "membership/place_report.hpp"
+#include "watched_signals.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +25,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,16 +69,7 @@ public:
           m_has_input(has_input && m_place == 0),
           m_whole_lines(whole_lines && tags != tagging::none && keep_writes_apart(STDERR_FILENO)),
           m_lease(host_limit) {
-        sigset_t watched;
-        sigemptyset(&watched);
-        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
-            sigaddset(&watched, number);
-        std::signal(SIGCHLD, SIG_DFL);
-        sigprocmask(SIG_BLOCK, &watched, &m_mask_before);
         prctl(PR_SET_PDEATHSIG, SIGTERM); // what has started us sometimes ends without a word
-        m_signals = descriptor(signalfd(-1, &watched, SFD_CLOEXEC));
-        if (!m_signals.is_open())
-            throw std::system_error(errno, std::generic_category(), "signalfd");
     }
 
     int run() {
@@ -124,14 +115,14 @@ private:
         error.write.reset();
         m_report = std::move(report.read);
         if (out.read.is_open() && m_whole_lines)
-            m_outputs.emplace_back(m_tags, m_place, std::move(out.read),
-                                   [place = m_place](std::string_view text) {
-                                       write_printed(STDERR_FILENO, place, text);
-                                   });
+            m_outputs.emplace_back(
+                m_tags, m_place, std::move(out.read), [this](std::string_view text) {
+                    return write_printed(STDERR_FILENO, m_place, text, m_signals);
+                });
         else if (out.read.is_open())
-            m_outputs.emplace_back(m_tags, m_place, std::move(out.read), STDOUT_FILENO);
+            m_outputs.emplace_back(m_tags, m_place, std::move(out.read), STDOUT_FILENO, m_signals);
         if (err.read.is_open())
-            m_outputs.emplace_back(m_tags, m_place, std::move(err.read), STDERR_FILENO);
+            m_outputs.emplace_back(m_tags, m_place, std::move(err.read), STDERR_FILENO, m_signals);
         int why = 0;
         if (read(error.read.get(), &why, sizeof why) != sizeof why) return;
         tell(job_news::started, m_place); // itself
@@ -142,7 +133,7 @@ private:
     [[noreturn]] void become_program(int out, int err, int error, int report, pid_t parent) const {
         prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
         if (getppid() != parent) _exit(k_exit_failed);
-        sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
+        m_signals.restore_mask();
         if (out >= 0) dup2(out, STDOUT_FILENO);
         if (err >= 0) dup2(err, STDERR_FILENO);
         if (!m_has_input) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
@@ -155,7 +146,7 @@ private:
 
     // False: nothing has happened in this time.
     bool step(int time_ms) {
-        std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0},
+        std::vector<pollfd> wanted{{m_signals.news(), POLLIN, 0},
                                    {m_report.is_open() ? m_report.get() : -1, POLLIN, 0},
                                    {m_lease.news(), POLLIN, 0}};
         std::size_t const first_output = wanted.size();
@@ -180,9 +171,9 @@ private:
         return ready != 0;
     }
     void take_signal() {
-        signalfd_siginfo info{};
-        if (read(m_signals.get(), &info, sizeof info) != sizeof info) return;
-        auto const number = static_cast<int>(info.ssi_signo);
+        auto const info = m_signals.take();
+        if (!info) return;
+        auto const number = static_cast<int>(info->ssi_signo);
         if (number != SIGCHLD) {
             m_is_stopped |= number != SIGQUIT && number != SIGUSR1 && number != SIGUSR2;
             if (!m_status) kill(m_process, number);
@@ -270,8 +261,7 @@ private:
     unsigned m_place;
     bool m_has_input;
     bool m_whole_lines;
-    sigset_t m_mask_before{};
-    descriptor m_signals;
+    watched_signals m_signals{SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
     descriptor m_report; // what the library tells (membership/place_report.hpp)
     std::string m_news;  // of this
     pid_t m_process = 0;

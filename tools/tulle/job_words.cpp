@@ -2,6 +2,7 @@
 #include "job_words.hpp"
 
 #include "tagged_output.hpp"
+#include "watched_signals.hpp"
 
 #include <algorithm>
 #include <array>
@@ -55,7 +56,7 @@ bool keep_writes_apart(int pipe) {
            fcntl(pipe, F_SETFL, flags | O_DIRECT) == 0;
 }
 
-void write_printed(int pipe, unsigned place, std::string_view text) {
+bool write_printed(int pipe, unsigned place, std::string_view text, watched_signals& signals) {
     while (!text.empty()) {
         std::size_t const size = std::min(text.size(), k_most_printed);
         bool const is_last = size == text.size();
@@ -65,9 +66,10 @@ void write_printed(int pipe, unsigned place, std::string_view text) {
             .append(":")
             .append(std::to_string(size));
         part.append(1, k_end).append(text.substr(0, size)).append(1, k_end);
-        write_all(pipe, part);
+        if (!write_all(pipe, part, &signals)) return false;
         text.remove_prefix(size);
     }
+    return true;
 }
 
 // What m_rest begins with, up to the end of a line. True: it is complete, and taken.

@@ -16,6 +16,8 @@
 
 namespace tulle::tool {
 
+class watched_signals;
+
 enum class job_news : std::uint8_t {
     started, // the place of this number has been started
     joined,  // it has begun to use the library
@@ -34,7 +36,8 @@ struct job_word {
 // a whole.
 [[nodiscard]] bool keep_writes_apart(int pipe);
 // Lines of a place, and perhaps the beginning of one, which is passed on at once. In such a pipe.
-void write_printed(int pipe, unsigned place, std::string_view text);
+// False: it is lost.
+bool write_printed(int pipe, unsigned place, std::string_view text, watched_signals& signals);
 
 // Finds them in a text that comes in parts.
 class job_words_reader {

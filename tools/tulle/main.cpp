@@ -2,11 +2,17 @@
 // The program `tulle`: reads the command line, hands over to a subcommand, turns errors into one
 // line and an exit code.
 #include "command.hpp"
+#include "process.hpp"
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <span>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -43,6 +49,29 @@ int dispatch(std::span<tool::command const> commands) {
     throw tool::failure(tool::k_exit_usage, "which command? `tulle --help` names them");
 }
 
+// What has been printed is no use where it cannot be written.
+void finish_output() {
+    errno = 0;
+    std::cout.flush();
+    bool const is_lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout;
+    if (is_lost)
+        throw tool::failure(tool::k_exit_failed,
+                            std::string("cannot write to standard output") +
+                                (errno != 0 ? std::string(": ") + std::strerror(errno) : ""));
+}
+
+int run(CLI::App& program, std::span<tool::command const> commands, int argc, char** argv) {
+    int code = 0;
+    try {
+        program.parse(argc, argv);
+        code = dispatch(commands);
+    } catch (CLI::ParseError const& outcome) {
+        code = explain(program, outcome);
+    }
+    if (code == 0) finish_output();
+    return code;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -53,10 +82,10 @@ int main(int argc, char** argv) {
                               tool::add_cpus(program), tool::add_cc(program),
                               tool::add_cxx(program)};
     try {
-        program.parse(argc, argv);
-        return dispatch(commands);
-    } catch (CLI::ParseError const& outcome) {
-        return explain(program, outcome);
+        return run(program, commands, argc, argv);
+    } catch (tool::interrupted const& by) {
+        std::signal(by.number, SIG_DFL);
+        return std::raise(by.number);
     } catch (tool::failure const& wrong) {
         std::fprintf(stderr, "tulle: %s\n", wrong.what());
         return wrong.code();

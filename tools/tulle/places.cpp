@@ -5,6 +5,7 @@
 #include "net/session.hpp"
 #include "processor_shares.hpp"
 #include "tagged_output.hpp"
+#include "watched_signals.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +24,6 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,7 +73,6 @@ public:
         if (!m_session.is_valid() || !m_session.keep_for_programs())
             throw failure(k_exit_failed, std::string("run: no memory for the places to share: ") +
                                              std::strerror(errno));
-        watch_signals();
         raise_descriptor_limit();
         m_session.head().processors = m_processors.count();
     }
@@ -90,22 +89,13 @@ public:
     int run() {
         for (unsigned rank = 0; rank < m_request.count; ++rank) start(rank);
         while (is_alive() || has_output()) step();
-        return m_code.value_or(code_of(*m_children[0].status));
+        int const code = m_code.value_or(code_of(*m_children[0].status));
+        bool const is_lost = std::any_of(m_outputs.begin(), m_outputs.end(),
+                                         [](tagged_output const& o) { return o.is_lost(); });
+        return code == 0 && is_lost ? k_exit_failed : code;
     }
 
 private:
-    // Blocked here, read from a descriptor; children get them back.
-    void watch_signals() {
-        sigset_t watched;
-        sigemptyset(&watched);
-        for (int const number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-            sigaddset(&watched, number);
-        std::signal(SIGCHLD, SIG_DFL); // we may have inherited that nobody waits for children
-        sigprocmask(SIG_BLOCK, &watched, &m_mask_before);
-        m_signals = descriptor(signalfd(-1, &watched, SFD_CLOEXEC));
-        if (!m_signals.is_open())
-            throw std::system_error(errno, std::generic_category(), "signalfd");
-    }
     // Many places have many pipes. Children get the limit back.
     void raise_descriptor_limit() noexcept {
         getrlimit(RLIMIT_NOFILE, &m_limit_before);
@@ -131,9 +121,11 @@ private:
         err.write.reset();
         error.write.reset();
         if (out.read.is_open())
-            m_outputs.emplace_back(m_request.tags, rank, std::move(out.read), STDOUT_FILENO);
+            m_outputs.emplace_back(m_request.tags, rank, std::move(out.read), STDOUT_FILENO,
+                                   m_signals);
         if (err.read.is_open())
-            m_outputs.emplace_back(m_request.tags, rank, std::move(err.read), STDERR_FILENO);
+            m_outputs.emplace_back(m_request.tags, rank, std::move(err.read), STDERR_FILENO,
+                                   m_signals);
         int why = 0;
         if (read(error.read.get(), &why, sizeof why) == sizeof why)
             throw failure(why == ENOENT ? k_exit_not_found : k_exit_cannot_run,
@@ -145,7 +137,7 @@ private:
                                    int error, pid_t parent) const {
         prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
         if (getppid() != parent) _exit(k_exit_failed);
-        sigprocmask(SIG_SETMASK, &m_mask_before, nullptr);
+        m_signals.restore_mask();
         setrlimit(RLIMIT_NOFILE, &m_limit_before);
         if (out >= 0) dup2(out, STDOUT_FILENO);
         if (err >= 0) dup2(err, STDERR_FILENO);
@@ -161,7 +153,7 @@ private:
 
     // Waits for something to happen, and sees to it.
     void step() {
-        std::vector<pollfd> wanted{{m_signals.get(), POLLIN, 0}};
+        std::vector<pollfd> wanted{{m_signals.news(), POLLIN, 0}};
         for (tagged_output const& o : m_outputs)
             wanted.push_back({o.is_open() ? o.from() : -1, POLLIN, 0});
         int const kill_ms = m_next_kill ? time_left() : -1;
@@ -189,12 +181,13 @@ private:
     }
 
     void take_signal() {
-        signalfd_siginfo info{};
-        if (read(m_signals.get(), &info, sizeof info) != sizeof info) return;
-        auto const number = static_cast<int>(info.ssi_signo);
+        auto const info = m_signals.take();
+        if (!info) return;
+        auto const number = static_cast<int>(info->ssi_signo);
         if (number == SIGCHLD) return reap();
-        // Which has sent it to all of the foreground.
-        bool const is_of_terminal = info.ssi_code == SI_KERNEL;
+        // Which has sent it to all of the foreground. Of a hang-up only the first process of the
+        // session hears.
+        bool const is_of_terminal = info->ssi_code == SI_KERNEL && number != SIGHUP;
         // Places report what they do, and go on.
         if (number == SIGQUIT) {
             if (!is_of_terminal) send_all(number);
@@ -341,8 +334,7 @@ private:
     places_request const& m_request;
     processor_shares m_processors;
     net::session m_session;
-    descriptor m_signals;
-    sigset_t m_mask_before{};
+    watched_signals m_signals{SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     rlimit m_limit_before{};
     std::vector<child> m_children;
     std::vector<tagged_output> m_outputs;

@@ -2,17 +2,21 @@
 #include "process.hpp"
 
 #include "tagged_output.hpp"
+#include "watched_signals.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -34,10 +38,42 @@ std::vector<char*> to_argv(arguments const& words) {
     return argv;
 }
 
+// How many bytes the character has that a text begins with, in UTF-8; 0: it is none, or does
+// something to a terminal.
+std::size_t size_of_character(std::string_view text) noexcept {
+    auto const byte = [text](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+    if (byte(0) < 0x80) return byte(0) >= 0x20 && byte(0) != 0x7F ? 1 : 0;
+    std::size_t const size = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
+    if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < size) return 0;
+    for (std::size_t k = 1; k < size; ++k)
+        if ((byte(k) & 0xC0U) != 0x80) return 0;
+    bool const is_control = byte(0) == 0xC2 && byte(1) < 0xA0;
+    bool const is_longer_than_needed =
+        (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xF0 && byte(1) < 0x90);
+    bool const is_no_character =
+        (byte(0) == 0xED && byte(1) >= 0xA0) || (byte(0) == 0xF4 && byte(1) >= 0x90);
+    return is_control || is_longer_than_needed || is_no_character ? 0 : size;
+}
+
+std::string printable(std::string_view text) {
+    std::string shown;
+    while (!text.empty()) {
+        std::size_t const size = size_of_character(text);
+        if (size == 0)
+            shown += '?';
+        else
+            shown.append(text, 0, size);
+        text.remove_prefix(std::max<std::size_t>(size, 1));
+    }
+    return shown;
+}
+
 // In the child: only calls that are safe after fork.
-[[noreturn]] void run_child(char* const* argv, int input, int output, limits const& limit) {
+[[noreturn]] void run_child(char* const* argv, int input, int output, limits const& limit,
+                            watched_signals const& signals) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
+    signals.restore_mask();
     dup2(output, STDOUT_FILENO);
     int const nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(limit.input_ends ? nothing : input, STDIN_FILENO);
@@ -46,36 +82,112 @@ std::vector<char*> to_argv(arguments const& words) {
     _exit(127);
 }
 
-// Reads until the other end is closed; false when the time is over first.
-bool read_all(int input, std::string& text, clock::time_point end) {
-    std::array<char, 4096> buffer{};
-    while (true) {
-        auto const left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
-        if (left <= 0) return false;
-        pollfd wait{input, POLLIN, 0};
-        if (poll(&wait, 1, static_cast<int>(left)) <= 0) continue;
-        ssize_t const got = read(input, buffer.data(), buffer.size());
-        if (got == 0 || (got < 0 && errno != EINTR)) return true;
-        if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
+// The beginning and the end of a text that may have no end.
+class long_text {
+public:
+    void append(char const* part, std::size_t size) {
+        m_text.append(part, size);
+        if (m_text.size() <= 4 * k_part) return;
+        std::size_t const middle = m_text.size() - 2 * k_part;
+        m_text.erase(k_part, middle);
+        m_left_out += middle;
     }
-}
+    // Of all that has been appended.
+    [[nodiscard]] std::string take() {
+        if (m_left_out != 0)
+            m_text.insert(k_part,
+                          "\n... " + std::to_string(m_left_out) + " bytes are left out here ...\n");
+        return std::move(m_text);
+    }
+
+private:
+    static constexpr std::size_t k_part = std::size_t{1} << 20U;
+
+    std::string m_text;
+    std::size_t m_left_out = 0;
+};
+
+// A program that has been started, and what it prints.
+class captured_program {
+public:
+    captured_program(pid_t process, int output, watched_signals& signals)
+        : m_process(process), m_output(output), m_signals(signals) {}
+
+    // Reads until the other end is closed; false when the time is over first.
+    bool read_all(clock::time_point end) {
+        while (m_output >= 0) {
+            auto const left =
+                std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
+            if (left <= 0) return false;
+            wait(static_cast<int>(std::min<std::int64_t>(left, k_longest_wait_ms)));
+        }
+        return true;
+    }
+    void kill_group() const noexcept { kill(-m_process, SIGKILL); }
+    // As from waitpid.
+    int wait_for_end() {
+        int status = 0;
+        for (;;) {
+            pid_t const ended = waitpid(m_process, &status, WNOHANG);
+            if (ended == m_process || (ended < 0 && errno != EINTR)) break;
+            wait(-1);
+        }
+        end_if_asked();
+        return status;
+    }
+    [[nodiscard]] std::string text() { return m_text.take(); }
+
+private:
+    static constexpr int k_longest_wait_ms = 1'000'000;
+
+    void wait(int time_ms) {
+        std::array<pollfd, 2> wanted{{{m_signals.news(), POLLIN, 0}, {m_output, POLLIN, 0}}};
+        if (poll(wanted.data(), wanted.size(), time_ms) <= 0) return;
+        if (wanted[0].revents != 0) end_if_asked();
+        if (wanted[1].revents != 0) read_some();
+    }
+    void read_some() {
+        std::array<char, 65536> buffer;
+        ssize_t const got = read(m_output, buffer.data(), buffer.size());
+        if (got == 0 || (got < 0 && errno != EINTR)) m_output = -1;
+        if (got > 0) m_text.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+    // The terminal does not send its signals to the program, which has a group of its own.
+    void end_if_asked() {
+        while (auto const info = m_signals.take()) {
+            auto const number = static_cast<int>(info->ssi_signo);
+            if (number == SIGCHLD) continue;
+            kill_group();
+            while (waitpid(m_process, nullptr, 0) < 0 && errno == EINTR) {}
+            throw interrupted{number};
+        }
+    }
+
+    pid_t m_process;
+    int m_output; // -1: it has ended
+    watched_signals& m_signals;
+    long_text m_text;
+};
 
 } // namespace
 
 outcome capture(arguments const& words, limits const& limit) {
     pipe_ends input = make_pipe();
     pipe_ends output = make_pipe();
+    watched_signals signals{SIGCHLD, SIGINT, SIGTERM, SIGHUP};
     std::vector<char*> const argv = to_argv(words);
     pid_t const pid = fork();
     if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
-    if (pid == 0) run_child(argv.data(), input.read.get(), output.write.get(), limit);
+    if (pid == 0) run_child(argv.data(), input.read.get(), output.write.get(), limit, signals);
+    setpgid(pid, pid); // also before it does so itself
     output.write.reset();
+    captured_program program(pid, output.read.get(), signals);
     outcome result;
-    result.timed_out = !read_all(output.read.get(), result.output, clock::now() + limit.time);
+    result.timed_out = !program.read_all(clock::now() + limit.time);
     output.read.reset();
-    if (result.timed_out) kill(-pid, SIGKILL);
-    while (waitpid(pid, &result.status, 0) < 0 && errno == EINTR) {}
+    if (result.timed_out) program.kill_group();
+    result.status = program.wait_for_end();
+    result.output = program.text();
     return result;
 }
 
@@ -106,7 +218,7 @@ std::string command_line(int process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/cmdline");
     std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     std::replace(text.begin(), text.end(), '\0', ' ');
-    return text.substr(0, 100);
+    return printable(text.substr(0, 100));
 }
 
 } // namespace tulle::tool

@@ -31,13 +31,21 @@ struct limits {
     bool input_ends = true;               // at once; or not before the program does
 };
 
-// Runs a program to its end, or kills its process group when the time is over.
+// Thrown for a signal that is to end this process, which it does when what is to be done before has
+// been done. No std::exception, so that nobody takes it for something that went wrong.
+struct interrupted {
+    int number;
+};
+
+// Runs a program to its end, or kills its process group when the time is over or a signal has come
+// that is to end this process. Of a very long output the middle is left out.
 outcome capture(arguments const& words, limits const& limit);
 
 // The path of a program of that name in PATH.
 std::optional<std::filesystem::path> find_program(std::string const& name);
 
-// What was typed to start a process, as far as one line goes; empty: it has ended.
+// What was typed to start a process, as far as one line goes, with ? for what is no character;
+// empty: it has ended.
 std::string command_line(int process);
 
 // Replaces this process; returns only when that failed, with errno set.

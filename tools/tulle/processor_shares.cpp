@@ -4,27 +4,19 @@
 #include "options.hpp"
 
 #include "base/option.hpp"
+#include "os/thread.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string>
 
-#include <sched.h>
+#include <pthread.h>
 
 namespace tulle::tool {
 
 namespace {
-
-std::vector<int> allowed_processors() {
-    std::vector<int> all;
-    cpu_set_t allowed;
-    // More than it has bits for: each place searches for itself.
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return {};
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-        if (CPU_ISSET(cpu, &allowed)) all.push_back(cpu);
-    return all;
-}
 
 unsigned memory_places_of(unsigned places) {
     return static_cast<unsigned>(
@@ -36,7 +28,8 @@ unsigned memory_places_of(unsigned places) {
 // A processor that is kept for messages is the same one at all places, and counted among all: then
 // nobody is bound. Nor where places share with other programs, which bind them.
 processor_shares::processor_shares(unsigned places, bool may_bind)
-    : m_places(places - memory_places_of(places)), m_allowed(allowed_processors()) {
+    : m_places(places - memory_places_of(places)), m_allowed(os::affinity_of(0)) {
+    if (m_allowed.empty()) return; // not known: each place searches for itself
     bool const keeps_one = read_options().number(base::option_id::reserve_cpu) != 0;
     bool const shares = read_options().number(base::option_id::share_cpus) != 0;
     unsigned const each = (count() - (keeps_one ? 1U : 0U)) / m_places;
@@ -47,11 +40,10 @@ processor_shares::processor_shares(unsigned places, bool may_bind)
 
 void processor_shares::take(unsigned place) const noexcept {
     if (!m_binds || place >= m_places) return;
-    cpu_set_t own;
-    CPU_ZERO(&own);
-    for (unsigned k = place * count() / m_places; k < (place + 1) * count() / m_places; ++k)
-        CPU_SET(m_allowed[k], &own);
-    sched_setaffinity(0, sizeof own, &own);
+    unsigned const first = place * count() / m_places;
+    unsigned const next = (place + 1) * count() / m_places;
+    static_cast<void>(
+        os::pin_to(pthread_self(), std::span(m_allowed).subspan(first, next - first)));
 }
 
 } // namespace tulle::tool

@@ -11,11 +11,14 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <string>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 
@@ -34,7 +37,7 @@ using clock = std::chrono::steady_clock;
 constexpr auto k_answer_patience = std::chrono::seconds(10); // until the first line comes
 constexpr auto k_most_silence = std::chrono::seconds(120);
 
-enum class answers { yes, no, forbidden, gone };
+enum class answers { yes, no, later, forbidden, gone };
 
 std::string folder_of(int process) { return "/proc/" + std::to_string(process); }
 
@@ -48,6 +51,33 @@ answers ask_map(int process) {
     return answers::no;
 }
 
+// Whether a set of signals of a process or a thread has it, such as SigCgt.
+bool has_signal(std::string const& folder, std::string const& set, int number) {
+    std::ifstream status(folder + "/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(set + ":"))
+            return (std::strtoull(line.c_str() + set.size() + 1, nullptr, 16) >>
+                        static_cast<unsigned>(number - 1) &
+                    1U) != 0;
+    return false;
+}
+
+bool all_threads_block(int process, int number) {
+    std::error_code error;
+    for (auto const& entry :
+         std::filesystem::directory_iterator(folder_of(process) + "/task", error))
+        if (!has_signal(entry.path(), "SigBlk", number)) return false;
+    return true;
+}
+
+// The library has prepared it for the signal, but the program may have changed that.
+answers ask(int process) {
+    answers const mapped = ask_map(process);
+    if (mapped != answers::yes) return mapped;
+    if (!has_signal(folder_of(process), "SigCgt", SIGQUIT)) return answers::no;
+    return all_threads_block(process, SIGQUIT) ? answers::later : answers::yes;
+}
+
 std::optional<int> as_number(std::string const& text) {
     int number = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -59,7 +89,7 @@ std::optional<int> as_number(std::string const& text) {
 int list_processes() {
     for (auto const& entry : std::filesystem::directory_iterator("/proc")) {
         auto const process = as_number(entry.path().filename());
-        if (process && ask_map(*process) == answers::yes)
+        if (process && ask(*process) == answers::yes)
             std::printf("%8d  %s\n", *process, command_line(*process).c_str());
     }
     return 0;
@@ -125,7 +155,7 @@ bool show_answer(answer_pipe& ends) {
 
 int show(int process) {
     std::string const who = "ps: process " + std::to_string(process);
-    switch (ask_map(process)) {
+    switch (ask(process)) {
         case answers::gone:
             throw failure(k_exit_failed, "ps: there is no process " + std::to_string(process));
         case answers::forbidden:
@@ -133,7 +163,9 @@ int show(int process) {
         case answers::no:
             throw failure(k_exit_failed,
                           who + " does not use Tulle, or has not used it yet, or handles SIGQUIT "
-                                "itself, or runs with TULLE_DEADLOCK=off");
+                                "itself or leaves it alone, or runs with TULLE_DEADLOCK=off");
+        case answers::later:
+            throw failure(k_exit_failed, who + " blocks SIGQUIT in all its OS threads");
         case answers::yes: break;
     }
     answer_pipe ends;

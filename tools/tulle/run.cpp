@@ -90,6 +90,9 @@ std::string options_text(run_request const& request) {
     if (request.stack_report) text += "--stack-report ";
     if (request.explain) text += "--explain ";
     if (request.check) text += "--check ";
+    if (request.share_cpus) text += "--share-cpus ";
+    if (request.share_globals) text += "--share-globals ";
+    if (!request.io.empty()) text += "--io " + quoted(request.io) + " ";
     if (!request.ucontext.empty()) text += "--ucontext=" + request.ucontext + " ";
     if (request.pthreads) text += "--pthreads ";
     for (std::string const& assignment : request.assignments)

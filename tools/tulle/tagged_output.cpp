@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tagged_output.hpp"
 
+#include "watched_signals.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
 #include <system_error>
 
 #include <fcntl.h>
@@ -11,15 +17,38 @@
 
 namespace tulle::tool {
 
-void write_all(int to, std::string_view text) {
+namespace {
+
+constexpr std::size_t k_most_at_once = PIPE_BUF; // a pipe with room takes it
+
+bool is_read(int error) noexcept { return error != EPIPE && error != ECONNRESET; }
+
+void say_lost(int to, int error) {
+    static bool s_is_said = false;
+    if (std::exchange(s_is_said, true)) return;
+    std::fprintf(stderr, "tulle: run: cannot write to %s: %s\n",
+                 to == STDERR_FILENO ? "standard error" : "standard output", std::strerror(error));
+}
+
+} // namespace
+
+bool write_all(int to, std::string_view text, watched_signals* signals) {
     while (!text.empty()) {
-        ssize_t const wrote = write(to, text.data(), text.size());
+        if (signals != nullptr && !signals->wait_for_room(to)) return true;
+        std::size_t const size =
+            signals != nullptr ? std::min(text.size(), k_most_at_once) : text.size();
+        ssize_t const wrote = write(to, text.data(), size);
         if (wrote > 0) text.remove_prefix(static_cast<std::size_t>(wrote));
         if (wrote >= 0 || errno == EINTR) continue;
-        if (errno != EAGAIN) return; // nobody reads any more
+        if (errno != EAGAIN) {
+            int const error = errno;
+            if (is_read(error)) say_lost(to, error);
+            return !is_read(error);
+        }
         pollfd room{to, POLLOUT, 0};
-        poll(&room, 1, -1);
+        if (signals == nullptr) poll(&room, 1, -1);
     }
+    return true;
 }
 
 tagging tagging_of(std::string_view word) noexcept {
@@ -68,18 +97,26 @@ void tagged_output::read_some() {
 }
 
 void tagged_output::end() {
-    if (!m_text.empty()) m_pass_on(m_tag + m_text + (m_is_whole ? "\n" : ""));
+    if (!m_text.empty()) pass_on(m_tag + m_text + (m_is_whole ? "\n" : ""));
     m_text.clear();
     m_from.reset();
 }
 
-void tagged_output::pass_beginning() { m_pass_on(std::exchange(m_text, {})); }
+void tagged_output::pass_beginning() { pass_on(std::exchange(m_text, {})); }
+
+// Who prints where nothing can be written is to hear of it.
+void tagged_output::pass_on(std::string_view text) {
+    if (m_is_lost || m_pass_on(text)) return;
+    m_is_lost = true;
+    m_from.reset();
+}
 
 void tagged_output::take(std::string_view got) {
     m_text.append(got);
     std::size_t const rest = got.size() - (got.rfind('\n') + 1); // npos + 1 is 0
     if (rest == got.size()) {
-        if (has_beginning() && m_text.size() > k_most_kept) pass_beginning();
+        if (m_text.size() > (m_is_whole ? k_most_of_whole_line : k_most_kept))
+            pass_on(m_tag + std::exchange(m_text, {}) + (m_is_whole ? "\n" : ""));
         return;
     }
     std::size_t const lines = m_text.size() - rest;
@@ -89,7 +126,7 @@ void tagged_output::take(std::string_view got) {
         out.append(m_tag).append(m_text, begin, next - begin);
     }
     m_text.erase(0, lines);
-    m_pass_on(out);
+    pass_on(out);
 }
 
 } // namespace tulle::tool

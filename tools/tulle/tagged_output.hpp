@@ -52,24 +52,30 @@ struct pipe_ends {
 // Programs do not inherit it. Throws std::system_error.
 pipe_ends make_pipe();
 
-// Waits where it must; gives up when nobody reads any more.
-void write_all(int to, std::string_view text);
+class watched_signals;
+
+// Waits where it must; gives up when nobody reads any more, or before a signal of these comes that
+// ends this process. False: the text is lost for another reason, which has been said.
+bool write_all(int to, std::string_view text, watched_signals* signals = nullptr);
 
 class tagged_output {
 public:
-    using writer = std::function<void(std::string_view)>;
+    using writer = std::function<bool(std::string_view)>; // false: the text is lost
 
     tagged_output(tagging whose, unsigned place, descriptor from, writer pass_on)
         : m_tag(is_tagged(whose, place) ? tag_of(place) : std::string()),
           m_is_whole(has_whole_lines(whose, place)),
           m_from(std::move(from)),
           m_pass_on(std::move(pass_on)) {}
-    tagged_output(tagging whose, unsigned place, descriptor from, int to)
-        : tagged_output(whose, place, std::move(from),
-                        [to](std::string_view text) { write_all(to, text); }) {}
+    tagged_output(tagging whose, unsigned place, descriptor from, int to, watched_signals& signals)
+        : tagged_output(whose, place, std::move(from), [to, &signals](std::string_view text) {
+              return write_all(to, text, &signals);
+          }) {}
 
     [[nodiscard]] int from() const noexcept { return m_from.get(); }
     [[nodiscard]] bool is_open() const noexcept { return m_from.is_open(); }
+    // Some of it was lost, so the place cannot print any more.
+    [[nodiscard]] bool is_lost() const noexcept { return m_is_lost; }
     void read_some(); // when there is something
     void end();       // a last line without an end gets one, if lines are whole
     // The beginning of a line that has no end yet, such as a question to the user, where lines need
@@ -79,16 +85,19 @@ public:
     static constexpr int k_patience_with_lines_ms = 50; // then beginnings are passed on
 
 private:
-    // Of what is no line, where lines need not be whole.
+    // Of what is no line yet. Where lines are whole it becomes one.
     static constexpr std::size_t k_most_kept = std::size_t{1} << 20U;
+    static constexpr std::size_t k_most_of_whole_line = std::size_t{64} << 20U;
 
     void take(std::string_view got);
+    void pass_on(std::string_view text);
 
     std::string m_tag;
     bool m_is_whole;
     descriptor m_from;
     writer m_pass_on;
     std::string m_text; // of a line that is not complete
+    bool m_is_lost = false;
 };
 
 } // namespace tulle::tool

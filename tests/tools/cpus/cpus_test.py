@@ -61,8 +61,8 @@ class Cpus(unittest.TestCase):
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TULLE_")}
         self.variables = {**kept, "TULLE_CPUS_FILE": self.file}
 
-    def start(self, *options):
-        neighbour = Neighbour([TULLE, "run", "--share-cpus", *options, NEIGHBOUR], self.variables)
+    def start(self, *options, words=()):
+        neighbour = Neighbour([TULLE, "run", "--share-cpus", *options, NEIGHBOUR, *words], self.variables)
         self.addCleanup(neighbour.kill)
         return neighbour
 
@@ -97,6 +97,15 @@ class Cpus(unittest.TestCase):
         self.assertEqual(one.cpus(), ALL)
         self.ends_well(one)
         self.assertEqual(self.shares(), {})
+
+    def test_words_that_are_no_text_are_shown_all_the_same(self):
+        """The hundredth byte of the command line is within a character, too."""
+        one = self.start(words=[b"\xff\x1b[31m", "\u00e9" * 200])
+        one.cpus()
+        command = self.shares()[one.pid]["command"]
+        self.assertIn(" ??[31m \u00e9\u00e9", command)
+        self.assertIn(" ??[31m \u00e9\u00e9", self.tulle("cpus").stdout)
+        self.ends_well(one)
 
     @needs_two
     def test_two_have_disjoint_halves_and_who_stays_has_all_again(self):

@@ -2,6 +2,7 @@
 """`tulle run -n`: exit codes, places that die, tags, input, signals, and that nothing is left behind. Arguments: the paths of the programs
 `tulle` and `conduct`."""
 import os
+import pty
 import resource
 import signal
 import subprocess
@@ -293,6 +294,20 @@ class Output(PlacesTest):
             expected = [f"[{k}] {line}" for k in range(2) for line in ("x" * length, "short")]
             self.assertTrue(sorted(out.splitlines()) == sorted(expected), (length, len(out)))
 
+    def test_a_line_without_an_end_is_not_kept_for_ever(self):
+        out, _ = self.run_places(2, "sh", "-c", "test $TULLE_PLACE = ${TULLE_PLACE#1} || head -c 70000000 /dev/zero", options=["--workers", "1"])
+        self.assertEqual([line[:4] for line in out.splitlines()], ["[1] ", "[1] "])
+
+    def test_a_full_disk_is_told_of(self):
+        for words in (("echo", "hello"), ("yes",), (CONDUCT, "prints-for-ever")):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                process = self.start(2, *words, stdout=full)
+                _, err = process.communicate(timeout=PATIENCE)
+            self.assertNotEqual(process.returncode, 0, words)
+            self.assertEqual(err.count("tulle: run: cannot write to standard output: No space left on device\n"), 1, err)
+            if words[0] == "echo":
+                self.assertEqual(process.returncode, 1)
+
     def test_lines_of_place_0_are_whole_in_a_file_and_in_a_pipe(self):
         """It writes buffers, which end within lines."""
         lines = 20_000
@@ -373,6 +388,43 @@ class Signals(PlacesTest):
         os.killpg(process.pid, signal.SIGINT)
         self.assertEqual(process.wait(LIMIT), 128 + signal.SIGINT)
         self.assertEqual(process.stderr.read(), "")
+
+    def test_of_nohup_are_ignored(self):
+        def ignore():
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_IGN)
+        process = self.ready(2, "waits", "4", preexec_fn=ignore)
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+            process.send_signal(number)
+        time.sleep(0.2)
+        _, err = process.communicate(timeout=PATIENCE)  # closes the input
+        self.assertEqual((process.returncode, err), (4, ""))
+
+    def test_a_terminal_that_hangs_up_tells_only_the_first_of_its_session(self):
+        with tempfile.TemporaryDirectory() as folder:
+            told = os.path.join(folder, "told")
+            waits = f"trap 'echo $TULLE_PLACE >> {told}; exit' HUP; echo ready; while :; do sleep 0.05; done"
+            process, terminal = pty.fork()
+            if process == 0:
+                os.execve(TULLE, [TULLE, "run", "-n", "2", "--no-tags", "--", "sh", "-c", waits], environment(self.mark))
+            seen = b""
+            while seen.count(b"ready") < 2:
+                seen += os.read(terminal, 1000)
+            os.close(terminal)
+            _, status = os.waitpid(process, 0)
+            self.assertEqual(os.waitstatus_to_exitcode(status), 128 + signal.SIGHUP)
+            with open(told, encoding="ascii") as file:
+                self.assertEqual(sorted(line[0] for line in file), ["0", "1"])
+
+    def test_end_places_whose_output_nobody_reads(self):
+        for number in (signal.SIGINT, signal.SIGHUP):
+            process = self.start(2, CONDUCT, "prints-for-ever", options=["--tags", "all"])
+            self.addCleanup(process.communicate)
+            self.addCleanup(process.kill)
+            self.assertIn("again\n", process.stdout.readline())
+            time.sleep(0.5)  # until the pipe is full
+            process.send_signal(number)
+            self.assertEqual(process.wait(LIMIT), 128 + number)
 
     def test_quit_asks_for_reports(self):
         process = self.ready(2, "waits", "4")

@@ -54,4 +54,11 @@ TEST(process_copy, a_crash_ends_the_copy_only) {
     }
 }
 
+TEST(process_copy, runs_no_handler_of_the_program) {
+    TULLE_SKIP_IF_EMULATED("it refuses processes that send no signal when they end");
+    auto* const before = std::signal(SIGUSR1, [](int) { ::_exit(9); });
+    EXPECT_EQ(end_of_copy([](void*) { ::kill(::getpid(), SIGUSR1); }, nullptr), 0);
+    std::signal(SIGUSR1, before);
+}
+
 } // namespace
