@@ -102,7 +102,6 @@ constexpr std::array k_known{
     known{"atoll", reads(0)},
     known{"atof", reads(0)},
     known{"sscanf", reads(0)},
-    known{"__isoc99_sscanf", reads(0)},
     known{"puts", reads(0)},
     known{"fputs", reads(0)},
     known{"perror", reads(0)},
@@ -138,12 +137,10 @@ struct formatted {
     bool scans;
 };
 
-constexpr std::array k_formatted{
-    formatted{"printf", 0, false},         formatted{"fprintf", 1, false},
-    formatted{"dprintf", 1, false},        formatted{"snprintf", 2, false},
-    formatted{"scanf", 0, true},           formatted{"fscanf", 1, true},
-    formatted{"sscanf", 1, true},          formatted{"__isoc99_scanf", 0, true},
-    formatted{"__isoc99_fscanf", 1, true}, formatted{"__isoc99_sscanf", 1, true}};
+constexpr std::array k_formatted{formatted{"printf", 0, false},  formatted{"fprintf", 1, false},
+                                 formatted{"dprintf", 1, false}, formatted{"snprintf", 2, false},
+                                 formatted{"scanf", 0, true},    formatted{"fscanf", 1, true},
+                                 formatted{"sscanf", 1, true}};
 
 // A conversion of a format.
 struct conversion {
@@ -284,6 +281,14 @@ private:
     parts m_found;
 };
 
+// Headers of the C library give some functions names by the standard that they are of.
+StringRef standard_name(Function const& f) {
+    StringRef name = f.getName();
+    for (char const* const standard : {"__isoc99_", "__isoc23_"})
+        if (name.consume_front(standard)) break;
+    return name;
+}
+
 bool is_number(CallBase const& call, int argument) {
     return argument == k_none ||
            (argument < static_cast<int>(call.arg_size()) &&
@@ -301,7 +306,7 @@ bool fits(CallBase const& call, part const& p) {
 }
 
 bool is_number_reader(CallBase const& call) {
-    StringRef const name = call.getCalledFunction()->getName();
+    StringRef const name = standard_name(*call.getCalledFunction());
     return is_contained(k_numbers, name) && is_pointer(call, 0) && is_pointer(call, 1) &&
            (chosen_scheme() != scheme::directory ||
             isa<ConstantPointerNull>(call.getArgOperand(1)));
@@ -325,14 +330,15 @@ parts parts_of(CallBase const& call) {
     Function const* const callee = call.getCalledFunction();
     if (callee == nullptr || !callee->isDeclaration()) return {};
     parts found;
+    StringRef const name = standard_name(*callee);
     for (known const& k : k_known)
-        if (callee->getName() == k.function && fits(call, k.what)) found.push_back(k.what);
+        if (name == k.function && fits(call, k.what)) found.push_back(k.what);
     if (is_number_reader(call)) {
         found.push_back(reads(0));
         if (!isa<ConstantPointerNull>(call.getArgOperand(1))) found.push_back(k_end_of_number);
     }
     for (formatted const& f : k_formatted)
-        if (callee->getName() == f.function) add_formatted(call, f, found);
+        if (name == f.function) add_formatted(call, f, found);
     return found;
 }
 
@@ -340,7 +346,7 @@ bool has_known_format(CallBase const& call) {
     Function const* const callee = call.getCalledFunction();
     return callee == nullptr || none_of(k_formatted, [&](formatted const& f) {
                StringRef text;
-               if (callee->getName() != f.function) return false;
+               if (standard_name(*callee) != f.function) return false;
                if (!read_format(call, f, text)) return true;
                format_reader reader(text, f.scans, f.format + 1);
                static_cast<void>(reader.read());

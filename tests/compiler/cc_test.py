@@ -190,6 +190,18 @@ int main(void) { return 0; }
         self.assertIn("by_number hands memory to", done.stdout)
         self.assertNotIn("with_width", done.stdout.replace("without_width", ""))
 
+    def test_names_by_standards_are_those_of_the_functions(self):
+        """As headers of glibc 2.38 have them, which this one may not be."""
+        source = self.source("n.c", """int __isoc23_sscanf(char const* text, char const* format, ...);
+long __isoc23_strtol(char const* text, char** end, int base);
+int scan(char const* text, int* n) { return __isoc23_sscanf(text, "%d", n); }
+long number(char const* text) { return __isoc23_strtol(text, 0, 10); }
+""")
+        done = run([TULLE, "cc", "-O1", "-S", "-emit-llvm", source, "-o", "-"])
+        self.assertIn("@tulle_coherent_store_range(", done.stdout)
+        self.assertIn("@tulle_coherent_string(", done.stdout)
+        self.assertNotIn("call\\t__isoc23", done.stdout)
+
     def test_a_function_may_be_chosen_while_the_program_is_linked(self):
         source = self.source("i.c", """__attribute__((target_clones("avx2", "default"))) int sum(int n) { return n + 1; }
 int main(void) { return sum(1) - 2; }
