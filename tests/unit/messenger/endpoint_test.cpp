@@ -295,7 +295,9 @@ TEST_P(remote_test, a_finish_collects_all_exceptions) {
         std::set<std::string> texts;
         for (auto const& one : list.all()) try {
                 std::rethrow_exception(one);
-            } catch (std::runtime_error const& e) {
+            } catch (tulle::remote_error const& e) {
+                texts.insert(e.text());
+            } catch (std::runtime_error const& e) { // of this place
                 texts.insert(e.what());
             }
         EXPECT_EQ(texts, (std::set<std::string>{"0", "2", "4", "6", "8", "10"}));
