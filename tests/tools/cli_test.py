@@ -66,8 +66,10 @@ class MoreRights(unittest.TestCase):
             program = shutil.copy(PROGRAM, folder)
             os.chown(program, 65534, -1)
             os.chmod(program, 0o4755)
-            done = subprocess.run([program, "info", "--json"], capture_output=True, text=True, timeout=60, check=True,
+            done = subprocess.run([program, "info", "--json"], capture_output=True, text=True, timeout=60,
                                   env={**os.environ, "TULLE_STACK_SIZE": "1M"})
+            # One that looks for leaks cannot do so in such a program.
+            self.assertTrue(done.returncode == 0 or "LeakSanitizer has encountered a fatal error" in done.stderr, done)
             row = next(row for row in json.loads(done.stdout)["options"] if row["name"] == "stack_size")
             self.assertEqual(row["source"], "default")
 
