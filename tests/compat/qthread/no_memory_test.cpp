@@ -43,7 +43,11 @@ template <class F> void without_memory(F call) {
 }
 
 struct library {
-    library() { EXPECT_EQ(qthread_init(4), QTHREAD_SUCCESS); }
+    library() {
+        EXPECT_EQ(qthread_init(4), QTHREAD_SUCCESS);
+        aligned_t word = 0;
+        EXPECT_EQ(qthread_readFF(nullptr, &word), QTHREAD_SUCCESS); // makes what is made once
+    }
     ~library() { qthread_finalize(); }
     library(library const&) = delete;
     library& operator=(library const&) = delete;
