@@ -59,13 +59,17 @@ TEST(no_memory, reductions_go_on) {
     library const running;
     std::vector<aligned_t> numbers(k_count);
     for (std::size_t k = 0; k != k_count; ++k) numbers[k] = k;
+    std::vector<double> ones(k_count, 1);
     aligned_t sum = 0, checked = 0;
+    double total = 0;
     without_memory([&] {
         sum = qt_uint_sum(numbers.data(), k_count, 0);
+        total = qt_double_sum(ones.data(), k_count, 0); // whose parts need memory
         checked = qt_uint_max(numbers.data(), k_count, 1);
     });
     EXPECT_EQ(sum, k_count / 2 * (k_count - 1));
     EXPECT_EQ(checked, k_count - 1);
+    EXPECT_EQ(total, static_cast<double>(k_count));
     EXPECT_NE(t_refused, 0U);
 }
 

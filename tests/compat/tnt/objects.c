@@ -152,9 +152,10 @@ static void once_on_a_stack(void) {
 /* Shared memory that holds another variable each time, which all nodes use. */
 static void* calls_shared(void* argument) {
     tnt_once_t* const once = (tnt_once_t*)argument;
-    of_once = (struct world*)once[1];
+    struct world* const shared = (struct world*)once[1];
+    __atomic_store_n(&of_once, shared, __ATOMIC_RELAXED); /* by each of the node, to the same */
     CHECK(tnt_once(once, count_once) == 0);
-    CHECK(__atomic_load_n(&of_once->once, __ATOMIC_SEQ_CST) == (long)once[2]);
+    CHECK(__atomic_load_n(&shared->once, __ATOMIC_SEQ_CST) == (long)once[2]);
     return NULL;
 }
 static void once_in_shared_memory(void) {
