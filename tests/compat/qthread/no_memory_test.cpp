@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions and sorts where the caller's OS thread gets no memory: they give their results.
+#include "base/sanitize.hpp"
+
 #include <qthread/qloop.h>
 #include <qthread/qthread.h>
 #include <qthread/qutil.h>
@@ -70,7 +72,8 @@ TEST(no_memory, reductions_go_on) {
     EXPECT_EQ(sum, k_count / 2 * (k_count - 1));
     EXPECT_EQ(checked, k_count - 1);
     EXPECT_EQ(total, static_cast<double>(k_count));
-    EXPECT_NE(t_refused, 0U);
+    // The thread sanitizer of clang gives the library an operator new of its own.
+    EXPECT_TRUE(tulle::base::k_thread_sanitizer || t_refused != 0);
 }
 
 TEST(no_memory, sorts_go_on) {
