@@ -10,6 +10,7 @@
 #include "loop_checks.hpp"
 #include "point_checks.hpp"
 #include "race_checks.hpp"
+#include "spin_loops.hpp"
 #include "uninstrumented.hpp"
 
 #include <memory>
@@ -133,6 +134,8 @@ private:
 class first_pass : public PassInfoMixin<first_pass> {
 public:
     PreservedAnalyses run(Module& module, ModuleAnalysisManager& /*analyses*/) {
+        auto const chosen = chosen_checks::read();
+        if (chosen.loads || chosen.stores) list_spin_loops(module);
         if (chosen_scheme() == scheme::races) keep_to_accesses_of_program(module);
         return PreservedAnalyses::all();
     }

@@ -4,11 +4,12 @@
 #include "accesses.hpp"
 #include "atomic_changes.hpp"
 #include "library_checks.hpp"
+#include "list_section.hpp"
 
 #include <set>
 #include <string>
+#include <utility>
 
-#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -18,14 +19,6 @@ namespace tulle::compiler {
 using namespace llvm;
 
 namespace {
-
-constexpr char const* k_section = ".tulle.uninstrumented";
-
-std::string place_of(Instruction const& i) {
-    DebugLoc const& where = i.getDebugLoc();
-    if (!where) return i.getModule()->getSourceFileName();
-    return (where->getFilename() + ":" + Twine(where.getLine())).str();
-}
 
 bool takes_shared_pointer(CallBase const& call) {
     return any_of(call.args(), [](Use const& argument) {
@@ -77,15 +70,6 @@ std::string line_of(AtomicCmpXchgInst const& exchange) {
                : line_of_atomic(exchange, exchange.getPointerOperand());
 }
 
-std::string escaped(std::string const& line) {
-    std::string text;
-    for (char c : line) {
-        if (c == '"' || c == '\\') text += '\\';
-        text += c == '\t' ? std::string("\\t") : std::string(1, c);
-    }
-    return text + "\\n";
-}
-
 } // namespace
 
 void list_uninstrumented(Module& module) {
@@ -99,11 +83,7 @@ void list_uninstrumented(Module& module) {
                 lines.insert(line_of(*exchange));
         }
     }
-    lines.erase("");
-    if (lines.empty()) return;
-    std::string text = std::string(".pushsection ") + k_section + ",\"\",@progbits\n";
-    for (std::string const& line : lines) text += ".ascii \"" + escaped(line) + "\"\n";
-    module.appendModuleInlineAsm(text + ".popsection\n");
+    append_to_list(module, std::move(lines));
 }
 
 } // namespace tulle::compiler

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no check can be written for is listed in a section of the object file, which takes no memory
-// at run time; the linker joins the lists, and `tulle cc --list` prints what remains.
+// What no check can be written for is listed for `tulle cc --list` (list_section.hpp).
 #pragma once
 
 #include "llvm/IR/Module.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diag/symbols.hpp"
 
+#include "base/symbol_name.hpp"
 #include "os/child_program.hpp"
 #include "os/clock.hpp"
 
@@ -8,13 +9,10 @@
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <string_view>
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
@@ -151,13 +149,9 @@ void symbol_table::guess(std::uintptr_t pc, module const* nearest) {
     Dl_info info{};
     char text[512];
     if (::dladdr(reinterpret_cast<void*>(pc), &info) != 0 && info.dli_sname != nullptr) {
-        int status = 0;
-        std::unique_ptr<char, decltype(&std::free)> const plain(
-            m_may_use_heap ? abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status)
-                           : nullptr,
-            &std::free);
+        auto const in_source = base::name_in_source(m_may_use_heap ? info.dli_sname : "");
         std::snprintf(text, sizeof text, "%s+0x%" PRIxPTR,
-                      plain != nullptr ? plain.get() : info.dli_sname,
+                      in_source != nullptr ? in_source.get() : info.dli_sname,
                       pc - reinterpret_cast<std::uintptr_t>(info.dli_saddr));
     } else if (nearest != nullptr) {
         std::snprintf(text, sizeof text, "%s+0x%" PRIxPTR, nearest->path.c_str(),

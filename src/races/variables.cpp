@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "races/variables.hpp"
 
+#include "base/symbol_name.hpp"
 #include "os/text_file.hpp"
 
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <vector>
 
-#include <cxxabi.h>
 #include <link.h>
 
 namespace tulle::races {
@@ -43,12 +41,9 @@ private:
     std::string const& m_content;
 };
 
-// As in the source of a program in C++.
 std::string plain(std::string const& name) {
-    int status = 0;
-    std::unique_ptr<char, decltype(&std::free)> const made(
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-    return made != nullptr ? std::string(made.get()) : name;
+    auto const in_source = base::name_in_source(name.c_str());
+    return in_source == nullptr ? name : in_source.get();
 }
 
 std::optional<variable> find_in(elf_file const& file, ElfW(Shdr) const& symbols,

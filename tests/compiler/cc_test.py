@@ -53,6 +53,55 @@ __attribute__((noinline)) void ring(int* bell) { __asm__ volatile("movl $1, (%0)
 void elsewhere(int* number);
 int main(int argc, char** argv) { ring(&argc); elsewhere((int*)argv[0]); return first(argv[0]) == NULL; }
 """
+# Functions whose names begin with `waits` do nothing until another thread stores, and nothing orders that.
+LOOPS = """
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct s { int flag, n; volatile int go; struct s* next; atomic_int word; int a[10]; };
+static void rest(void) { for (int k = 0; k < 100; ++k) __asm__ volatile(""); usleep(10); }
+void waits(struct s* p) { while (p->flag == 0) {} }
+void waits_with_pause(struct s* p) { while (p->flag == 0) __builtin_ia32_pause(); }
+void waits_with_assembly(struct s* p) { while (p->flag == 0) __asm__ volatile("pause" ::: "memory"); }
+void waits_with_yield(struct s* p) { do sched_yield(); while (p->flag != 2); }
+void waits_with_rest(struct s* p) { while (p->flag == 0) rest(); }
+void waits_by_copy(struct s* p) { int seen = p->flag; while (seen == 0) { rest(); seen = p->flag; } }
+void waits_for_two(struct s* p) { while (!p->flag || !p->n) {} }
+void waits_for_element(struct s* p, int k) { while (p->next->a[k] == 0) {} }
+void waits_by_break(struct s* p) { for (;;) { if (p->flag) break; } }
+void waits_by_switch(struct s* p) { for (;;) { switch (p->flag) { case 3: return; case 4: abort(); default: break; } } }
+void waits_ever_longer(struct s* p) {
+    int n = 1;
+    while (p->flag == 0) { for (int k = 0; k < n; ++k) __builtin_ia32_pause(); if (n < 100) n *= 2; }
+}
+void volatile_waits(struct s* p) { while (!p->go) {} }
+int own;
+void for_atomic(struct s* p) { while (p->word == 0) {} }
+void for_relaxed(struct s* p) { while (atomic_load_explicit(&p->word, memory_order_relaxed) == 0) {} }
+void with_fence(struct s* p) { while (p->flag == 0) atomic_thread_fence(memory_order_acquire); }
+int walk(struct s* p) { int n = 0; while (p->next) { p = p->next; ++n; } return n; }
+int sum(struct s* p) { int sum = 0; for (int k = 0; k < p->n; ++k) sum += k; return sum; }
+int search(struct s* p) { int k = 0; while (p->a[k] != 7) ++k; return k; }
+void bounded(struct s* p) { for (int k = 0; k < 1000 && !p->flag; ++k) {} }
+void bounded_last(struct s* p) { for (int k = 0; !p->flag && k < 1000; ++k) if (k == 500) return; }
+void by_lock(struct s* p, pthread_mutex_t* m) { for (int seen = 0; !seen;) { pthread_mutex_lock(m); seen = p->flag; pthread_mutex_unlock(m); } }
+void by_own(void) { int flag = 0; while (flag == 0) flag = 1; }
+void by_stores(struct s* p) { while (p->n > 0) p->n -= 1; }
+void by_variable(void) { while (own == 0) {} }
+int doubling(struct s* p) { int n = 1; while (n < p->n) n *= 2; return n; }
+int main(void) { return 0; }
+"""
+LOOPS_CXX = """
+#include <atomic>
+#include <thread>
+struct s { bool flag; std::atomic<bool> word; bool get() const { return flag; } };
+void waits(s& p) { while (!p.flag) std::this_thread::yield(); }
+void waits_by_getter(s& p) { while (!p.get()) std::this_thread::yield(); }
+void for_atomic(s& p) { while (!p.word) std::this_thread::yield(); }
+int main() {}
+"""
 ELSEWHERE = "void elsewhere(int* number) { if (!number) __builtin_trap(); }\n"
 
 
@@ -189,6 +238,30 @@ int main(void) { return 0; }
         self.assertIn("without_width hands memory to", done.stdout)
         self.assertIn("by_number hands memory to", done.stdout)
         self.assertNotIn("with_width", done.stdout.replace("without_width", ""))
+
+    def loops_that_wait(self, compiler, source, level):
+        """{function: what the list says of its loop}"""
+        done = run([TULLE, compiler, "--list", level, "-g", "-pthread", source, "-o", self.work / "l"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = re.findall(r"^(.*):(\d+): ([a-z_]+)(?:\(.*\))? waits in a loop for a (.*)$", done.stdout, re.M)
+        lines = source.read_text().splitlines()
+        for _, line, function, _ in found:
+            self.assertTrue(function in lines[int(line) - 1] or "p->flag" in lines[int(line) - 1], (function, line))
+        return {function: sentence for _, _, function, sentence in found}
+
+    def test_list_names_loops_that_wait_by_loads_which_nothing_orders(self):
+        source = self.source("l.c", LOOPS)
+        wanted = set(re.findall(r"^void (\w*waits\w*)\(", LOOPS, re.M))
+        for level in "-O0", "-O2":
+            found = self.loops_that_wait("cc", source, level)
+            self.assertEqual(set(found), wanted, level)
+            self.assertIn("orders no other access", found.pop("volatile_waits"))
+            for sentence in found.values():
+                self.assertIn("may never see; make it atomic", sentence)
+
+    def test_list_names_such_loops_of_cxx(self):
+        found = self.loops_that_wait("c++", self.source("l.cpp", LOOPS_CXX), "-O1")
+        self.assertEqual(set(found), {"waits", "waits_by_getter"})
 
     def test_names_by_standards_are_those_of_the_functions(self):
         """As headers of glibc 2.38 have them, which this one may not be."""

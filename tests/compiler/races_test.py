@@ -85,7 +85,7 @@ class Races(Programs):
         self.assertEqual(len(self.reports(done)), 1, done.stderr)
 
     def test_what_lies_there_is_named(self):
-        self.assertIn(" of the variable variable\n", self.found(self.races, "variable").stderr)
+        self.assertIn(" of the variable x\n", self.found(self.races, "variable").stderr)
         line = next(k for k, text in enumerate(self.source_lines, 1) if "tulle_parmacs_malloc(sizeof *global)" in text)
         self.assertRegex(self.found(self.races, "stores").stderr, rf"  byte \d+ of \d+ that were allocated at main \(.*races.c:{line}\)\n")
 

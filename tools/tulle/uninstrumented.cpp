@@ -3,6 +3,8 @@
 
 #include "command.hpp"
 
+#include "base/symbol_name.hpp"
+
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -71,6 +73,17 @@ std::set<words> lines_of(std::string const& list) {
     return lines;
 }
 
+std::string readable(std::string const& function) {
+    auto const name = base::name_in_source(function.c_str());
+    return name == nullptr ? function : name.get();
+}
+
+std::string sentence_of_spin(std::string const& kind) {
+    return (kind == "volatile" ? "volatile variable, which orders no other access"
+                               : "variable, whose change it may never see") +
+           std::string("; make it atomic, or wait by a lock, an event or a barrier");
+}
+
 } // namespace
 
 std::vector<std::string> uninstrumented_parts(fs::path const& program) {
@@ -80,13 +93,17 @@ std::vector<std::string> uninstrumented_parts(fs::path const& program) {
     std::vector<std::string> parts;
     for (words const& line : lines) {
         if (line.size() == 4 && line[0] == "call" && lines.count({"define", line[1]}) == 0)
-            parts.push_back(line[3] + ": " + line[2] + " hands memory to " + line[1] +
-                            ", which was compiled without checks");
+            parts.push_back(line[3] + ": " + readable(line[2]) + " hands memory to " +
+                            readable(line[1]) + ", which was compiled without checks");
         if (line.size() == 3 && line[0] == "assembly")
-            parts.push_back(line[2] + ": " + line[1] + " has inline assembly, which has no checks");
+            parts.push_back(line[2] + ": " + readable(line[1]) +
+                            " has inline assembly, which has no checks");
         if (line.size() == 3 && line[0] == "atomic")
-            parts.push_back(line[2] + ": " + line[1] +
+            parts.push_back(line[2] + ": " + readable(line[1]) +
                             " has an atomic operation that happens on this host only");
+        if (line.size() == 4 && line[0] == "spin")
+            parts.push_back(line[3] + ": " + readable(line[2]) + " waits in a loop for a " +
+                            sentence_of_spin(line[1]));
     }
     return parts;
 }
