@@ -8,8 +8,10 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -295,22 +297,26 @@ void limit_memory() {
     ::setrlimit(RLIMIT_AS, &limit);
 }
 
-void more_threads_than_memory() {
-    limit_memory();
-    tulle::barrier all(10000);
+// Fewer, where those that run already have taken the memory for more.
+template <class F> void spawn_and_join(std::size_t most, F const& f) {
     std::vector<tulle::thread<void>> threads;
-    for (int k = 0; k < 10000; ++k)
-        threads.push_back(tulle::spawn([&all] { all.arrive_and_wait(); }));
+    threads.reserve(most);
+    limit_memory();
+    try {
+        while (threads.size() != most) threads.push_back(tulle::spawn(f));
+    } catch (std::exception const&) { // there are enough of them
+    }
     for (auto& t : threads) t.join();
 }
 
+void more_threads_than_memory() {
+    tulle::barrier all(10000);
+    spawn_and_join(10000, [&all] { all.arrive_and_wait(); });
+}
+
 void more_lockers_than_memory() {
-    limit_memory();
     std::unique_lock const held(first);
-    std::vector<tulle::thread<void>> threads;
-    for (int k = 0; k < 10000; ++k)
-        threads.push_back(tulle::spawn([] { std::lock_guard const waits(first); }));
-    for (auto& t : threads) t.join();
+    spawn_and_join(10000, [] { std::lock_guard const waits(first); });
 }
 
 void circle_beside_a_sleeping_os_thread() {
