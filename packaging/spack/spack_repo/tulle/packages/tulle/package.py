@@ -2,7 +2,7 @@
 import os
 
 from spack.package import *
-from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 
 
 class Tulle(CMakePackage):
