@@ -3,8 +3,12 @@
 # cmake -DWORK=DIR -DBUILD=DIR -P vcpkg.cmake: what packaging/vcpkg makes where vcpkg is not to be had. The functions below do what vcpkg's manual says
 # of those of the same name, as far as the portfile uses them, for one build type; WORK/packages is what a port leaves, WORK/installed what programs
 # see. Unlike the recipe it compiles by way of ccache; BUILD lies as deep as the preset's folder, so that what that has compiled is found.
+# -DPORT_FOLDER=DIR: another port, for tests of this.
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(port_folder "${CMAKE_CURRENT_LIST_DIR}/../../../packaging/vcpkg" ABSOLUTE)
+if(PORT_FOLDER)
+    set(port_folder ${PORT_FOLDER})
+endif()
 file(READ ${port_folder}/vcpkg.json manifest)
 string(JSON PORT GET "${manifest}" name)
 set(CURRENT_PACKAGES_DIR ${WORK}/packages)
@@ -43,14 +47,19 @@ function(vcpkg_cmake_config_fixup)
     endforeach()
 endfunction()
 
-# Of vcpkg it makes prefixes relative; ours are, so here it may only find that.
+# Of vcpkg it makes prefixes relative; ours are, so here it may only find that. pkg-config must know each by its name, and what it requires: it looks
+# into two folders only.
 function(vcpkg_fixup_pkgconfig)
+    find_program(pkgconfig NAMES pkg-config pkgconf REQUIRED)
     file(GLOB_RECURSE files "${CURRENT_PACKAGES_DIR}/*.pc")
     foreach(file IN LISTS files)
         file(READ ${file} text)
         if(NOT text MATCHES "prefix=\\\${pcfiledir}")
             message(FATAL_ERROR "${file} names its prefix")
         endif()
+        get_filename_component(name ${file} NAME_WLE)
+        run(${CMAKE_COMMAND} -E env "PKG_CONFIG_PATH=${CURRENT_PACKAGES_DIR}/lib/pkgconfig:${CURRENT_PACKAGES_DIR}/share/pkgconfig"
+            ${pkgconfig} --print-errors --exists ${name})
     endforeach()
 endfunction()
 
