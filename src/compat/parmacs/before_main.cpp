@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
@@ -76,6 +77,7 @@ void run_places(std::string const& program, char* const* arguments) {
         for (char* const* each = arguments + 1; *each != nullptr; ++each) list.push_back(*each);
     list.push_back(nullptr);
     execvp(list.front(), list.data());
+    s_why_alone = errno;
 }
 
 void begin_again(char* const* arguments) {

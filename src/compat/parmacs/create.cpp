@@ -108,6 +108,10 @@ int take_place() {
         fail("CREATE: all %d processes of the program run already, and on several hosts none can "
              "be added: start it with more, tulle run --hosts ... -n %d PROG",
              count, count + 1);
+    if (place < 0 && why_alone() != 0)
+        fail("CREATE: there is one process, as the program tulle, which starts more, cannot be run "
+             "(%s): install it, or put it in the PATH",
+             std::strerror(why_alone()));
     if (place < 0 && is_fixed)
         fail("CREATE: all %d processes of the program run already: start it with more, tulle run "
              "-n %d PROG",

@@ -16,6 +16,10 @@ inline bool s_spans_machines = false; // written by look_at_machines
 // Whether processes may be begun besides those of the start: there is one memory, and the place
 // that manages it is there from the start.
 [[nodiscard]] bool may_have_more_places() noexcept;
+// Why the program `tulle`, which starts processes, could not be run: a value of errno. 0: it was,
+// or there was no need.
+inline int s_why_alone = 0; // written before main
+[[nodiscard]] inline int why_alone() noexcept { return s_why_alone; }
 [[nodiscard]] bool is_on_this_machine(int place) noexcept;
 [[nodiscard]] int first_place_here() noexcept;
 

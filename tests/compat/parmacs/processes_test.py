@@ -2,8 +2,10 @@
 """Programs with PARMACS macros: mistakes and deaths end them with a message, and addresses are compared. Arguments: the paths of the program `tulle`, of the
 folder of the programs, and whether this machine chooses addresses at random (0: a sanitizer does not let it)."""
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 RANDOM = sys.argv.pop() == "1"
@@ -50,6 +52,17 @@ class Mistakes(unittest.TestCase):
         self.fails("none", "CREATE: of 0 processes")
         self.fails("too-many-of-all", "CREATE: all 2 processes of the program run already: start it with more, tulle run -n 3 PROG", variables=few)
         self.fails("twice", "MAIN_INITENV: for the second time")
+
+    def test_there_is_no_program_that_starts_processes(self):
+        """Neither beside the library nor in the PATH."""
+        with tempfile.TemporaryDirectory() as folder:
+            alone = os.path.join(folder, "lib")
+            os.mkdir(alone)
+            for name, path in re.findall(r"(libtulle\S*) => (\S+)", run("ldd", program("mistakes"))[1]):
+                os.symlink(path, os.path.join(alone, name))
+            found, _, err = run(program("mistakes"), "too-many", variables={"LD_LIBRARY_PATH": alone, "PATH": folder})
+        self.assertIn("CREATE: there is one process, as the program tulle, which starts more, cannot be run (No such file or directory)", err)
+        self.assertEqual(found, -6)
 
     def test_of_waiting(self):
         self.fails("waits-too-much", "WAIT_FOR_END: of 2 processes, but 0 were created and not waited for")
