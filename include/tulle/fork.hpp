@@ -28,8 +28,8 @@ TULLE_API TULLE_COLD void rethrow_cold(record* slot);
 // Where the callable lies: in the record, or, when it is large, in the frame that forks, with its
 // address in the record.
 template <class F, bool InRecord> struct child_storage {
-    TULLE_INLINE closure<F>& open(record* slot) noexcept {
-        return *std::launder(reinterpret_cast<closure<F>*>(slot->body));
+    template <class G> TULLE_INLINE void put(record* slot, G&& callable) noexcept {
+        find(slot).set(std::forward<G>(callable));
     }
     TULLE_INLINE static closure<F>& find(record* slot) noexcept {
         return *std::launder(reinterpret_cast<closure<F>*>(slot->body));
@@ -37,9 +37,8 @@ template <class F, bool InRecord> struct child_storage {
 };
 template <class F> struct child_storage<F, false> {
     closure<F> frame;
-    closure<F>& open(record* slot) noexcept {
+    TULLE_INLINE void point_from(record* slot) noexcept {
         ::new (static_cast<void*>(slot->body)) closure<F>*(&frame);
-        return frame;
     }
     static closure<F>& find(record* slot) noexcept {
         return **std::launder(reinterpret_cast<closure<F>**>(slot->body));
@@ -51,18 +50,32 @@ template <class F> struct child_storage<F, false> {
 // A forked thread. Lives in the scope that forked it; neither copied nor moved.
 // Joining in reverse order of forking is the fast case; any order is correct.
 template <class F> class [[nodiscard("a child that is dropped at once is joined at once")]] child {
-    static constexpr bool k_in_record = detail::fits_inline<F, detail::k_body_size>;
-    using storage = detail::child_storage<F, k_in_record>;
-
 public:
     using result_type = std::invoke_result_t<F&>;
 
+private:
+    // The slot is free when the result is taken. What copies it, not moved, may fork into the slot.
+    static constexpr bool k_result_moves =
+        std::is_void_v<result_type> || std::is_nothrow_move_constructible_v<result_type>;
+    static constexpr bool k_in_record =
+        k_result_moves && detail::fits_inline<F, detail::k_body_size>;
+    using storage = detail::child_storage<F, k_in_record>;
+
+public:
     // What fork() does.
-    template <class G>
-    TULLE_INLINE explicit child(G && callable) : m_deque(detail::current_deque()) {
-        if (TULLE_UNLIKELY(m_deque == nullptr)) m_deque = detail::open_deque_cold();
-        m_slot = m_deque->top();
-        m_storage.open(m_slot).set(std::forward<G>(callable));
+    template <class G> TULLE_INLINE explicit child(G && callable) {
+        if constexpr (!k_in_record) {
+            m_storage.frame.set(std::forward<G>(callable));
+            open();
+            m_storage.point_from(m_slot);
+        } else if constexpr (detail::is_copied<F, G>) {
+            F copy(std::forward<G>(callable));
+            open();
+            m_storage.put(m_slot, std::move(copy));
+        } else {
+            open();
+            m_storage.put(m_slot, std::forward<G>(callable));
+        }
         m_slot->run = &run;
         if (TULLE_UNLIKELY(!m_deque->publish(m_slot))) detail::published_cold(m_deque);
     }
@@ -94,6 +107,11 @@ public:
     }
 
 private:
+    TULLE_INLINE void open() noexcept {
+        m_deque = detail::current_deque();
+        if (TULLE_UNLIKELY(m_deque == nullptr)) m_deque = detail::open_deque_cold();
+        m_slot = m_deque->top();
+    }
     static void run(detail::record * slot) noexcept {
         TULLE_TRY { storage::find(slot).evaluate(); }
         TULLE_CATCH(...) { slot->exception = detail::caught_exception(); }

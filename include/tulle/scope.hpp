@@ -69,15 +69,10 @@ public:
     // Starts `callable()`; its result is dropped. A child costs 64 bytes until it has run.
     // Errors: what copying the callable throws; std::bad_alloc when it is larger than 40 bytes.
     template <class F> TULLE_INLINE void spawn(F&& callable) {
-        using body = detail::scope_body<std::decay_t<F>>;
-        detail::deque_front* deque = detail::current_deque();
-        if (TULLE_UNLIKELY(deque == nullptr)) deque = detail::open_deque_cold();
-        detail::record* const slot = deque->top();
-        if (TULLE_UNLIKELY(slot != m_run.end || deque != m_run.deque)) begin_run(deque, slot);
-        body::open(slot, std::forward<F>(callable));
-        slot->run = &body::run;
-        m_run.end = slot + 1;
-        if (TULLE_UNLIKELY(!deque->publish(slot))) detail::published_cold(deque);
+        if constexpr (detail::is_copied<std::decay_t<F>, F>)
+            start(std::decay_t<F>(std::forward<F>(callable)));
+        else
+            start(std::forward<F>(callable));
     }
 
     // Waits for all children so far; when all have ended, throws the exception of one of those that
@@ -108,6 +103,17 @@ private:
         detail::record* end = nullptr;
     };
 
+    template <class F> TULLE_INLINE void start(F&& callable) {
+        using body = detail::scope_body<std::decay_t<F>>;
+        detail::deque_front* deque = detail::current_deque();
+        if (TULLE_UNLIKELY(deque == nullptr)) deque = detail::open_deque_cold();
+        detail::record* const slot = deque->top();
+        if (TULLE_UNLIKELY(slot != m_run.end || deque != m_run.deque)) begin_run(deque, slot);
+        body::open(slot, std::forward<F>(callable));
+        slot->run = &body::run;
+        m_run.end = slot + 1;
+        if (TULLE_UNLIKELY(!deque->publish(slot))) detail::published_cold(deque);
+    }
     TULLE_COLD void begin_run(detail::deque_front* deque, detail::record* slot) {
         if (m_run.begin != m_run.end) {
             detail::check_scope_cold(m_run.deque);

@@ -126,6 +126,7 @@ private:
     template <class F>
     timer(std::uint64_t when, std::uint64_t period, F call)
         : m_core(std::make_shared<detail::timer_core>()) {
+        if (when == 0) when = detail::now_ns(); // periods are counted from it
         m_thread = spawn(
             [core = m_core, when, period, held = std::make_unique<F>(std::move(call))]() noexcept {
                 core->run(when, period, *held);

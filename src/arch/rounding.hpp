@@ -3,6 +3,8 @@
 // FE_TONEAREST and the like.
 #pragma once
 
+#include <tulle/detail/attributes.hpp>
+
 #include <cfenv>
 
 #if defined(__SSE2__)
@@ -24,5 +26,10 @@ static_assert(_MM_ROUND_UP >> 3U == FE_UPWARD && _MM_ROUND_DOWN >> 3U == FE_DOWN
 #endif
 
 inline void set_rounding(int mode) noexcept { static_cast<void>(std::fesetround(mode)); }
+
+// A thread begins: it rounds to nearest, whatever one before it has left behind.
+inline void begin_rounding() noexcept {
+    if (TULLE_UNLIKELY(rounding() != FE_TONEAREST)) set_rounding(FE_TONEAREST);
+}
 
 } // namespace tulle::arch

@@ -59,7 +59,21 @@ std::uint64_t cancellation::first_deadline() const noexcept {
 void cancellation::insert(node& n) noexcept {
     sched::worker* const w = sched::this_worker();
     if (w != nullptr && w->is_guest()) w->own_token = this;
+    if (TULLE_UNLIKELY(scheduler::instance().around_fork().is_in_child())) expect_deadlines_again();
     cancellation_core::insert(n);
+}
+
+// A child process has none of its parent's timers. What has a deadline from there gets its timer
+// when a thread waits for it.
+TULLE_COLD void cancellation::expect_deadlines_again() noexcept {
+    for (cancellation* c = this; c != nullptr; c = c->m_whole) {
+        std::lock_guard const held(c->m_deadline_lock);
+        // relaxed: written under the lock.
+        std::uint64_t const when = c->m_deadline.load(std::memory_order_relaxed);
+        if (when == wait::k_never || c->is_requested()) continue;
+        scheduler::instance().timers().remove(*c);
+        scheduler::instance().insert_timer(*c);
+    }
 }
 
 bool cancellation::is_cancelled() noexcept {

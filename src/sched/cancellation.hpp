@@ -37,6 +37,7 @@ struct cancellation : wait::cancellation_core<os::machine>,
     std::atomic<std::uint32_t> references{1};
 
 private:
+    void expect_deadlines_again() noexcept;
     static void on_time(wait::timer& t) noexcept;
     static void on_cancel(wait::cancellation_node<os::machine>& n) noexcept;
 

@@ -87,6 +87,7 @@ void* worker_main(void* self) {
     w.handlers.remove();
     w.native = nullptr;
     w.tid.store(0, std::memory_order_relaxed); // relaxed: as above
+    note_end_of_worker();
     return nullptr;
 }
 

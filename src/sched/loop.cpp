@@ -2,6 +2,7 @@
 // What stands at the bottom of every pooled stack: find work, run it, for ever. A loop may go on on
 // another worker after each piece of work, since what it ran may have been suspended and resumed
 // elsewhere, with the loop's frame beneath it.
+#include "arch/rounding.hpp"
 #include "sched/find_work.hpp"
 #include "sched/join.hpp"
 #include "sched/join_word.hpp"
@@ -96,6 +97,7 @@ template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
     schedule_point();
     [[maybe_unused]] auto* const function = slot.run; // its joiner may change it
     begin_use<measures>();
+    arch::begin_rounding();
     slot.run(&slot);
     // Another one in a child process.
     fiber& f = *this_worker()->current;
@@ -105,6 +107,7 @@ template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
     f.stolen = nullptr;
     end_use<measures>(f, reinterpret_cast<void const*>(function), true, f.base.id);
     if (TULLE_UNLIKELY(f.base.id != 0)) end_thread(f.base);
+    f.shepherd = -1; // it may have migrated
     if (f.records != nullptr && (!f.records->is_empty() || f.records->older != nullptr))
         clean_deques(f);
     this_worker()->owner->shortage().end_stolen(f);
@@ -113,6 +116,7 @@ template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
 
 // run_thread at the bottom of a stack; `t` is gone then.
 template <bool measures> TULLE_INLINE fiber* run_at_bottom(thread_record& t) noexcept {
+    arch::begin_rounding();
     if constexpr (measures) {
         void const* const site = t.site;
         thread_id const id = t.id;

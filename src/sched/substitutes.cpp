@@ -94,8 +94,12 @@ void scheduler::bind_main() noexcept {
     worker_remote& home = *workers()[0];
     if (m_adopted.bound) return;
     m_main_stays.store(true, std::memory_order_relaxed); // relaxed: the mailbox orders it
-    m_adopted.bind(home);
-    if (this_worker() != &home) suspend(&post_to_its_home, &m_adopted, nullptr);
+    // More than once where free_main has read m_main_stays before, and then takes main away.
+    for (;;) {
+        m_adopted.bind(home);
+        if (this_worker() == &home) return;
+        suspend(&post_to_its_home, &m_adopted, nullptr);
+    }
 }
 
 } // namespace tulle::sched

@@ -15,12 +15,15 @@
 #include "sched/timed.hpp"
 #include "wait/sole_waiter.hpp"
 
+#include <tulle/detail/stack_attachments.hpp>
 #include <tulle/schedule_point.hpp>
 #include <tulle/this_thread.hpp>
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <new>
+#include <utility>
 
 namespace tulle::sched {
 
@@ -183,10 +186,14 @@ void run_in_place(thread_record& t) noexcept {
     fiber& self = *this_worker()->current;
     std::int16_t const before = self.shepherd;
     if (t.shepherd >= 0 && !self.bound) self.shepherd = t.shepherd; // also after its waits
+    // The finish that the joiner belongs to is not the thread's.
+    void*& context = self.attachments[static_cast<std::size_t>(detail::attachment_of::activity)];
+    void* const of_joiner = std::exchange(context, nullptr);
     {
         joiner_state const kept;
         static_cast<void>(run_thread(t));
     }
+    context = of_joiner;
     self.shepherd = before;
 }
 

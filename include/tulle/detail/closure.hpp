@@ -60,6 +60,11 @@ template <class F> union closure {
     }
 };
 
+// An F that is made from a G may be a copy, made by code of the program. That may fork, which would
+// take the slot of the thread that is to have it: so the copy comes first.
+template <class F, class G>
+inline constexpr bool is_copied = !std::is_same_v<F, G> && !std::is_trivially_copyable_v<F>;
+
 template <class F, std::size_t Size>
 inline constexpr bool
     fits_inline = sizeof(closure<F>) <= Size &&

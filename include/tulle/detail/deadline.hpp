@@ -32,14 +32,15 @@ template <class Rep, class Period>
 }
 template <class Clock, class Duration>
 [[nodiscard]] std::uint64_t deadline_at(std::chrono::time_point<Clock, Duration> const& point) {
-    using wide = std::chrono::duration<double>;
+    using wide = std::chrono::duration<double, std::nano>;
     if (point == std::chrono::time_point<Clock, Duration>::max()) return k_no_deadline;
     auto const now = Clock::now();
+    constexpr wide longest(static_cast<double>(k_longest_ns));
+    wide const at = point.time_since_epoch();
+    wide const left = at - wide(now.time_since_epoch());
+    // Neither the point nor the difference need fit into the clock's unit.
+    if (at > longest || at < -longest || left > longest) return deadline_after(left);
     if (point <= now) return 0;
-    if (point.time_since_epoch() > Duration::zero() &&
-        now.time_since_epoch() < Clock::duration::zero())
-        // The difference may not fit.
-        return deadline_after(wide(point.time_since_epoch()) - wide(now.time_since_epoch()));
     return deadline_after(point - now);
 }
 

@@ -36,6 +36,14 @@ pthread_key_t end_of_os_thread() noexcept {
 
 } // namespace
 
+namespace {
+
+constinit thread_local bool t_was_worker = false;
+
+} // namespace
+
+void note_end_of_worker() noexcept { t_was_worker = true; }
+
 void make_key_of_ends() noexcept { static_cast<void>(end_of_os_thread()); }
 
 void watch_end_of_os_thread(worker* w) noexcept {
@@ -118,7 +126,8 @@ TULLE_COLD fiber& attach_caller_or_end() noexcept {
 } // namespace
 
 int attach_caller() noexcept {
-    if (int const error = start_on_first_use()) return error; // may adopt the caller
+    int const error = t_was_worker ? 0 : start_on_first_use(); // may adopt the caller
+    if (error != 0) return error;
     return this_worker() != nullptr || scheduler::instance().attach_guest() ? 0 : ENOMEM;
 }
 

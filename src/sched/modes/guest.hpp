@@ -18,6 +18,11 @@ namespace tulle::sched {
 // that says why not.
 [[nodiscard]] TULLE_COLD int attach_caller() noexcept;
 
+// The calling OS thread was a worker's. While the destructors of its thread-local objects run, it
+// may become a guest of the run time that was its own. That one runs until the OS thread is joined,
+// with the lock of the run time held.
+void note_end_of_worker() noexcept;
+
 // So that nobody is about to make it: the key by which ends of OS threads are noticed.
 void make_key_of_ends() noexcept;
 // From now on a guest is detached when the calling OS thread ends; that the OS thread of another

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -51,6 +52,69 @@ TEST_P(fork_test, callables_of_all_sizes) {
     EXPECT_EQ(c.join(), 4);
     EXPECT_EQ(b.join(), 3);
     EXPECT_EQ(a.join(), 2);
+}
+
+// Its copies are made by two threads.
+class parallel_copy {
+public:
+    explicit parallel_copy(int value) : m_numbers(2, value) {}
+    parallel_copy(parallel_copy const& other) : m_numbers(2) {
+        int const* const from = other.m_numbers.data();
+        int* const to = m_numbers.data();
+        auto first = tulle::fork([to, from] { to[0] = from[0]; });
+        to[1] = from[1];
+        first.join();
+    }
+    parallel_copy(parallel_copy&&) noexcept = default;
+    [[nodiscard]] int sum() const { return m_numbers[0] + m_numbers[1]; }
+
+private:
+    std::vector<int> m_numbers;
+};
+
+// The fork inside took the record that the callable was being copied into.
+TEST_P(fork_test, a_callable_whose_copy_forks) {
+    parallel_copy numbers(4);
+    std::array<int, 100> large{};
+    for (int k = 0; k < 100; ++k) {
+        auto const in_record = [numbers] { return numbers.sum(); };
+        auto const in_frame = [numbers, large] { return numbers.sum() + large[0]; };
+        auto a = tulle::fork(in_record);
+        auto b = tulle::fork(in_frame);
+        if (k % 2 == 0) tulle::this_thread::yield();
+        EXPECT_EQ(b.join(), 8);
+        EXPECT_EQ(a.join(), 8);
+        std::atomic<int> sum{0};
+        tulle::scope s;
+        auto const small = [numbers, &sum] { sum += numbers.sum(); };
+        auto const big = [numbers, large, &sum] { sum += numbers.sum() + large[0]; };
+        for (int j = 0; j < 3; ++j) {
+            s.spawn(small);
+            s.spawn(big);
+        }
+        s.join();
+        EXPECT_EQ(sum, 48);
+    }
+}
+
+// Copied when it is taken, as it cannot be moved.
+struct copied_result {
+    copied_result() = default;
+    copied_result(copied_result const& other) : numbers(other.numbers) {}
+    parallel_copy numbers{4};
+};
+
+// The fork inside took the record in which the result of a stolen thread was.
+TEST_P(fork_test, a_result_whose_copy_forks) {
+    for (int k = 0; k < 100; ++k) {
+        std::atomic<bool> began{false};
+        auto made = tulle::fork([&began] {
+            began = true;
+            return copied_result();
+        });
+        while (GetParam() > 1 && !began) tulle::detail::cpu_pause();
+        EXPECT_EQ(made.join().numbers.sum(), 8);
+    }
 }
 
 int free_function() { return 11; }

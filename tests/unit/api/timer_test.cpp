@@ -45,6 +45,21 @@ TEST(timer, cancelled_it_calls_nothing) {
     EXPECT_EQ(calls.load(), 0);
 }
 
+// Where the first call was to come at once, the next came sooner: the periods were not its own.
+TEST(timer, periods_are_counted_from_a_first_call_at_once) {
+    for (int k = 0; k < 5; ++k) {
+        tulle::latch two(2);
+        std::atomic<int> calls{0};
+        auto const begin = clock_type::now();
+        auto t = tulle::timer::every(0ms, 40ms, [&] {
+            if (++calls <= 2) two.count_down();
+        });
+        two.wait();
+        EXPECT_GE(clock_type::now() - begin, 40ms);
+        tulle::this_thread::sleep_for(7ms);
+    }
+}
+
 TEST(timer, calls_again_and_again) {
     tulle::latch five(5);
     std::atomic<int> calls{0};

@@ -4,6 +4,7 @@
 
 #include "arch/fiber_annotations.hpp"
 
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -157,6 +158,35 @@ TEST(os_thread_end, destructors_of_thread_local_objects_may_use_it) {
         EXPECT_EQ(result, 11);
     }
     finalize();
+}
+
+struct forks_at_end {
+    ~forks_at_end() {
+        if (result == nullptr) return;
+        auto child = fork([] { return 5; });
+        mutex m;
+        std::lock_guard const held(m);
+        *result = child.join() + (this_thread::get_id() != 0 ? 1 : 0);
+    }
+    int* result = nullptr;
+};
+
+// finalize() waited for the worker's OS thread, and that one for finalize().
+TEST(os_thread_end, destructors_of_thread_local_objects_of_workers_may_use_it) {
+    for (int k = 0; k < 3; ++k) {
+        initialize({.workers = 2});
+        int result = 0;
+        std::atomic<bool> began{false};
+        auto child = fork([&] {
+            static thread_local forks_at_end at_end;
+            at_end.result = &result;
+            began = true;
+        });
+        compute_until(began);
+        child.join();
+        finalize();
+        EXPECT_EQ(result, 6);
+    }
 }
 
 TEST(os_thread_end, threads_that_a_foreign_thread_has_made_live_on) {

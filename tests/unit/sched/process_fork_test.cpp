@@ -390,6 +390,27 @@ TEST_P(process_fork, by_many_threads_at_once) {
     for (auto& t : forkers) EXPECT_EQ(t.join(), 0);
 }
 
+// The child forgot the timer of the parent, and took the wait for a deadlock.
+TEST_P(process_fork, deadlines_of_tokens_hold_in_the_child) {
+    cancellation_source source;
+    source.request_stop_after(std::chrono::milliseconds(30));
+    cancellation_source const part(source.get_token());
+    auto const waits_for = [](cancellation_token const& token) {
+        latch never(1);
+        return !never.wait(token);
+    };
+    EXPECT_EQ(in_child([&] { return waits_for(part.get_token()); }), 0);
+    cancellation_source later;
+    later.request_stop_after(std::chrono::milliseconds(30));
+    EXPECT_EQ(in_child([&] {
+                  initialize({.workers = GetParam()});
+                  auto const waits = [&] { return waits_for(later.get_token()); };
+                  auto first = spawn(waits), second = spawn(waits);
+                  return first.join() && second.join() && later.stop_requested();
+              }),
+              0);
+}
+
 TEST_P(process_fork, the_child_may_exit_in_the_usual_way) {
     pid_t const child = ::fork();
     if (child == 0) std::quick_exit(uses_everything() ? 0 : 1);

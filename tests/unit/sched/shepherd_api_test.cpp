@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shepherds: distances, moving, and workers and shepherds that are disabled while threads run.
 #include "expect_error.hpp"
+#include "runtime_fixture.hpp"
 #include "standing_by.hpp"
 
 #include <tulle/tulle.hpp>
@@ -39,6 +40,25 @@ attributes at(int shepherd) {
     attributes how;
     how.shepherd = shepherd;
     return how;
+}
+
+// The loop that had run it kept the thread's place, and later threads with it.
+TEST(shepherds, a_stolen_child_that_migrates_takes_no_later_thread_along) {
+    run_time const running(2, 4);
+    for (int k = 0; k < 100; ++k) {
+        std::atomic<bool> began{false};
+        auto moves = fork([&] {
+            began = true;
+            this_thread::migrate_to(k % 2);
+        });
+        compute_until(began);
+        moves.join();
+        std::atomic<int> placed_at{-2};
+        auto stays = fork([&] { placed_at = sched::this_fiber().shepherd; });
+        while (placed_at == -2) detail::cpu_pause();
+        stays.join();
+        ASSERT_EQ(placed_at, -1);
+    }
 }
 
 TEST(shepherds, are_dealt_workers_in_turn_when_their_number_is_asked_for) {

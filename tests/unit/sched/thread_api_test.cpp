@@ -78,6 +78,41 @@ TEST_P(thread_api_test, a_thread_neither_sees_nor_changes_the_rounding_of_its_jo
     EXPECT_EQ(std::fegetround(), FE_TONEAREST);
 }
 
+// It did where its joiner ran it, and nowhere else.
+TEST_P(thread_api_test, a_thread_does_not_belong_to_the_finish_of_its_joiner) {
+    finish([](activities&) {
+        auto const belongs_to_none = [] {
+            try {
+                static_cast<void>(this_activity::siblings());
+            } catch (std::logic_error const&) {
+                return true;
+            }
+            return false;
+        };
+        for (int k = 0; k < 20; ++k) EXPECT_TRUE(spawn(belongs_to_none).join());
+        EXPECT_TRUE(async(belongs_to_none).get());
+        EXPECT_FALSE(belongs_to_none());
+    });
+}
+
+TEST_P(thread_api_test, a_thread_rounds_to_nearest_whatever_others_have_done) {
+    for (int k = 0; k < 20; ++k) {
+        std::atomic<bool> changed{false}, asked{false};
+        spawn_detached([&changed] {
+            std::fesetround(FE_UPWARD);
+            changed = true;
+        });
+        while (!changed) this_thread::yield();
+        int mode = -1;
+        spawn_detached([&] {
+            mode = std::fegetround();
+            asked = true;
+        });
+        while (!asked) this_thread::yield();
+        EXPECT_EQ(mode, FE_TONEAREST);
+    }
+}
+
 TEST_P(thread_api_test, large_captures) {
     std::array<long, 200> numbers{};
     numbers.fill(3);

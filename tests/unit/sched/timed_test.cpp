@@ -96,6 +96,30 @@ TEST_P(timed_test, timeout_beyond_the_range_of_the_clock_is_for_ever) {
     firing.join();
 }
 
+// Points that the unit of the clock cannot hold counted as past, or as some other time.
+TEST_P(timed_test, points_beyond_the_range_of_the_clock) {
+    using days = std::chrono::duration<std::int64_t, std::ratio<86400>>;
+    using day = std::chrono::time_point<std::chrono::system_clock, days>;
+    constexpr std::int64_t k_year = 365;
+    constexpr std::uint64_t k_year_ns = k_year * 86'400'000'000'000U;
+    std::uint64_t const now = detail::now_ns();
+    for (std::int64_t const years : {400, 600, 700, 8000, 100'000})
+        EXPECT_EQ(detail::deadline_at(day(days(years * k_year))), detail::k_no_deadline) << years;
+    for (std::int64_t const years : {-100, -300, -600, -700, -8000, 0})
+        EXPECT_EQ(detail::deadline_at(day(days(years * k_year))), 0U) << years;
+    EXPECT_EQ(detail::deadline_at(day::max()), detail::k_no_deadline);
+    EXPECT_EQ(detail::deadline_at(day::max() - days(1)), detail::k_no_deadline);
+    EXPECT_EQ(detail::deadline_at(day::min()), 0U);
+    // Not beyond: in 2100 and in 2270.
+    for (std::int64_t const years : {130, 300}) {
+        std::uint64_t const at = detail::deadline_at(day(days(years * k_year)));
+        EXPECT_GT(at, now + 20 * k_year_ns) << years;
+        EXPECT_LT(at, now + 285 * k_year_ns) << years;
+    }
+    EXPECT_EQ(detail::deadline_at(steady_clock::time_point::max() - 1ns), detail::k_no_deadline);
+    EXPECT_EQ(detail::deadline_at(steady_clock::time_point::min()), 0U);
+}
+
 // The waiter that was woken at once had left the frame in which its timer was about to be queued.
 TEST_P(timed_test, timed_join_that_ends_with_the_thread) {
     std::uint64_t const seed = test_seed();
