@@ -83,6 +83,11 @@ public:
     [[nodiscard]] std::mutex& turn_of(int descriptor) noexcept {
         return m_helpers.turn_of(descriptor);
     }
+    // Null: there is no memory for it, or the number is not one that a descriptor can have.
+    [[nodiscard]] mutex* turn_to_read(int number) noexcept {
+        descriptor* const d = m_table.find_or_make(number);
+        return d != nullptr ? &d->turn_to_read : nullptr;
+    }
     // Makes a call that closes the descriptor, or gives its number to another file, and ends waits
     // for it with EBADF. Returns what the call has.
     [[nodiscard]] int replace(int number, int (*call)(void*) noexcept, void* argument) noexcept;

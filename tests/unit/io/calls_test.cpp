@@ -200,6 +200,57 @@ TEST_P(io_calls, many_connections_over_tcp) {
     server.join();
 }
 
+TEST_P(io_calls, all_that_is_asked_for_is_waited_for) {
+    connected_pair both;
+    auto writer = spawn([&] {
+        for (char const* const part : {"ab", "cde", "fgh", "ij", "klm", "no"}) {
+            this_thread::sleep_for(1ms);
+            EXPECT_EQ(io::write(both.theirs(), part, std::strlen(part)),
+                      static_cast<ssize_t>(std::strlen(part)));
+        }
+        both.close_theirs();
+    });
+    std::array<char, 8> got{};
+    EXPECT_EQ(io::recv(both.ours(), got.data(), 4, MSG_WAITALL), 4);
+    EXPECT_EQ(io::recvfrom(both.ours(), got.data() + 4, 3, MSG_WAITALL, nullptr, nullptr), 3);
+    EXPECT_EQ(std::string(got.data(), 7), "abcdefg");
+    std::array<char, 3> first{}, second{};
+    std::array<iovec, 3> parts{{{first.data(), 3}, {nullptr, 0}, {second.data(), 3}}};
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    EXPECT_EQ(io::recvmsg(both.ours(), &message, MSG_WAITALL), 6);
+    EXPECT_EQ(std::string(first.data(), 3) + std::string(second.data(), 3), "hijklm");
+    EXPECT_EQ(io::recv(both.ours(), got.data(), 8, MSG_WAITALL), 2); // the end comes first
+    EXPECT_EQ(io::recv(both.ours(), got.data(), 8, MSG_WAITALL), 0);
+    writer.join();
+}
+
+TEST_P(io_calls, what_has_come_before_a_limit_is_not_lost) {
+    connected_pair both;
+    std::array<char, 8> got{};
+    EXPECT_EQ(io::write(both.theirs(), "abc", 3), 3);
+    EXPECT_EQ(io::recv(both.ours(), got.data(), 8, MSG_WAITALL, wait_limit(2ms)), 3);
+    EXPECT_EQ(io::recv(both.ours(), got.data(), 8, MSG_WAITALL, wait_limit(2ms)), -ETIMEDOUT);
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+    EXPECT_EQ(io::send(ends[1], "d", 1, 0), 1);
+    EXPECT_EQ(io::recv(ends[0], got.data(), 8, MSG_WAITALL), 1); // a message is one
+    for (int const end : ends) ::close(end);
+}
+
+TEST_P(io_calls, parts_that_are_nowhere) {
+    connected_pair both;
+    char c = 0;
+    for (int round = 0; round < 2; ++round) { // then it is known to be a socket
+        EXPECT_EQ(io::readv(both.ours(), nullptr, 1), -EFAULT);
+        EXPECT_EQ(io::writev(both.ours(), nullptr, 1), -EFAULT);
+        EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(1ms)), -ETIMEDOUT);
+    }
+    EXPECT_EQ(io::readv(both.ours(), nullptr, 0), 0);
+    EXPECT_EQ(io::writev(both.ours(), nullptr, -1), -EINVAL);
+}
+
 TEST_P(io_calls, messages_carry_descriptors) {
     connected_pair both;
     std::array<int, 2> ends{};
