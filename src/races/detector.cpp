@@ -97,7 +97,9 @@ public:
             m_constants.contains(pointer))
             return;
         site const where = site_of(pc);
-        if (m_looks[where % m_looks.size()]++ >= k_most_looks) return;
+        std::uint8_t& looks = m_looks[where % m_looks.size()];
+        if (looks == k_most_looks) return;
+        ++looks;
         os::named_range const target = os::mapping_of(0, pointer);
         if (!target.is_own) {
             m_constants = target.range;
