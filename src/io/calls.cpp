@@ -193,8 +193,10 @@ ssize_t try_to_accept(int socket, sockaddr* address, socklen_t* length, int flag
     auto const call = [=] { return result_of(::accept4(socket, address, length, flags)); };
     if (is_nonblocking(socket)) return call();
     if (!is_ready(socket, direction::in)) return -EAGAIN;
+    std::mutex* const turn = reactor::instance().turn_to_accept(socket);
     return on_helper(until, [=] {
-        std::lock_guard const turn(reactor::instance().turn_of(socket));
+        auto const held =
+            turn != nullptr ? std::unique_lock(*turn) : std::unique_lock<std::mutex>();
         return is_ready(socket, direction::in) ? call() : -EAGAIN;
     });
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/un.h>
 
 namespace {
@@ -198,6 +200,73 @@ TEST_P(io_calls, many_connections_over_tcp) {
     }
     for (auto& t : clients) t.join();
     server.join();
+}
+
+// Takes clients that others have seen come, as another process may: then a helper of theirs waits
+// in the system until the next one comes.
+class thief {
+public:
+    explicit thief(tcp_listener const& victim) : m_victim(victim), m_thread([this] { run(); }) {}
+    thief(thief const&) = delete;
+    thief& operator=(thief const&) = delete;
+    ~thief() {
+        m_ends = true;
+        while (!m_has_ended) {
+            tcp_client const last(m_victim); // it may wait for one
+            this_thread::sleep_for(1ms);
+        }
+        m_thread.join();
+    }
+
+private:
+    void run() {
+        while (!m_ends) {
+            pollfd asked{m_victim.socket(), POLLIN, 0};
+            if (::poll(&asked, 1, 0) > 0)
+                ::close(::accept4(m_victim.socket(), nullptr, nullptr, SOCK_CLOEXEC));
+        }
+        m_has_ended = true;
+    }
+
+    tcp_listener const& m_victim;
+    std::atomic<bool> m_ends{false}, m_has_ended{false};
+    std::thread m_thread;
+};
+
+TEST_P(io_calls, a_client_that_another_process_takes_holds_up_no_other_socket) {
+    constexpr int k_rounds = 100;
+    tcp_listener const first, second;
+    int const number = first.socket() + 16; // which once had a lock in common with the first
+    ASSERT_LT(::fcntl(number, F_GETFD), 0);
+    ASSERT_EQ(::dup3(second.socket(), number, O_CLOEXEC), number);
+    std::atomic<bool> ends{false};
+    std::atomic<int> accepted{0};
+    auto of_first = spawn([&] {
+        while (!ends) ::close(io::accept(first.socket(), nullptr, nullptr, SOCK_CLOEXEC));
+    });
+    auto of_second = spawn([&] {
+        for (; accepted < k_rounds; ++accepted)
+            ::close(io::accept(number, nullptr, nullptr, SOCK_CLOEXEC));
+    });
+    {
+        thief const other(first);
+        for (int round = 0; round < k_rounds; ++round) {
+            tcp_client const of_both(first);
+            this_thread::sleep_for(500us);
+            tcp_client const own(second);
+            auto const end = std::chrono::steady_clock::now() + 20s;
+            while (accepted == round && std::chrono::steady_clock::now() < end)
+                this_thread::sleep_for(100us);
+            EXPECT_EQ(accepted, round + 1);
+            if (accepted == round) tcp_client const lets_it_go_on(first);
+            while (accepted == round) this_thread::sleep_for(1ms);
+        }
+    }
+    ends = true;
+    tcp_client const last(first);
+    of_first.join();
+    of_second.join();
+    ::close(number);
 }
 
 TEST_P(io_calls, all_that_is_asked_for_is_waited_for) {
