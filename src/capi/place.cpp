@@ -10,6 +10,7 @@
 #include <tulle/thread.hpp>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 namespace tulle::capi {
@@ -19,6 +20,11 @@ using namespace messenger;
 
 bool is_place(int index) {
     return index >= 0 && index < detail::place_count() + detail::memory_place_count();
+}
+// No region of memory is larger.
+bool is_region(void const* there, void const* here, std::size_t size) {
+    return size <= static_cast<std::size_t>(PTRDIFF_MAX) &&
+           (size == 0 || (there != nullptr && here != nullptr));
 }
 bool has_threads(int index) { return index < detail::place_count(); }
 bool is_here(int index) { return index == detail::here_index(); }
@@ -101,7 +107,7 @@ int tulle_signal_notify_at(int place, tulle_signal_t* signal) {
 
 int tulle_push(int place, void* to, const void* from, size_t size, const tulle_ilet_t* then_here,
                const tulle_ilet_t* then_there) {
-    if (!is_place(place) || (size != 0 && (to == nullptr || from == nullptr))) return -EINVAL;
+    if (!is_place(place) || !is_region(to, from, size)) return -EINVAL;
     if (is_unknown(then_here) || is_unknown(then_there)) return -ENOENT;
     if (!has_threads(place) && named(then_there).code != 0) return -EOPNOTSUPP;
     if (is_dead(place)) return -EHOSTDOWN;
@@ -115,7 +121,7 @@ int tulle_push(int place, void* to, const void* from, size_t size, const tulle_i
 }
 
 int tulle_pull(void* to, int place, const void* from, size_t size) {
-    if (!is_place(place) || (size != 0 && (to == nullptr || from == nullptr))) return -EINVAL;
+    if (!is_place(place) || !is_region(to, from, size)) return -EINVAL;
     if (size == 0) return 0;
     if (!is_here(place))
         return -endpoint_of_caller()->pull(as_rank(place), reinterpret_cast<std::uintptr_t>(from),

@@ -7,6 +7,7 @@
 #include <tulle/cancellation.hpp>
 #include <tulle/io.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <mutex>
@@ -30,7 +31,8 @@ namespace {
 // recv and send of sockets are shorter ways through the system. Not for nothing, which is something
 // else to datagrams.
 bool is_for_socket(int number, iovec const* parts, int count) noexcept {
-    return count == 1 && parts->iov_len != 0 && reactor::instance().was_socket(number);
+    return count == 1 && parts != nullptr && parts->iov_len != 0 &&
+           reactor::instance().was_socket(number);
 }
 
 bool is_regular_file(int number) noexcept {
@@ -50,21 +52,52 @@ ssize_t read_rest(int number, iovec const& whole, ssize_t begun,
     return more > 0 ? begun + more : begun;
 }
 
+// While it is held no other thread reads on where the caller does: two parts of a file are to lie
+// side by side that are read one after the other. False: the limit was reached before.
+class turn_to_read {
+public:
+    turn_to_read(int number, detail::limit const& until) noexcept
+        : m_turn(reactor::instance().turn_to_read(number)),
+          m_is_own(m_turn == nullptr || m_turn->lock(wait_limit::of(until))) {}
+    turn_to_read(turn_to_read const&) = delete;
+    turn_to_read& operator=(turn_to_read const&) = delete;
+    ~turn_to_read() {
+        if (m_turn != nullptr && m_is_own) m_turn->unlock();
+    }
+    explicit operator bool() const noexcept { return m_is_own; }
+
+private:
+    mutex* m_turn;
+    bool m_is_own;
+};
+
+ssize_t try_to_read(int number, iovec const* parts, int count,
+                    detail::limit const& until) noexcept {
+    turn_to_read const turn(number, until);
+    if (!turn) return -EAGAIN;
+    ssize_t const tried = result_of(::preadv2(number, parts, count, -1, RWF_NOWAIT));
+    return count == 1 && tried > 0 ? read_rest(number, *parts, tried, until) : tried;
+}
+
 ssize_t read_parts(int number, iovec const* parts, int count, detail::limit const& until) noexcept {
-    std::size_t const size = count == 1 ? parts->iov_len : k_unknown_size;
-    return until_done(number, direction::in, until, size, [=, &until](bool may_block) {
+    std::size_t const size = count == 1 && parts != nullptr ? parts->iov_len : k_unknown_size;
+    auto const attempt = [=, &until](bool may_block) {
         if (!may_block && is_for_socket(number, parts, count)) {
             ssize_t const tried =
                 result_of(::recv(number, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
             if (tried != -ENOTSOCK) return tried;
         }
         if (!may_block) {
-            ssize_t const tried = result_of(::preadv2(number, parts, count, -1, RWF_NOWAIT));
-            if (count == 1 && tried > 0) return read_rest(number, *parts, tried, until);
+            ssize_t const tried = try_to_read(number, parts, count, until);
             if (!has_no_try(tried)) return tried;
         }
         return if_ready(number, direction::in, may_block,
                         [=] { return ::readv(number, parts, count); });
+    };
+    return until_done(number, direction::in, until, size, attempt, [&]() -> ssize_t {
+        turn_to_read const turn(number, until);
+        if (!turn) return -end_of(wait::limit<parking>(until));
+        return on_helper(until, [&] { return attempt(true); });
     });
 }
 
@@ -85,15 +118,66 @@ ssize_t write_parts(int number, iovec const* parts, int count,
     });
 }
 
-// Of sockets the system can always try. MSG_DONTWAIT of the caller: it does not want to wait.
-// Nobody waits for errors and urgent data.
+// MSG_DONTWAIT of the caller: it does not want to wait. Nobody waits for errors and urgent data.
+constexpr int k_do_not_wait = MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB;
+
+// Of sockets the system can always try.
 template <class Call>
 ssize_t on_socket(int number, direction way, int flags, detail::limit const& until,
                   std::size_t size, Call call) noexcept {
-    constexpr int k_do_not_wait = MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB;
     if ((flags & k_do_not_wait) != 0) return result_of(call(flags));
     return until_done(number, way, until, size,
                       [=](bool) { return result_of(call(flags | MSG_DONTWAIT)); });
+}
+
+bool is_stream(int socket) noexcept {
+    int type = 0;
+    socklen_t size = sizeof type;
+    return ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+// Whether MSG_WAITALL asks for more than a first call has got.
+bool wants_rest(int socket, int flags, ssize_t got, std::size_t size) noexcept {
+    return (flags & MSG_WAITALL) != 0 && (flags & (k_do_not_wait | MSG_PEEK)) == 0 && got > 0 &&
+           static_cast<std::size_t>(got) < size && is_stream(socket);
+}
+
+// receive(done) puts what comes behind so many bytes. What has come before an end or an error is
+// the result; the next call tells of that.
+template <class Receive>
+ssize_t receive_whole(int socket, int flags, std::size_t size, Receive receive) noexcept {
+    ssize_t got = receive(std::size_t{0});
+    if (!wants_rest(socket, flags, got, size)) return got;
+    while (static_cast<std::size_t>(got) < size) {
+        ssize_t const more = receive(static_cast<std::size_t>(got));
+        if (more <= 0) break;
+        got += more;
+    }
+    return got;
+}
+
+std::size_t size_of(msghdr const& message) noexcept {
+    std::size_t size = 0;
+    for (std::size_t k = 0; k < message.msg_iovlen; ++k) size += message.msg_iov[k].iov_len;
+    return size;
+}
+
+// Behind what a first call has got of a message.
+ssize_t receive_rest(int socket, msghdr const& message, int flags, ssize_t got,
+                     wait_limit const& limit) noexcept {
+    auto skipped = static_cast<std::size_t>(got);
+    for (std::size_t k = 0; k < message.msg_iovlen; ++k) {
+        iovec const& part = message.msg_iov[k];
+        std::size_t const begun = std::min(skipped, part.iov_len);
+        std::size_t const size = part.iov_len - begun;
+        skipped -= begun;
+        if (size == 0) continue;
+        ssize_t const more =
+            recv(socket, static_cast<char*>(part.iov_base) + begun, size, flags, limit);
+        if (more > 0) got += more;
+        if (more < 0 || static_cast<std::size_t>(more) != size) break;
+    }
+    return got;
 }
 
 TULLE_NOINLINE bool is_nonblocking(int number) noexcept {
@@ -109,8 +193,10 @@ ssize_t try_to_accept(int socket, sockaddr* address, socklen_t* length, int flag
     auto const call = [=] { return result_of(::accept4(socket, address, length, flags)); };
     if (is_nonblocking(socket)) return call();
     if (!is_ready(socket, direction::in)) return -EAGAIN;
+    std::mutex* const turn = reactor::instance().turn_to_accept(socket);
     return on_helper(until, [=] {
-        std::lock_guard const turn(reactor::instance().turn_of(socket));
+        auto const held =
+            turn != nullptr ? std::unique_lock(*turn) : std::unique_lock<std::mutex>();
         return is_ready(socket, direction::in) ? call() : -EAGAIN;
     });
 }
@@ -248,8 +334,11 @@ ssize_t recv(int socket, void* buffer, std::size_t size, int flags) noexcept {
 ssize_t recv(int socket, void* buffer, std::size_t size, int flags,
              wait_limit const& limit) noexcept {
     std::size_t const asked = flags == 0 ? size : k_unknown_size;
-    return on_socket(socket, direction::in, flags, limit.get(), asked,
-                     [=](int with) { return ::recv(socket, buffer, size, with); });
+    return receive_whole(socket, flags, size, [=, &limit](std::size_t done) {
+        return on_socket(socket, direction::in, flags, limit.get(), asked, [=](int with) {
+            return ::recv(socket, static_cast<char*>(buffer) + done, size - done, with);
+        });
+    });
 }
 ssize_t recvfrom(int socket, void* buffer, std::size_t size, int flags, sockaddr* address,
                  socklen_t* length) noexcept {
@@ -257,16 +346,25 @@ ssize_t recvfrom(int socket, void* buffer, std::size_t size, int flags, sockaddr
 }
 ssize_t recvfrom(int socket, void* buffer, std::size_t size, int flags, sockaddr* address,
                  socklen_t* length, wait_limit const& limit) noexcept {
-    return on_socket(socket, direction::in, flags, limit.get(), k_unknown_size, [=](int with) {
-        return ::recvfrom(socket, buffer, size, with, address, length);
-    });
+    ssize_t const got =
+        on_socket(socket, direction::in, flags, limit.get(), k_unknown_size, [=](int with) {
+            return ::recvfrom(socket, buffer, size, with, address, length);
+        });
+    if (!wants_rest(socket, flags, got, size)) return got;
+    auto const done = static_cast<std::size_t>(got);
+    ssize_t const more = recv(socket, static_cast<char*>(buffer) + done, size - done, flags, limit);
+    return more > 0 ? got + more : got;
 }
 ssize_t recvmsg(int socket, msghdr* message, int flags) noexcept {
     return recvmsg(socket, message, flags, wait_limit::of(k_forever));
 }
 ssize_t recvmsg(int socket, msghdr* message, int flags, wait_limit const& limit) noexcept {
-    return on_socket(socket, direction::in, flags, limit.get(), k_unknown_size,
-                     [=](int with) { return ::recvmsg(socket, message, with); });
+    ssize_t const got = on_socket(socket, direction::in, flags, limit.get(), k_unknown_size,
+                                  [=](int with) { return ::recvmsg(socket, message, with); });
+    // Where descriptors may come beside the bytes, the next call takes those that do.
+    bool const is_plain = got > 0 && message->msg_control == nullptr;
+    if (!is_plain || !wants_rest(socket, flags, got, size_of(*message))) return got;
+    return receive_rest(socket, *message, flags, got, limit);
 }
 ssize_t send(int socket, void const* buffer, std::size_t size, int flags) noexcept {
     return send(socket, buffer, size, flags, wait_limit::of(k_forever));

@@ -6,9 +6,12 @@
 #include "sched/parking.hpp"
 #include "wait/wait_list.hpp"
 
+#include <tulle/mutex.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 namespace tulle::io {
 
@@ -46,6 +49,10 @@ struct descriptor {
     std::atomic<bool> is_stream{false};
     std::atomic<event_count> drained{k_never_looked}; // of in_events, before such a read
     descriptor* next_to_check = nullptr;              // guarded by the reactor's list
+    mutex turn_to_read; // of those that may read one part of a file after the other (calls.cpp)
+    // Held by a helper while it makes a call that only one at a time is to make on this descriptor,
+    // after it has looked once more whether the call would wait.
+    std::mutex turn_to_accept;
 
     [[nodiscard]] wait::wait_list<parking>& waiting(direction d) noexcept {
         return d == direction::in ? readers : writers;

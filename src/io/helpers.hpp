@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include <pthread.h>
 
@@ -31,11 +30,6 @@ public:
     // can be started, the caller makes the call itself.
     [[nodiscard]] int run(void (*call)(void*) noexcept, void* argument,
                           wait::limit<sched::parking> until) noexcept;
-    // Held by a helper while it makes a call that only one at a time is to make on this descriptor,
-    // after it has looked once more whether the call would wait.
-    [[nodiscard]] std::mutex& turn_of(int descriptor) noexcept {
-        return m_turns[static_cast<unsigned>(descriptor) % m_turns.size()];
-    }
     // Nobody waits: joins the OS threads.
     void stop() noexcept;
     // In a forked child, which has none of them.
@@ -76,7 +70,6 @@ private:
 
     std::atomic<std::uint32_t> m_calls{0}; // futex: changes when a helper that rests is wanted
     std::array<helper, k_most> m_helpers{};
-    std::array<std::mutex, k_most> m_turns;
 };
 
 } // namespace tulle::io

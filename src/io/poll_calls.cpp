@@ -115,9 +115,22 @@ std::size_t fill(std::span<pollfd> asked, sets const& s, int count) noexcept {
     return used;
 }
 
+// poll tells of an end and of errors also where only the other direction is asked about.
+constexpr int k_readable = POLLIN | POLLHUP | POLLERR;
+constexpr int k_writable = POLLOUT | POLLERR;
+
+bool is_told(pollfd const& p, int wanted, int found) noexcept {
+    return (p.events & wanted) != 0 && (p.revents & found) != 0;
+}
+
+bool is_told(pollfd const& p) noexcept {
+    return (p.revents & POLLNVAL) != 0 || is_told(p, POLLIN, k_readable) ||
+           is_told(p, POLLOUT, k_writable) || is_told(p, POLLPRI, POLLPRI);
+}
+
 int keep(fd_set* set, pollfd const& p, int wanted, int found) noexcept {
     if (set == nullptr || (p.events & wanted) == 0) return 0;
-    if ((p.revents & found) != 0) return 1;
+    if (is_told(p, wanted, found)) return 1;
     FD_CLR(p.fd, set);
     return 0;
 }
@@ -128,18 +141,27 @@ int take_result(std::span<pollfd const> asked, sets const& s) noexcept {
         if ((p.revents & POLLNVAL) != 0) return -EBADF;
     }
     for (pollfd const& p : asked) {
-        count += keep(s.read, p, POLLIN, POLLIN | POLLHUP | POLLERR);
-        count += keep(s.write, p, POLLOUT, POLLOUT | POLLERR);
+        count += keep(s.read, p, POLLIN, k_readable);
+        count += keep(s.write, p, POLLOUT, k_writable);
         count += keep(s.except, p, POLLPRI, POLLPRI);
     }
     return count;
 }
 
+// What poll tells of may be nothing that was asked about, and it tells of that all the time.
 int select_among(int count, sets const& s, std::span<pollfd> room,
                  detail::limit const& until) noexcept {
     std::span<pollfd> const asked = room.first(fill(room, s, count));
-    ssize_t const found = poll_within(asked, until);
-    return found < 0 ? static_cast<int>(found) : take_result(asked, s);
+    for (pauses between;;) {
+        ssize_t const found = poll_within(asked, until);
+        if (found < 0) return static_cast<int>(found);
+        bool const is_one_told =
+            std::any_of(asked.begin(), asked.end(), [](pollfd const& p) { return is_told(p); });
+        if (found == 0 || is_one_told) return take_result(asked, s);
+        int const error = between.pause(until);
+        if (error == ETIMEDOUT) return take_result(asked, s);
+        if (error != 0) return -error;
+    }
 }
 
 int select_within(int count, sets const& s, detail::limit const& until) noexcept {

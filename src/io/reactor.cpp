@@ -87,11 +87,12 @@ event_count reactor::look(int number, direction way) const noexcept {
 wait_error reactor::wait(int number, direction way, event_count seen,
                          wait::limit<parking> until) noexcept {
     static_cast<void>(parking::self()); // may start the run time
+    if (number < 0) return EBADF;
     if (until.is_over()) return end_of(until);
     if (parking::is_deterministic()) return wait_alone(number, way, until);
     if (int const error = start()) return error;
     descriptor* const d = m_table.find_or_make(number);
-    if (d == nullptr) return number < 0 ? EBADF : ENOMEM;
+    if (d == nullptr) return ENOMEM;
     m_waiting.fetch_add(1, std::memory_order_relaxed); // relaxed: enter makes a fence
     wait_error const error = queue_at(*d, way, seen, until);
     m_waiting.fetch_sub(1, std::memory_order_relaxed); // relaxed: a hint

@@ -26,6 +26,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 
 namespace tulle::io {
@@ -80,8 +81,15 @@ public:
     // threads, and any in a deterministic run, make it themselves.
     [[nodiscard]] wait_error run_on_helper(void (*call)(void*) noexcept, void* argument,
                                            wait::limit<parking> until) noexcept;
-    [[nodiscard]] std::mutex& turn_of(int descriptor) noexcept {
-        return m_helpers.turn_of(descriptor);
+    // Null: there is no memory for it, or the number is not one that a descriptor can have.
+    [[nodiscard]] mutex* turn_to_read(int number) noexcept {
+        descriptor* const d = m_table.find_or_make(number);
+        return d != nullptr ? &d->turn_to_read : nullptr;
+    }
+    // Likewise.
+    [[nodiscard]] std::mutex* turn_to_accept(int number) noexcept {
+        descriptor* const d = m_table.find_or_make(number);
+        return d != nullptr ? &d->turn_to_accept : nullptr;
     }
     // Makes a call that closes the descriptor, or gives its number to another file, and ends waits
     // for it with EBADF. Returns what the call has.

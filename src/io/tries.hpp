@@ -59,10 +59,10 @@ template <class Call>
 constexpr std::size_t k_unknown_size = 0;
 
 // Attempt: takes whether it may block, as it may on a helper once nobody can wait for the
-// descriptor.
-template <class Attempt>
+// descriptor; `block` has a helper make it then.
+template <class Attempt, class Block>
 [[nodiscard]] ssize_t until_done(int number, direction way, detail::limit const& until,
-                                 std::size_t size, Attempt attempt) noexcept {
+                                 std::size_t size, Attempt attempt, Block block) noexcept {
     reactor& r = reactor::instance();
     wait::limit<parking> const limit(until);
     for (;;) {
@@ -74,9 +74,19 @@ template <class Attempt>
         if (result > 0 && static_cast<std::size_t>(result) < size) r.note_short_read(number, seen);
         if (!would_block(result)) return result;
         int const error = r.wait(number, way, seen, limit);
-        if (error == EPERM) return on_helper(until, [&] { return attempt(true); });
+        if (error == EPERM) return block();
+        // Another file may have the number since the last read, and nothing has told of it yet.
+        bool const is_untried = is_vain && (error == ETIMEDOUT || error == ECANCELED);
+        ssize_t const last = is_untried ? attempt(false) : -EAGAIN;
+        if (!would_block(last) && last != -EINTR) return last;
         if (error != 0) return -error;
     }
+}
+template <class Attempt>
+[[nodiscard]] ssize_t until_done(int number, direction way, detail::limit const& until,
+                                 std::size_t size, Attempt attempt) noexcept {
+    return until_done(number, way, until, size, attempt,
+                      [&] { return on_helper(until, [&] { return attempt(true); }); });
 }
 
 // Waits for something that the system does not tell of: longer and longer.

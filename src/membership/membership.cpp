@@ -18,6 +18,7 @@
 #include <tulle/detail/more_places.hpp>
 #include <tulle/detail/remote.hpp>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -246,7 +247,13 @@ void join(assignment const& a) {
 void join_by_mpi() {
     auto const places_here = static_cast<std::size_t>(places_of_host());
     report(place_news::joined);
-    mpi_job job = join_mpi_job();
+    gmem_access::memory_settings const memory = gmem_access::memory_settings_of_process();
+    mpi_job job = join_mpi_job(std::array<common_option, 4>{{
+        {"TULLE_GLOBAL_MEMORY", memory.bytes},
+        {"TULLE_GLOBAL_GROUP", memory.group},
+        {"TULLE_GLOBAL_LOW", memory.is_low ? 1U : 0U},
+        {"TULLE_MEMORY_PLACES", s_memory_places},
+    }});
     s_finish_network = job.finish;
     endpoint& e = become_endpoint(std::move(job.transport));
     if (are_too_few(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)), places_here))
@@ -292,7 +299,9 @@ void leave() noexcept {
     stop_explaining_faults();
     if (e->here() != 0) return;
     memory_of(*e).report();
-    e->tell_end();
+    bool const is_waited_for =
+        s_finish_network != nullptr; // by say_goodbye(), whoever has not heard
+    e->tell_end(!is_waited_for);
     say_goodbye(*e);
     sched::scheduler::instance().set_idle_poller(nullptr);
     set_endpoint_of_process(nullptr);

@@ -124,6 +124,23 @@ void compare_programs_of_all(net::mpi_functions const& mpi, net::mpi_endpoint* a
                     world.here);
 }
 
+// Launchers start places of one job with different environments if they are told to, or of hosts
+// whose users have different ones.
+void compare_options_of_all(net::mpi_functions const& mpi, net::mpi_endpoint* all,
+                            net::mpi_world const& world, std::span<common_option const> options) {
+    std::vector<std::uint64_t> own;
+    for (common_option const& each : options) own.push_back(each.value);
+    std::vector<std::uint64_t> found(world.count * own.size());
+    check(mpi, mpi.gather(all, own.data(), own.size() * sizeof own[0], found.data()),
+          "compare the options of the places");
+    for (std::size_t k = 0; k < own.size(); ++k)
+        if (own[k] != found[k])
+            base::fatal("place %u has %s=%llu, and place 0 has %llu: let the launcher pass the "
+                        "same value to all places",
+                        world.here, options[k].variable, static_cast<unsigned long long>(own[k]),
+                        static_cast<unsigned long long>(found[k]));
+}
+
 // --- places of this host -------------------------------------------------------------------------
 
 // How the other places of a host find the memory that the first one has made for them.
@@ -260,7 +277,7 @@ int places_of_host() noexcept {
     return std::max(count, 1);
 }
 
-mpi_job join_mpi_job() {
+mpi_job join_mpi_job(std::span<common_option const> options) {
     std::string const flavour = wanted_flavour();
     net::mpi_functions const& mpi = load(flavour);
     net::mpi_world world;
@@ -272,6 +289,7 @@ mpi_job join_mpi_job() {
     net::mpi_endpoint* all = nullptr;
     check(mpi, mpi.open(world.count, all), "connect the places");
     compare_programs_of_all(mpi, all, world);
+    compare_options_of_all(mpi, all, world, options);
     std::unique_ptr<net::transport> transport = connect(mpi, all, world);
     if (world.tells_deaths) wait_for_all(mpi, all);
     return {std::move(transport), mpi.finish, world.tells_deaths};

@@ -10,7 +10,9 @@
 #include "net/packet.hpp"
 #include "net/transport.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
 namespace tulle::membership {
 
@@ -25,8 +27,14 @@ struct mpi_job {
     bool tells_deaths;         // instead of ending all places when one dies
 };
 
-// The main thread calls this once. It waits for the other places, which do the same. An error ends
-// the process with a message. Throws std::bad_alloc.
-[[nodiscard]] mpi_job join_mpi_job();
+// An option that all places must have alike, since each computes by it what others have.
+struct common_option {
+    char const* variable; // its name in the environment
+    std::uint64_t value;
+};
+
+// The main thread calls this once. It waits for the other places, which do the same, with as many
+// options. An error ends the process with a message. Throws std::bad_alloc.
+[[nodiscard]] mpi_job join_mpi_job(std::span<common_option const> options);
 
 } // namespace tulle::membership

@@ -12,12 +12,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <pthread.h>
@@ -216,11 +218,16 @@ void endpoint::supervise() noexcept {
         m_transport->end_watch(); // service() polls once more
 }
 
-void endpoint::tell_end() noexcept {
+void endpoint::tell_end(bool may_give_up) noexcept {
     for (rank r = 0; r < count(); ++r)
         if (r != here()) send(r, {message_kind::end}, {}, nullptr);
-    std::uint64_t const give_up = os::monotonic_ns() + k_end_patience_ns;
-    while (waiting_to_leave() != 0 && os::monotonic_ns() < give_up) static_cast<void>(poll());
+    std::uint64_t const patience_ends = os::monotonic_ns() + k_end_patience_ns;
+    while (waiting_to_leave() != 0) {
+        bool const is_found = poll();
+        if (os::monotonic_ns() < patience_ends) continue;
+        if (may_give_up) return;
+        if (!is_found) std::this_thread::sleep_for(std::chrono::nanoseconds(k_retry_ns));
+    }
 }
 
 void endpoint::stop_service() noexcept {

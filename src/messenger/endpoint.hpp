@@ -231,8 +231,9 @@ public:
     }
 
     // --- ends ------------------------------------------------------------------------------------
-    // place 0: to all others; returns when these messages have left, or after a second
-    void tell_end() noexcept;
+    // place 0: to all others; returns when these messages have left, or, if it may give up, after a
+    // second
+    void tell_end(bool may_give_up) noexcept;
     [[nodiscard]] signal& told_end() noexcept { return m_end; }
     void close() noexcept; // the transport, which may wait for the others; nothing moves any more
 

@@ -7,10 +7,31 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace tulle::os {
+
+namespace {
+
+// A file that is to be larger than the process may make one (ulimit -f) ends it by a signal.
+bool is_too_large(int descriptor, std::size_t bytes) noexcept {
+    struct stat about {};
+    rlimit most{};
+    return fstat(descriptor, &about) == 0 && static_cast<std::size_t>(about.st_size) < bytes &&
+           getrlimit(RLIMIT_FSIZE, &most) == 0 && bytes > most.rlim_cur;
+}
+
+bool set_size(int descriptor, std::size_t bytes) noexcept {
+    if (is_too_large(descriptor, bytes)) {
+        errno = EFBIG;
+        return false;
+    }
+    return ftruncate(descriptor, static_cast<off_t>(bytes)) == 0;
+}
+
+} // namespace
 
 shared_memory::shared_memory(shared_memory&& other) noexcept
     : m_low(std::exchange(other.m_low, nullptr)),
@@ -33,7 +54,7 @@ shared_memory shared_memory::create(char const* name, std::size_t bytes) noexcep
     shared_memory made;
     made.m_descriptor = memfd_create(name, MFD_CLOEXEC);
     if (made.m_descriptor < 0) return {};
-    if (ftruncate(made.m_descriptor, static_cast<off_t>(bytes)) != 0 || !made.map(bytes)) return {};
+    if (!set_size(made.m_descriptor, bytes) || !made.map(bytes)) return {};
     return made;
 }
 
@@ -55,7 +76,7 @@ shared_memory shared_memory::adopt(int descriptor) noexcept {
 bool shared_memory::grow(std::size_t bytes) noexcept {
     if (bytes <= m_size) return true;
     munmap(std::exchange(m_low, nullptr), std::exchange(m_size, 0));
-    return ftruncate(m_descriptor, static_cast<off_t>(bytes)) == 0 && map(bytes);
+    return set_size(m_descriptor, bytes) && map(bytes);
 }
 
 bool shared_memory::keep_for_programs() const noexcept {
@@ -122,9 +143,7 @@ shared_file::part shared_file::find_memory(std::uint64_t from, std::uint64_t end
     return {first, hole < 0 ? end : std::min(static_cast<std::uint64_t>(hole), end)};
 }
 
-bool shared_file::grow(std::size_t bytes) const noexcept {
-    return ftruncate(m_descriptor, static_cast<off_t>(bytes)) == 0;
-}
+bool shared_file::grow(std::size_t bytes) const noexcept { return set_size(m_descriptor, bytes); }
 
 bool shared_file::keep_for_programs() const noexcept {
     return fcntl(m_descriptor, F_SETFD, 0) == 0;

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -97,7 +98,9 @@ public:
             m_constants.contains(pointer))
             return;
         site const where = site_of(pc);
-        if (m_looks[where % m_looks.size()]++ >= k_most_looks) return;
+        std::uint8_t& looks = m_looks[where % m_looks.size()];
+        if (looks == k_most_looks) return;
+        ++looks;
         os::named_range const target = os::mapping_of(0, pointer);
         if (!target.is_own) {
             m_constants = target.range;
@@ -167,7 +170,9 @@ private:
 };
 
 detector* s_detector = nullptr; // of this process, from begin or join on
-pid_t s_main = 0;               // this process, if it is main's, and not a child of it
+// The lock of the clock of an atomic variable is held: then who comes is a handler of a signal.
+volatile std::sig_atomic_t s_is_at_clock = 0;
+pid_t s_main = 0; // this process, if it is main's, and not a child of it
 
 void look_at(touched const& t) noexcept {
     if (s_detector != nullptr) s_detector->look_at(t);
@@ -302,11 +307,15 @@ std::uint64_t tulle_race_atomic(std::uint64_t address, std::uint64_t operand,
         access();
         return before;
     }
+    if (races::s_is_at_clock != 0)
+        return dsm::access_atomically(address, operand, expected, action); // which is not recorded
+    races::s_is_at_clock = 1;
     races::s_detector->order().access_atomically(
         address, races::s_detector->own(),
         {static_cast<int>(action >> TULLE_COHERENT_ATOMIC_ORDER_SHIFT & 0xFU),
          kind != TULLE_COHERENT_ATOMIC_STORE, kind == TULLE_COHERENT_ATOMIC_STORE},
         access);
+    races::s_is_at_clock = 0;
     return before;
 }
 

@@ -97,6 +97,7 @@ class Races(Programs):
         for processes in (2, 4):
             for _ in range(3):
                 self.silent(self.races, processes, "none", processes)
+        self.silent(self.races, 2, "handlers", 2)
         programs = {
             "coherent": ["tests/compiler/coherent.c.in"],
             "objects": ["tests/compat/parmacs/objects.c.in", "tests/compat/parmacs/second_source.c.in"],

@@ -120,6 +120,20 @@ class Mpirun(MpiTest):
             out, _ = self.by_mpirun(4, WORK, "memory", **way)
             self.assertEqual(out, f"4 places, {reached} reached\n", way)
 
+    def test_options_that_differ_are_told(self):
+        each = [("TULLE_GLOBAL_MEMORY=16M", "TULLE_GLOBAL_MEMORY=64M", "TULLE_GLOBAL_MEMORY=67108864, and place 0 has 16777216"),
+                ("TULLE_GLOBAL_LOW=0", "TULLE_GLOBAL_LOW=1", "TULLE_GLOBAL_LOW=1, and place 0 has 0"),
+                ("TULLE_MEMORY_PLACES=0", "TULLE_MEMORY_PLACES=1", "TULLE_MEMORY_PLACES=1, and place 0 has 0")]
+        for first, second, told in each:
+            words = [*mpi.launch(MPIRUN), "-n", "1", "env", first, CONDUCT, "count", ":", "-n", "1", "env", second, CONDUCT, "count"]
+            process = self.start(words, {})
+            _, err = process.communicate("", timeout=PATIENCE)
+            self.assertNotEqual(process.returncode, 0)
+            self.assertIn("place 1 has " + told, err)
+
+    def test_who_is_stopped_at_the_end_is_waited_for(self):
+        self.by_mpirun(2, WORK, "stop", TULLE_ON_HOST="mpi")
+
     def test_places_that_are_not_to_be(self):
         out, _ = self.by_mpirun(3, CONDUCT, "count", TULLE_TRANSPORT="none")
         self.assertEqual(out, "1 places, mask 1\n" * 3)

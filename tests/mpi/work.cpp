@@ -4,6 +4,7 @@
 //   exchange      arguments and results of all sizes between all places, exceptions, activities
 //                 that start activities everywhere compute N     place 1 computes for N ms with all
 //                 its workers, and place 0 reads memory of it meanwhile
+//   stop          main ends while place 1 is stopped
 //   memory        all places add to words of all places; prints how many of them place 0 reaches by
 //                 loads and stores call N        round trips of an empty call, in rounds of N
 // For each of compute and call it prints the median and the longest time, in microseconds.
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +23,10 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 namespace {
 
@@ -180,11 +185,31 @@ int call() {
     return EXIT_SUCCESS;
 }
 
+// Ends while place 1 has been stopped for long, with more messages on their way than there is room
+// for. A child lets it go on.
+int stop() {
+    constexpr int k_messages = 500;
+    constexpr std::chrono::milliseconds k_too_long{2500};
+    pid_t const other = tulle::at(tulle::place(1), [] { return getpid(); });
+    if (fork() == 0) {
+        std::this_thread::sleep_for(k_too_long);
+        kill(other, SIGCONT);
+        _exit(EXIT_SUCCESS);
+    }
+    kill(other, SIGSTOP);
+    for (int k = 0; k < k_messages; ++k)
+        tulle_start_at(1, {[](std::uint64_t, std::uint64_t) {}, 0, 0});
+    return EXIT_SUCCESS;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
-    static std::map<std::string, int (*)()> const s_all{
-        {"exchange", &exchange}, {"memory", &memory}, {"compute", &compute}, {"call", &call}};
+    static std::map<std::string, int (*)()> const s_all{{"exchange", &exchange},
+                                                        {"memory", &memory},
+                                                        {"compute", &compute},
+                                                        {"call", &call},
+                                                        {"stop", &stop}};
     if (argc < 2 || s_all.count(argv[1]) == 0) return EXIT_FAILURE;
     number = argc > 2 ? std::atoi(argv[2]) : 0;
     tulle::initialize();

@@ -5,8 +5,8 @@
  * call of Tulle.
  * What says that it returns at once waits only while more than a thousand messages of this place
  * have found no room yet.
- * -EINVAL: there is no such place; a null pointer. -EHOSTDOWN: it has died. -EOPNOTSUPP: it has
- * memory only, and runs no code of the program.
+ * -EINVAL: there is no such place; a null pointer; more bytes than PTRDIFF_MAX. -EHOSTDOWN: it has
+ * died. -EOPNOTSUPP: it has memory only, and runs no code of the program.
  * Source: the i-lets, signals and push transfers of OctoPOS (Mohr and others, ROSS 2015). */
 #ifndef TULLE_DETAIL_PLACE_H
 #define TULLE_DETAIL_PLACE_H

@@ -50,13 +50,14 @@ std::size_t stack_size() noexcept {
 
 void end_process() noexcept {
     world& all = world_for("CREATE");
+    int const creator = s_created.creator; // another one may use the place before it is told
     std::fflush(nullptr);
     tulle_coherent_release();
     if (std::int64_t const left = own_children().created; left != 0)
         fail("a created process has ended without WAIT_FOR_END for %lld that it has created",
              static_cast<long long>(left));
     ask_world({.what = action::give_place, .amount = tulle_here()});
-    anywhere(&all.slots()[s_created.creator].ended).add(1);
+    anywhere(&all.slots()[creator].ended).add(1);
 }
 
 void* run(void* /*unused*/) {

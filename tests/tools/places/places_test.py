@@ -111,6 +111,11 @@ class ExitCode(PlacesTest):
                                  options=["--tags", "all"])
         self.assertEqual([line.split()[1] for line in out.splitlines()], ["64"] * 40)
 
+    def test_files_may_not_be_as_large_as_the_memory_of_places(self):
+        few = 1_000_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        _, err = self.run_places(2, CONDUCT, "count", code=1, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, few))
+        self.assertEqual(err, "tulle: run: no memory for the places to share: File too large\n")
+
     def test_children_that_nobody_was_to_wait_for(self):
         self.run_places(2, CONDUCT, "count", "3", code=3, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/un.h>
 
 namespace {
@@ -198,6 +200,124 @@ TEST_P(io_calls, many_connections_over_tcp) {
     }
     for (auto& t : clients) t.join();
     server.join();
+}
+
+// Takes clients that others have seen come, as another process may: then a helper of theirs waits
+// in the system until the next one comes.
+class thief {
+public:
+    explicit thief(tcp_listener const& victim) : m_victim(victim), m_thread([this] { run(); }) {}
+    thief(thief const&) = delete;
+    thief& operator=(thief const&) = delete;
+    ~thief() {
+        m_ends = true;
+        while (!m_has_ended) {
+            tcp_client const last(m_victim); // it may wait for one
+            this_thread::sleep_for(1ms);
+        }
+        m_thread.join();
+    }
+
+private:
+    void run() {
+        while (!m_ends) {
+            pollfd asked{m_victim.socket(), POLLIN, 0};
+            if (::poll(&asked, 1, 0) > 0)
+                ::close(::accept4(m_victim.socket(), nullptr, nullptr, SOCK_CLOEXEC));
+        }
+        m_has_ended = true;
+    }
+
+    tcp_listener const& m_victim;
+    std::atomic<bool> m_ends{false}, m_has_ended{false};
+    std::thread m_thread;
+};
+
+TEST_P(io_calls, a_client_that_another_process_takes_holds_up_no_other_socket) {
+    constexpr int k_rounds = 100;
+    tcp_listener const first, second;
+    int const number = first.socket() + 16; // which once had a lock in common with the first
+    ASSERT_LT(::fcntl(number, F_GETFD), 0);
+    ASSERT_EQ(::dup3(second.socket(), number, O_CLOEXEC), number);
+    std::atomic<bool> ends{false};
+    std::atomic<int> accepted{0};
+    auto of_first = spawn([&] {
+        while (!ends) ::close(io::accept(first.socket(), nullptr, nullptr, SOCK_CLOEXEC));
+    });
+    auto of_second = spawn([&] {
+        for (; accepted < k_rounds; ++accepted)
+            ::close(io::accept(number, nullptr, nullptr, SOCK_CLOEXEC));
+    });
+    {
+        thief const other(first);
+        for (int round = 0; round < k_rounds; ++round) {
+            tcp_client const of_both(first);
+            this_thread::sleep_for(500us);
+            tcp_client const own(second);
+            auto const end = std::chrono::steady_clock::now() + 20s;
+            while (accepted == round && std::chrono::steady_clock::now() < end)
+                this_thread::sleep_for(100us);
+            EXPECT_EQ(accepted, round + 1);
+            if (accepted == round) tcp_client const lets_it_go_on(first);
+            while (accepted == round) this_thread::sleep_for(1ms);
+        }
+    }
+    ends = true;
+    tcp_client const last(first);
+    of_first.join();
+    of_second.join();
+    ::close(number);
+}
+
+TEST_P(io_calls, all_that_is_asked_for_is_waited_for) {
+    connected_pair both;
+    auto writer = spawn([&] {
+        for (char const* const part : {"ab", "cde", "fgh", "ij", "klm", "no"}) {
+            this_thread::sleep_for(1ms);
+            EXPECT_EQ(io::write(both.theirs(), part, std::strlen(part)),
+                      static_cast<ssize_t>(std::strlen(part)));
+        }
+        both.close_theirs();
+    });
+    std::array<char, 8> got{};
+    EXPECT_EQ(io::recv(both.ours(), got.data(), 4, MSG_WAITALL), 4);
+    EXPECT_EQ(io::recvfrom(both.ours(), got.data() + 4, 3, MSG_WAITALL, nullptr, nullptr), 3);
+    EXPECT_EQ(std::string(got.data(), 7), "abcdefg");
+    std::array<char, 3> first{}, second{};
+    std::array<iovec, 3> parts{{{first.data(), 3}, {nullptr, 0}, {second.data(), 3}}};
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    EXPECT_EQ(io::recvmsg(both.ours(), &message, MSG_WAITALL), 6);
+    EXPECT_EQ(std::string(first.data(), 3) + std::string(second.data(), 3), "hijklm");
+    EXPECT_EQ(io::recv(both.ours(), got.data(), 8, MSG_WAITALL), 2); // the end comes first
+    EXPECT_EQ(io::recv(both.ours(), got.data(), 8, MSG_WAITALL), 0);
+    writer.join();
+}
+
+TEST_P(io_calls, what_has_come_before_a_limit_is_not_lost) {
+    connected_pair both;
+    std::array<char, 8> got{};
+    EXPECT_EQ(io::write(both.theirs(), "abc", 3), 3);
+    EXPECT_EQ(io::recv(both.ours(), got.data(), 8, MSG_WAITALL, wait_limit(2ms)), 3);
+    EXPECT_EQ(io::recv(both.ours(), got.data(), 8, MSG_WAITALL, wait_limit(2ms)), -ETIMEDOUT);
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+    EXPECT_EQ(io::send(ends[1], "d", 1, 0), 1);
+    EXPECT_EQ(io::recv(ends[0], got.data(), 8, MSG_WAITALL), 1); // a message is one
+    for (int const end : ends) ::close(end);
+}
+
+TEST_P(io_calls, parts_that_are_nowhere) {
+    connected_pair both;
+    char c = 0;
+    for (int round = 0; round < 2; ++round) { // then it is known to be a socket
+        EXPECT_EQ(io::readv(both.ours(), nullptr, 1), -EFAULT);
+        EXPECT_EQ(io::writev(both.ours(), nullptr, 1), -EFAULT);
+        EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(1ms)), -ETIMEDOUT);
+    }
+    EXPECT_EQ(io::readv(both.ours(), nullptr, 0), 0);
+    EXPECT_EQ(io::writev(both.ours(), nullptr, -1), -EINVAL);
 }
 
 TEST_P(io_calls, messages_carry_descriptors) {

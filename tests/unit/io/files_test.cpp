@@ -81,6 +81,45 @@ TEST_P(io_files, what_is_not_in_memory_is_read_whole) {
     EXPECT_EQ(io::pread(file.number(), few.data(), few.size(), 1 << 20), 0); // the end
 }
 
+// Of every other part the beginning is in memory, and the rest is not.
+TEST_P(io_files, what_a_thread_reads_lies_in_one_piece) {
+    constexpr std::size_t k_part = 1U << 16U;
+    constexpr std::size_t k_words = (4U << 20U) / sizeof(std::uint32_t);
+    named_file const file;
+    std::vector<std::uint32_t> words(k_words);
+    for (std::size_t k = 0; k < k_words; ++k) words[k] = static_cast<std::uint32_t>(k);
+    auto const bytes = static_cast<ssize_t>(k_words * sizeof words[0]);
+    ASSERT_EQ(io::pwrite(file.number(), words.data(), k_words * sizeof words[0], 0), bytes);
+    for (int round = 0; round < 5; ++round) {
+        drop_from_memory(file.number());
+        ASSERT_EQ(::posix_fadvise(file.number(), 0, 0, POSIX_FADV_RANDOM), 0);
+        char c = 0;
+        for (off_t at = 0; at < bytes; at += k_part)
+            ASSERT_EQ(::pread(file.number(), &c, 1, at), 1);
+        ASSERT_EQ(::lseek(file.number(), 0, SEEK_SET), 0);
+        std::vector<thread<ssize_t>> readers;
+        for (int k = 0; k < 4; ++k)
+            readers.push_back(spawn([&] {
+                std::vector<std::uint32_t> part(k_part / sizeof(std::uint32_t));
+                ssize_t sum = 0, got = 0;
+                while ((got = io::read(file.number(), part.data(), k_part)) > 0) {
+                    auto const end = part.begin() + got / ssize_t{sizeof part[0]};
+                    bool const is_whole =
+                        std::adjacent_find(part.begin(), end, [](std::uint32_t a, std::uint32_t b) {
+                            return b != a + 1;
+                        }) == end;
+                    EXPECT_TRUE(is_whole);
+                    sum += got;
+                    this_thread::yield();
+                }
+                return sum;
+            }));
+        ssize_t sum = 0;
+        for (auto& r : readers) sum += r.join();
+        EXPECT_EQ(sum, bytes);
+    }
+}
+
 TEST_P(io_files, files_are_opened_and_synchronised) {
     named_file const file;
     int const number = io::open(file.name(), O_RDWR | O_CLOEXEC);

@@ -105,6 +105,26 @@ TEST_P(io_limits, a_number_goes_over_to_another_file) {
     }
 }
 
+// A read of the connection has found that there is no more, which says nothing of the next file.
+TEST_P(io_limits, reads_with_short_limits_of_a_file_that_has_got_the_number) {
+    tcp_listener const listener;
+    tcp_client const client(listener);
+    int const number = ::accept(listener.socket(), nullptr, nullptr);
+    ASSERT_GE(number, 0);
+    std::array<char, 16> got{};
+    for (int round = 0; round < 6; ++round) { // so that it is looked after more rarely
+        auto reader = spawn([&] { return io::read(number, got.data(), got.size()); });
+        this_thread::sleep_for(2ms);
+        EXPECT_EQ(::send(client.socket(), "1", 1, 0), 1);
+        EXPECT_EQ(reader.join(), 1);
+    }
+    connected_pair next;
+    ASSERT_EQ(::dup2(next.ours(), number), number);
+    EXPECT_EQ(::send(next.theirs(), "2", 1, 0), 1);
+    EXPECT_EQ(io::read(number, got.data(), got.size(), wait_limit(1ms)), 1);
+    ::close(number);
+}
+
 TEST_P(io_limits, the_run_time_stops_and_starts_again) {
     for (int round = 0; round < 3; ++round) {
         connected_pair both;
@@ -216,6 +236,7 @@ TEST(io_deterministic, a_limit_passes_in_virtual_time) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 1min);
     EXPECT_EQ(io::write(both.theirs(), "g", 1), 1);
     EXPECT_EQ(io::read(both.ours(), &c, 1), 1);
+    EXPECT_EQ(io::wait_readable(-1), -EBADF);
     finalize();
     set_option("seed", "0");
 }

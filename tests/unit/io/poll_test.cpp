@@ -122,6 +122,36 @@ TEST_P(io_poll, sets_are_selected_from) {
     EXPECT_EQ(io::select(1001, &in, nullptr, nullptr), -EBADF);
 }
 
+// poll(2) tells of it all the time, and select(2) does not.
+TEST_P(io_poll, an_end_of_which_nobody_has_asked_is_waited_over) {
+    connected_pair both;
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    ::close(ends[1]);
+    fd_set in, except;
+    FD_ZERO(&in);
+    FD_ZERO(&except);
+    FD_SET(ends[0], &except);
+    auto const begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(io::select(FD_SETSIZE, nullptr, nullptr, &except, wait_limit(20ms)), 0);
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 20ms);
+    EXPECT_FALSE(FD_ISSET(ends[0], &except));
+    auto waiter = spawn([&] {
+        FD_SET(ends[0], &except);
+        FD_SET(both.ours(), &in);
+        return io::select(FD_SETSIZE, &in, nullptr, &except);
+    });
+    this_thread::sleep_for(2ms);
+    EXPECT_EQ(io::write(both.theirs(), "s", 1), 1);
+    EXPECT_EQ(waiter.join(), 1);
+    EXPECT_TRUE(FD_ISSET(both.ours(), &in));
+    EXPECT_FALSE(FD_ISSET(ends[0], &except));
+    FD_ZERO(&in);
+    FD_SET(ends[0], &in);
+    EXPECT_EQ(io::select(FD_SETSIZE, &in, nullptr, nullptr), 1);
+    ::close(ends[0]);
+}
+
 INSTANTIATE_TEST_SUITE_P(workers, io_poll, ::testing::Values(1, 2));
 
 } // namespace

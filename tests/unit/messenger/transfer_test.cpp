@@ -151,6 +151,11 @@ TEST_P(transfer_test, what_makes_no_sense_is_refused) {
     EXPECT_EQ(tulle_push(7, &byte, &byte, 1, nullptr, nullptr), -EINVAL);
     EXPECT_EQ(tulle_push(1, nullptr, &byte, 1, nullptr, nullptr), -EINVAL);
     EXPECT_EQ(tulle_push(1, &byte, nullptr, 1, nullptr, nullptr), -EINVAL);
+    for (std::size_t const too_large : {SIZE_MAX, SIZE_MAX - 20, SIZE_MAX / 2 + 1}) {
+        EXPECT_EQ(tulle_push(1, &byte, &byte, too_large, nullptr, nullptr), -EINVAL);
+        EXPECT_EQ(tulle_pull(&byte, 1, &byte, too_large), -EINVAL);
+        EXPECT_EQ(tulle_pull(&byte, 0, &byte, too_large), -EINVAL);
+    }
     tulle_ilet_t const unknown{nowhere, 0, 0};
     EXPECT_EQ(tulle_push(1, &byte, &byte, 1, &unknown, nullptr), -ENOENT);
     EXPECT_EQ(tulle_push(1, &byte, &byte, 1, nullptr, &unknown), -ENOENT);

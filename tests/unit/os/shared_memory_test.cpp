@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace tulle::os {
@@ -54,6 +55,23 @@ TEST(shared_memory, of_an_impossible_size_is_refused) {
         EXPECT_NE(errno, 0) << bytes;
     }
     EXPECT_EQ(next_descriptor(), next);
+}
+
+// The system would end the process by SIGXFSZ.
+TEST(shared_memory, that_is_larger_than_a_file_may_be_is_refused) {
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    shared_file const file = shared_file::create("tulle-test");
+    EXPECT_TRUE(file.grow(2 * k_bytes));
+    rlimit const few{k_bytes, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &few), 0);
+    EXPECT_TRUE(shared_memory::create("tulle-test", k_bytes).is_valid());
+    errno = 0;
+    EXPECT_FALSE(shared_memory::create("tulle-test", k_bytes + 1).is_valid());
+    EXPECT_EQ(errno, EFBIG);
+    EXPECT_TRUE(file.grow(2 * k_bytes)); // as it is
+    EXPECT_FALSE(file.grow(3 * k_bytes));
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
 TEST(shared_memory, programs_inherit_it_when_told) {
