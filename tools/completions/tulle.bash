@@ -10,8 +10,8 @@ _tulle_run() {
     local i
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-            -n | --places | --memory-places | --hosts | --mpi | --tags | --io | --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
-            --stack-report | --explain | --check | --pthreads | --ucontext | --ucontext=* | --share-cpus | --share-globals | --no-bind | --no-tags | -n* | --places=* | --memory-places=* | --hosts=* | --mpi=* | --tags=* | --io=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
+            -n | --places | --memory-places | --hosts | --mpi | --tags | --io | --grace | --workers | --stack-size | --seed | --explore | --time-limit | --set) ((i++)) ;;
+            --stack-report | --explain | --check | --pthreads | --ucontext | --ucontext=* | --share-cpus | --share-globals | --no-bind | --no-tags | -n* | --places=* | --memory-places=* | --hosts=* | --mpi=* | --tags=* | --io=* | --grace=* | --workers=* | --stack-size=* | --seed=* | --explore=* | --time-limit=* | --set=* | -h | --help) ;;
             --) ((i++)); break ;;
             *) break ;;
         esac
@@ -25,8 +25,8 @@ _tulle_run() {
         --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$cur")) ;;
         --tags) COMPREPLY=($(compgen -W "others all none" -- "$cur")) ;;
         --io) COMPREPLY=($(compgen -W "own 0" -- "$cur")) ;;
-        -n | --places | --memory-places | --hosts | --workers | --stack-size | --seed | --explore | --time-limit) COMPREPLY=() ;;
-        *) COMPREPLY=($(compgen -W "--places --memory-places --hosts --mpi --tags --no-tags --io --workers --stack-size --stack-report --explain --check --pthreads --ucontext --ucontext=no-masks --share-cpus --share-globals --no-bind --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
+        -n | --places | --memory-places | --hosts | --workers | --stack-size | --seed | --explore | --time-limit | --grace) COMPREPLY=() ;;
+        *) COMPREPLY=($(compgen -W "--places --memory-places --hosts --mpi --tags --no-tags --io --grace --workers --stack-size --stack-report --explain --check --pthreads --ucontext --ucontext=no-masks --share-cpus --share-globals --no-bind --seed --explore --time-limit --set --help" -- "$cur") $(compgen -c -- "$cur")) ;;
     esac
 }
 

@@ -53,6 +53,7 @@ complete -c tulle -n '__fish_seen_subcommand_from run' -l memory-places -x -d 'S
 complete -c tulle -n '__fish_seen_subcommand_from run' -l tags -x -a 'others all none' -d 'Whose lines begin with the number of their place'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l no-tags -d 'The same as --tags none'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l io -x -a 'own 0' -d 'Whose input and output the places have'
+complete -c tulle -n '__fish_seen_subcommand_from run' -l grace -x -d 'Seconds to end after a signal'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l workers -x -d 'OS threads that run threads'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l stack-size -x -d 'Bytes of a stack'
 complete -c tulle -n '__fish_seen_subcommand_from run' -l no-bind -d 'Places share all processors'

@@ -33,8 +33,8 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds k_grace{2000}; // to end after place 0
-// To end after a signal, and to close what was printed into.
+constexpr std::chrono::milliseconds k_after_main{2000}; // to end after place 0
+// To end after another place has died, and to close what was printed into.
 constexpr std::chrono::milliseconds k_patience{1000};
 constexpr int k_signal_base = 128; // as the shell has it
 
@@ -193,8 +193,10 @@ private:
             if (!is_of_terminal) send_all(number);
             return;
         }
-        if (!m_code) m_code = k_signal_base + number;
-        stop_all(is_of_terminal ? 0 : number);
+        if (m_ending_signal == number) return kill_after({}, SIGKILL); // they take too long
+        if (m_ending_signal != 0) return;
+        m_ending_signal = number;
+        stop_all(is_of_terminal ? 0 : number, m_request.grace);
     }
     void reap() {
         for (unsigned rank = 0; rank < m_children.size(); ++rank) {
@@ -211,7 +213,8 @@ private:
     // Places that the program asks for while it runs. Who asks for one that cannot be started is
     // told that it has died.
     void start_wanted() {
-        while (m_children.size() < m_session.wanted_places() && !m_code && !m_children[0].status) {
+        while (m_children.size() < m_session.wanted_places() && !m_code && !m_is_stopping &&
+               !m_children[0].status) {
             auto const rank = static_cast<unsigned>(m_children.size());
             try {
                 start(rank);
@@ -267,12 +270,14 @@ private:
     }
     // The others have been told to end, unless it was killed.
     void main_ended(bool has_left, int status) {
+        if (!m_code && m_ending_signal != 0 && WIFSIGNALED(status))
+            m_code = k_signal_base + m_ending_signal;
         if (!m_code && WIFSIGNALED(status))
             std::fprintf(stderr, "tulle: run: place 0: %s\n", how(status).c_str());
         if (!m_code) m_code = code_of(status);
         if (m_is_stopping) return;
         if (!has_left && (status != 0 || !is_apart(0))) return stop_all(SIGTERM);
-        kill_after(k_grace, SIGTERM);
+        kill_after(k_after_main, SIGTERM);
     }
     [[nodiscard]] bool takes_part(unsigned rank) const noexcept {
         child const& c = m_children[rank];
@@ -307,11 +312,11 @@ private:
         c.is_stopped = true;
         kill(c.process, number);
     }
-    void stop_all(int number) {
+    void stop_all(int number, std::chrono::milliseconds time = k_patience) {
         m_is_stopping = true;
         for (child& c : m_children) c.is_stopped = true;
         send_all(number);
-        kill_after(k_patience, SIGKILL);
+        kill_after(time, SIGKILL);
     }
     void send_all(int number) const noexcept {
         for (child const& c : m_children)
@@ -339,6 +344,7 @@ private:
     std::vector<child> m_children;
     std::vector<tagged_output> m_outputs;
     std::optional<int> m_code; // decided
+    int m_ending_signal = 0;   // that has told us to end
     bool m_is_stopping = false;
     std::optional<int> m_next_kill;
     clock::time_point m_kill_at;

@@ -44,6 +44,7 @@ struct run_request {
     std::string memory_places;
     std::string tags;         // empty: others
     std::string io;           // empty: not asked for
+    int grace = -1;           // seconds that places have to end after a signal; -1: not asked for
     std::string hosts;        // of places; empty: this one
     std::string mpi;          // that starts places on other hosts; empty: any
     std::string place_of_job; // whose lines are tagged; empty: it is none
@@ -136,6 +137,9 @@ void check_places(run_request const& request, base::option_table const& table) {
         throw failure(k_exit_usage, "run: --tags requires --places or --hosts");
     if (!request.memory_places.empty() && !has_places(request))
         throw failure(k_exit_usage, "run: --memory-places requires --places or --hosts");
+    if (request.grace >= 0 && (request.places == 0 || !request.hosts.empty()))
+        throw failure(k_exit_usage, "run: --grace requires --places, and is for this host: what "
+                                    "ends places of --hosts is their launcher");
     if (request.places != 0 && table.number(base::option_id::memory_places) >= request.places)
         throw failure(k_exit_usage, "run: place 0 runs main: of " + std::to_string(request.places) +
                                         " places at most " + std::to_string(request.places - 1) +
@@ -176,7 +180,8 @@ int run(run_request const& request) {
                              std::chrono::seconds(table.number(base::option_id::host_timeout))});
     if (request.places != 0)
         return run_places(
-            {request.words, request.places, tags, !request.no_bind, has_io_of_place_0});
+            {request.words, request.places, tags, !request.no_bind, has_io_of_place_0,
+             request.grace < 0 ? k_default_grace : std::chrono::seconds(request.grace)});
     become(request.words);
     refuse(request.words, errno);
 }
@@ -209,6 +214,11 @@ void add_options_of_places(CLI::App& app, std::shared_ptr<run_request> const& re
         ->check(CLI::IsMember({"others", "all", "none"}).description(""));
     app.add_flag_callback(
         "--no-tags", [request] { request->tags = "none"; }, "The same as --tags none");
+    app.add_option("--grace", request->grace,
+                   "Seconds that places have to end after a signal, before they are killed; the "
+                   "same signal again kills them at once [5]")
+        ->type_name("SECONDS")
+        ->check(in_range(0, 1'000'000));
     app.add_option("--io", request->io,
                    "Whose input and output the places have: own, or 0: they read that of place 0, "
                    "and their lines have no tags [own]")

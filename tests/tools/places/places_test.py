@@ -384,9 +384,34 @@ class Signals(PlacesTest):
 
     def test_end_places_that_ignore_them(self):
         for number in (signal.SIGTERM, signal.SIGINT):
-            process = self.ready(3, "ignores-signals")
+            process = self.ready(3, "ignores-signals", options=["--grace", "1"])
             process.send_signal(number)
             self.assertEqual(process.wait(LIMIT), 128 + number)
+
+    def test_that_come_again_end_places_at_once(self):
+        process = self.ready(3, "ignores-signals", options=["--grace", "100000"])
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(1.5)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(LIMIT), 128 + signal.SIGINT)
+
+    def in_order(self, seconds, *options):
+        """Places that need so long to end, and the exit code of one that may."""
+        waits = f"trap 'sleep {seconds}; exit 7' TERM; echo ready; while :; do sleep 0.05; done"
+        process = self.start(2, "sh", "-c", waits, options=["--no-tags", *options])
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertEqual([process.stdout.readline() for _ in range(2)], 2 * ["ready\n"])
+        process.send_signal(signal.SIGTERM)
+        return process.wait(LIMIT)
+
+    def test_leave_time_to_end_in_order(self):
+        self.assertEqual(self.in_order(1.5), 7)
+        self.assertEqual(self.in_order(6, "--grace", "20"), 7)
+        self.assertEqual(self.in_order(20, "--grace", "0"), 128 + signal.SIGTERM)
 
     def test_a_terminal_sends_to_all(self):
         process = self.ready(3, "waits", start_new_session=True)
@@ -417,7 +442,7 @@ class Signals(PlacesTest):
                 seen += os.read(terminal, 1000)
             os.close(terminal)
             _, status = os.waitpid(process, 0)
-            self.assertEqual(os.waitstatus_to_exitcode(status), 128 + signal.SIGHUP)
+            self.assertEqual(os.waitstatus_to_exitcode(status), 0)  # that of a shell that exits
             with open(told, encoding="ascii") as file:
                 self.assertEqual(sorted(line[0] for line in file), ["0", "1"])
 
