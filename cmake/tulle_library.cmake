@@ -106,6 +106,8 @@ target_link_options(tulle_shared PRIVATE LINKER:--version-script=${PROJECT_SOURC
 # Its workers run its code until the process ends: what dlclose would unmap.
 target_link_options(tulle_shared PRIVATE LINKER:-z,nodelete)
 target_link_options(tulle_static INTERFACE LINKER:-z,nodelete)
+# Where C++ is not among the languages of a project, CMake links for C and does not add what the library is written in.
+target_link_libraries(tulle_static INTERFACE $<$<LINK_LANGUAGE:C>:stdc++> $<$<LINK_LANGUAGE:C>:m>)
 # Along this the dynamic linker finds the plug-ins of MPIs for a program that has the library in itself.
 target_link_options(tulle_static INTERFACE $<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}>)
 if(TULLE_SANITIZE STREQUAL "none")

@@ -74,6 +74,14 @@ LD_LIBRARY_PATH=$prefix/$libdir expect_version "$work/by-pkg-config"
     "$prefix/$libdir/libtulle.a" $(pkg-config --static --libs-only-l --libs-only-other tulle | sed 's/-ltulle//')
 expect_version "$work/by-pkg-config-static"
 
+echo "install_test: a project in C alone"
+c_compiler=${CC:-cc}
+cmake -S "$consumer/../in_c" -B "$work/in_c" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$c_compiler" >"$work/in_c.log"
+cmake --build "$work/in_c" >>"$work/in_c.log" || fail "a project in C cannot be built: $(cat "$work/in_c.log")"
+for kind in shared static; do
+    [ "$("$work/in_c/$kind")" = 42 ] || fail "the program of a project in C fails, $kind"
+done
+
 echo "install_test: a program for Qthreads"
 qthread=$consumer/qthread.c
 # shellcheck disable=SC2046
@@ -89,6 +97,10 @@ qthread=$consumer/qthread.c
 "$compiler" -static -x c -std=c11 "$qthread" -x none -o "$work/qthread-whole" $(pkg-config --cflags tulle-qthread) -L"$prefix/$libdir" \
     $(pkg-config --static --libs tulle-qthread) 2>"$work/static.log" || fail "a program cannot be linked with -static: $(cat "$work/static.log")"
 [ "$("$work/qthread-whole")" = 42 ] || fail "the program for Qthreads fails, linked with -static"
+# shellcheck disable=SC2046
+"$c_compiler" -static -std=c11 "$qthread" -o "$work/qthread-whole-in-c" $(pkg-config --cflags tulle-qthread) -L"$prefix/$libdir" \
+    $(pkg-config --static --libs tulle-qthread) 2>"$work/static.log" || fail "a C compiler cannot link with -static: $(cat "$work/static.log")"
+[ "$("$work/qthread-whole-in-c")" = 42 ] || fail "the program for Qthreads fails, linked with -static by a C compiler"
 
 echo "install_test: a build that looks for Qthreads in a prefix of its own"
 for_qthreads=$prefix/$libdir/tulle/qthread
