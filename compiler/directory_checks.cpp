@@ -360,11 +360,14 @@ void move_block(AnyMemIntrinsic& operation, check_writer& writer) {
     auto* const transfer = dyn_cast<AnyMemTransferInst>(&operation);
     Value* const to = writer.address_of(builder, operation.getRawDest());
     Value* const bytes = builder.CreateZExtOrTrunc(operation.getLength(), builder.getInt64Ty());
-    Value* is_inside = writer.is_coherent(builder, to);
+    // Of a side that is private there is nothing to ask.
+    Value* is_inside =
+        is_private(operation.getRawDest()) ? builder.getFalse() : writer.is_coherent(builder, to);
     Value* from = nullptr;
     if (transfer != nullptr) {
         from = writer.address_of(builder, transfer->getRawSource());
-        is_inside = builder.CreateOr(is_inside, writer.is_coherent(builder, from));
+        if (!is_private(transfer->getRawSource()))
+            is_inside = builder.CreateOr(is_inside, writer.is_coherent(builder, from));
     } else {
         from = builder.CreateZExt(cast<AnyMemSetInst>(operation).getValue(), builder.getInt32Ty());
     }
