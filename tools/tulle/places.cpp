@@ -194,7 +194,10 @@ private:
             return;
         }
         if (m_ending_signal == number) return kill_after({}, SIGKILL); // they take too long
-        if (m_ending_signal != 0) return;
+        if (m_ending_signal != 0) {
+            if (!is_of_terminal) send_all(number);
+            return;
+        }
         m_ending_signal = number;
         stop_all(is_of_terminal ? 0 : number, m_request.grace);
     }

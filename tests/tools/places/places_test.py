@@ -413,6 +413,17 @@ class Signals(PlacesTest):
         self.assertEqual(self.in_order(6, "--grace", "20"), 7)
         self.assertEqual(self.in_order(20, "--grace", "0"), 128 + signal.SIGTERM)
 
+    def test_another_one_is_passed_on(self):
+        waits = "trap 'echo hung up' HUP; trap 'exit 6' TERM; echo ready; while :; do sleep 0.05; done"
+        process = self.start(2, "sh", "-c", waits, options=["--no-tags", "--grace", "100000"])
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertEqual([process.stdout.readline() for _ in range(2)], 2 * ["ready\n"])
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual([process.stdout.readline() for _ in range(2)], 2 * ["hung up\n"])
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(LIMIT), 6)
+
     def test_a_terminal_sends_to_all(self):
         process = self.ready(3, "waits", start_new_session=True)
         os.killpg(process.pid, signal.SIGINT)
