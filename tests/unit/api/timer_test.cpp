@@ -56,7 +56,7 @@ TEST(timer, periods_are_counted_from_a_first_call_at_once) {
         });
         two.wait();
         EXPECT_GE(clock_type::now() - begin, 40ms);
-        tulle::this_thread::sleep_for(7ms);
+        tulle::this_thread::sleep_for(7ms); // so that each begins at another part of a period
     }
 }
 

@@ -252,7 +252,7 @@ TEST_P(io_calls, a_client_that_another_process_takes_holds_up_no_other_socket) {
         thief const other(first);
         for (int round = 0; round < k_rounds; ++round) {
             tcp_client const of_both(first);
-            this_thread::sleep_for(500us);
+            this_thread::sleep_for(500us); // a helper may see it come, and the thief take it
             tcp_client const own(second);
             auto const end = std::chrono::steady_clock::now() + 20s;
             while (accepted == round && std::chrono::steady_clock::now() < end)
@@ -273,7 +273,7 @@ TEST_P(io_calls, all_that_is_asked_for_is_waited_for) {
     connected_pair both;
     auto writer = spawn([&] {
         for (char const* const part : {"ab", "cde", "fgh", "ij", "klm", "no"}) {
-            this_thread::sleep_for(1ms);
+            this_thread::sleep_for(1ms); // so that they come in parts
             EXPECT_EQ(io::write(both.theirs(), part, std::strlen(part)),
                       static_cast<ssize_t>(std::strlen(part)));
         }

@@ -114,7 +114,7 @@ TEST_P(io_limits, reads_with_short_limits_of_a_file_that_has_got_the_number) {
     std::array<char, 16> got{};
     for (int round = 0; round < 6; ++round) { // so that it is looked after more rarely
         auto reader = spawn([&] { return io::read(number, got.data(), got.size()); });
-        this_thread::sleep_for(2ms);
+        this_thread::sleep_for(2ms); // it waits by then, mostly
         EXPECT_EQ(::send(client.socket(), "1", 1, 0), 1);
         EXPECT_EQ(reader.join(), 1);
     }

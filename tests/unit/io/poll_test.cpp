@@ -141,7 +141,7 @@ TEST_P(io_poll, an_end_of_which_nobody_has_asked_is_waited_over) {
         FD_SET(both.ours(), &in);
         return io::select(FD_SETSIZE, &in, nullptr, &except);
     });
-    this_thread::sleep_for(2ms);
+    this_thread::sleep_for(2ms); // it waits by then, mostly
     EXPECT_EQ(io::write(both.theirs(), "s", 1), 1);
     EXPECT_EQ(waiter.join(), 1);
     EXPECT_TRUE(FD_ISSET(both.ours(), &in));
