@@ -109,6 +109,7 @@ struct active_calls_of_one_worker : one_worker, testing::Test {
     loopback_places places{2};
 };
 
+// An answer that is there before it is waited for lets nobody run. Of a thousand not all are.
 TEST_F(active_calls_of_one_worker, others_run_while_a_thread_waits) {
     std::atomic<int> others{0};
     std::atomic<bool> is_answered{false};
@@ -120,10 +121,12 @@ TEST_F(active_calls_of_one_worker, others_run_while_a_thread_waits) {
     });
     auto asking = spawn([&] {
         int const before = others;
-        word answer = 0;
         active_calls calls(places.endpoint(0), waits_by::letting_others_run);
-        calls.ask(1, &triple, {}, std::as_writable_bytes(std::span(&answer, 1)));
-        EXPECT_TRUE(calls.wait());
+        for (int asked = 0; asked < 1000 && others == before; ++asked) {
+            word answer = 0;
+            calls.ask(1, &triple, {}, std::as_writable_bytes(std::span(&answer, 1)));
+            EXPECT_TRUE(calls.wait());
+        }
         EXPECT_GT(others, before);
         is_answered = true;
     });
