@@ -11,6 +11,10 @@
 //
 // One thread at a time calls this, and but for waits it does so where it holds no check itself.
 //
+// A period in which no other thread holds a check ends at once, and takes no heavy fence: a thread
+// that comes from where it held none has a fence behind the store that says so, and one of the two
+// sees the other.
+//
 // Source: McKenney and Slingwine, Read-Copy Update (1998), whose quiescent states the points are.
 #pragma once
 
@@ -22,12 +26,14 @@
 
 namespace tulle::dsm {
 
-// Machine has heavy_fence (os::machine). Threads says where those are that run threads:
+// Machine has fence_seq_cst and heavy_fence (os::machine). Threads says where those are that run
+// threads:
 //   count()        how many there are; it may grow, as far as most()
 //   caller()       which one calls; count() or more: one that nobody asks about
 //   is_only_one()  whether the caller is the only one that ever checks
-//   point_of(k)    a number that changes when it comes to such a point, or k_holds_no_check; what
-//                  it has done before happens before what comes behind an acquire fence
+//   point_of(k)    a number that changes when it comes to such a point, or k_holds_no_check, behind
+//                  which it has a seq_cst fence ahead of its next check; what it has done before
+//                  happens before what comes behind an acquire fence
 template <class Machine, class Threads> class grace_periods {
 public:
     // Null: one thread alone uses the memory, and no period takes any time.
@@ -77,14 +83,25 @@ private:
     // Whoever has not come to a point yet sees, in the checks that it makes behind the next one,
     // what the caller has written before.
     void start() noexcept {
-        Machine::heavy_fence();
         m_runs = true;
         ++m_begun;
         m_older_waits = m_waits;
         m_waits = 0;
+        Machine::fence_seq_cst(); // pairs with that of who comes from where it held no check
+        if (note_points()) return;
+        Machine::heavy_fence();
+        static_cast<void>(note_points());
+    }
+    // False: somebody but the caller may hold a check.
+    bool note_points() noexcept {
+        bool none = true;
         m_count = m_threads->count();
-        for (std::size_t k = 0; k < m_count; ++k) m_points[k] = m_threads->point_of(k);
-        m_points[m_threads->caller()] = k_holds_no_check;
+        for (std::size_t k = 0; k < m_count; ++k) {
+            bool const is_caller = k == m_threads->caller();
+            m_points[k] = is_caller ? k_holds_no_check : m_threads->point_of(k);
+            none &= m_points[k] == k_holds_no_check;
+        }
+        return none;
     }
     // Since the period that runs has begun.
     [[nodiscard]] bool has_passed(std::size_t number) const noexcept {

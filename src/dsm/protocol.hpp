@@ -162,9 +162,10 @@ public:
         });
         notice_owned();
         notice_fetched();
+        watch_dirty();
+        if (m_watches) begin_grace();
         forget_watched([this](watched_unit const& w) noexcept { return w.until <= m_over; });
         write_back();
-        if (m_watches) m_world.grace().begin();
         end_notices();
     }
     // After this host was let go on.
@@ -340,6 +341,12 @@ private:
         m_world.set_states(unit, k_watched);
         m_watches = true;
     }
+    // Where no other thread holds a check it is over at once.
+    void begin_grace() noexcept {
+        m_world.grace().begin();
+        m_over = m_world.grace().last_ended();
+        machine::fence(std::memory_order_acquire); // that of last_ended
+    }
     // Written by the home, which has to be told of the next store.
     void notice_home(line_range unit) noexcept {
         notice(unit);
@@ -393,6 +400,16 @@ private:
         else
             mark_of(unit) = k_has_readers;
     }
+    // Ahead of the comparison: who stores behind that has asked, or is waited for.
+    void watch_dirty() noexcept {
+        if (m_is_alone) return;
+        for (std::size_t k = 0; k < m_dirty.size(); ++k) {
+            dirty_unit& d = m_dirty[k];
+            if (m_world.state_of(d.unit.first) != k_writable) continue;
+            begin_watch(d.unit);
+            d.until = m_next_over;
+        }
+    }
     void write_back() noexcept {
         std::size_t kept = 0;
         for (std::size_t k = 0; k < m_dirty.size(); ++k) {
@@ -400,7 +417,7 @@ private:
                 dirty_unit const& later = m_dirty[k + k_ahead];
                 m_world.expect_write_back(home_of(later.unit), later.unit, later.twin);
             }
-            dirty_unit d = m_dirty[k];
+            dirty_unit const d = m_dirty[k];
             bool const ends = ends_now(d);
             twin_use const use = ends ? twin_use::ends : twin_use::goes_on;
             if (m_world.write_back(home_of(d.unit), d.unit, d.twin, use)) notice(d.unit);
@@ -414,14 +431,8 @@ private:
         m_free_twins.clear(); // numbers follow each other again
         m_twins = 0;
     }
-    // Whether nobody stores to it any more without asking. The state comes ahead of the comparison:
-    // who stores behind that has asked, or is waited for.
-    [[nodiscard]] bool ends_now(dirty_unit& d) noexcept {
-        bool const is_writable = m_world.state_of(d.unit.first) == k_writable;
-        if (is_writable && !m_is_alone) {
-            begin_watch(d.unit);
-            d.until = m_next_over;
-        }
+    // Whether nobody stores to it any more without asking.
+    [[nodiscard]] bool ends_now(dirty_unit const& d) noexcept {
         if (!m_is_alone && d.until > m_over) return false;
         m_world.set_states(d.unit, k_readable);
         return true;

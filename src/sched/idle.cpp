@@ -322,10 +322,10 @@ work search_and_sleep(worker& w) noexcept {
 } // namespace
 
 work wait_for_work(worker& w) noexcept {
-    w.is_idle.store(true, std::memory_order_release); // see worker_remote
+    w.begin_rest();
     w.owner->idle().begin_search();
     work const found = search_and_sleep(w);
-    w.is_idle.store(false, std::memory_order_relaxed); // relaxed: grace_periods has a heavy fence
+    w.end_rest();
     stop_starving(w);
     w.barren_wakes = 0;
     w.has_worked = true;

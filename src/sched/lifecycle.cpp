@@ -78,6 +78,7 @@ void* worker_main(void* self) {
     w.thread_pointer = arch::thread_pointer();
     // relaxed: read by the finder of standstills, which sees the worker asleep, and by reports.
     w.tid.store(os::thread_id(), std::memory_order_relaxed);
+    w.end_rest(); // it has none, but a number now
     os::shorten_slice(k_slice_ns);
     set_this_worker(&w);
     w.handlers.install();

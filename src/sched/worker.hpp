@@ -137,6 +137,15 @@ struct alignas(128) worker_remote {
         return !is_guest() && (shepherd_index < 0 || shepherd_index == home->index);
     }
 
+    // By the worker, around the time in which it runs no thread. The release and the fence pair with
+    // those of dsm::grace_periods: what its threads did before is there for who finds it idle, and
+    // who finds it idle has done what its threads find behind.
+    void begin_rest() noexcept { is_idle.store(true, std::memory_order_release); }
+    void end_rest() noexcept {
+        is_idle.store(false, std::memory_order_relaxed);
+        os::machine::fence_seq_cst();
+    }
+
     // What it runs; written by its own OS thread, which alone relies on it: a report of a running
     // worker knows that it may be old (census.cpp). First, as detail::current_fiber reads it there.
     fiber* current = nullptr;
@@ -163,8 +172,7 @@ struct alignas(128) worker_remote {
     // These count threads with a record of their own; written by the worker only.
     std::atomic<std::int64_t> threads_made{0};
     std::atomic<std::int64_t> threads_ended{0}; // likewise
-    // It searches, sleeps or stands by; written by the worker only. release where it becomes true:
-    // as for `decisions`.
+    // It searches, sleeps or stands by; written by the worker only (begin_rest, end_rest).
     std::atomic<bool> is_idle{false};
     // ns: it finds nothing that it has a stack for; 0: not so. Written by the worker only.
     std::atomic<std::uint64_t> starves_since{0};

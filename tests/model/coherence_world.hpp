@@ -94,7 +94,10 @@ public:
     static constexpr std::size_t k_threads = 2;
 
     // By the thread. release: pairs with the fence that follows point_of.
-    void enter(std::size_t thread) { m_passed.at(thread).store(1, std::memory_order_relaxed); }
+    void enter(std::size_t thread) {
+        m_passed.at(thread).store(1, std::memory_order_relaxed);
+        machine::fence_seq_cst(); // pairs with that of grace_periods
+    }
     void pass(std::size_t thread) {
         auto& passed = m_passed.at(thread);
         passed.store(passed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
