@@ -397,6 +397,9 @@ public:
     // Of threads of one host, which tell nobody.
     void begin() { m_host.memory.threads()->enter(m_thread); }
     void end() { m_host.memory.threads()->leave(m_thread); }
+    void pass() {
+        if (m_host.memory.lock() != nullptr) m_host.memory.threads()->pass(m_thread);
+    }
     void raise_here(flag& word) {
         pass();
         word.fetch_add(1, std::memory_order_release);
@@ -409,9 +412,6 @@ public:
 private:
     [[nodiscard]] bool forbids(line_number unit, unsigned bits) const {
         return (m_host.memory.found_state(unit) & bits) != 0;
-    }
-    void pass() {
-        if (m_host.memory.lock() != nullptr) m_host.memory.threads()->pass(m_thread);
     }
     template <class F> void alone(F f) {
         if (m_host.memory.lock() == nullptr) return f();

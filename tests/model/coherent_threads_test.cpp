@@ -177,8 +177,10 @@ model::test_body look_both() {
 }
 
 // A thread begins to store while another one of its host releases what it has stored before, and
-// comes to a point where it holds no check. `away`: another host is the home.
-model::test_body begin_late(bool away) {
+// comes to a point where it holds no check. `away`: another host is the home. `is_slow`: between
+// its check and its store the other host looks at what was there before. `runs`: it has run before,
+// and comes to a point ahead of its check.
+model::test_body begin_late(bool away, bool is_slow = false, bool runs = false) {
     return [=](model::test& t) {
         auto& all = t.make<hosts<k_length>>(with_threads());
         if (away) {
@@ -188,6 +190,7 @@ model::test_body begin_late(bool away) {
             all.at(0).acquire();
         }
         all.at(0).begin();
+        if (runs) all.at(0, 1).begin();
         all.at(0).store(0, 0, 1);
         t.thread([&all] {
             auto& h = all.at(0, 0);
@@ -196,10 +199,16 @@ model::test_body begin_late(bool away) {
             h.release();
             h.end();
         });
-        t.thread([&all] {
+        t.thread([&all, is_slow, runs] {
             auto& h = all.at(0, 1);
-            h.begin();
-            h.store(0, 1, 1);
+            if (runs)
+                h.pass();
+            else
+                h.begin();
+            h.may_store(0);
+            while (is_slow && all.flags[2].load(std::memory_order_relaxed) == 0)
+                model::machine::pause();
+            h.put(0, 1, 1);
             h.raise(all.flags[1]);
             h.end();
         });
@@ -208,6 +217,7 @@ model::test_body begin_late(bool away) {
             h.begin();
             h.await(all.flags[0], 1);
             model::check(h.load(0, 0) == 1, "what was there before");
+            all.flags[2].store(1, std::memory_order_relaxed);
             h.await(all.flags[1], 1);
             model::check(h.load(0, 1) == 1, "what came late");
             h.end();
@@ -405,6 +415,10 @@ TEST(coherent_threads, come_and_go) {
     expect_right("coherent_threads_rest", 10000, store_last(true));
     expect_right("coherent_threads_begin", 20000, begin_late(false));
     expect_right("coherent_threads_begin_away", 20000, begin_late(true));
+    expect_right("coherent_threads_begin_slowly", 20000, begin_late(false, true));
+    expect_right("coherent_threads_begin_slowly_away", 20000, begin_late(true, true));
+    expect_right("coherent_threads_check_slowly", 20000, begin_late(false, true, true));
+    expect_right("coherent_threads_check_slowly_away", 20000, begin_late(true, true, true));
 }
 
 TEST(coherent_threads, of_two_machines) {
@@ -474,6 +488,8 @@ TEST(coherent_threads, every_order_is_needed) {
         model::found_by_any(mutants, weaken("coherent_threads_weak_begin", begin_late(false)));
     mutants =
         model::found_by_any(mutants, weaken("coherent_threads_weak_begin_away", begin_late(true)));
+    mutants = model::found_by_any(
+        mutants, weaken("coherent_threads_weak_check_away", begin_late(true, true, true)));
     mutants = model::found_by_any(mutants, weaken("coherent_threads_weak_last", store_last(false)));
     mutants = model::found_by_any(mutants, weaken("coherent_threads_weak_rest", store_last(true)));
     std::erase_if(mutants, [](model::mutant const& m) {
