@@ -5,7 +5,9 @@
 //                                    written, in no order
 //   GB/s read                        of what another has written, in long runs
 //   GB/s write at home, write away   until another may read it
-//   us barrier, 1 MiB at home, away  both have written as much since the last one
+//   us barrier, 1 MiB at home, away  both have written as much since the last one: each what it is
+//                                    the home of, or what the other one is; "one home": one of them
+//                                    is the home of both
 //   ns counter alone, contended      lock, increment, unlock: by one place, by both
 //   ns at                            an empty call at the other place, to compare misses with
 // Times of misses and runs contain those of the checks' slow paths. One run comes ahead of those
@@ -151,18 +153,25 @@ template <class Body> void at_both(memories const& m, Body body) {
     tulle_coherent_acquire();
 }
 
-// Seconds of one barrier, the median; both write so much of a part before each, their own or the
-// other's.
+// Whose parts both write before a barrier.
+enum class written { own, of_other, of_one_home };
+
+unsigned char* part_of(memories const& m, written which) {
+    int const here = tulle::here().index();
+    if (which == written::of_one_home) return m.bytes() + static_cast<std::uint64_t>(here) * k_part;
+    return m.part(which == written::own ? here : 1 - here);
+}
+
+// Seconds of one barrier, the median; both write so much of a part before each.
 struct barriers {
     std::uint64_t bytes;
-    bool away;
+    written which;
 
     void operator()(memories const& m, std::uint32_t& round) const {
         constexpr int rounds = 50;
-        int const part = away ? 1 - tulle::here().index() : tulle::here().index();
         std::array<double, rounds> times{};
         for (int k = 0; k < rounds; ++k) {
-            if (bytes != 0) fill(m.part(part), bytes, static_cast<unsigned char>(k));
+            if (bytes != 0) fill(part_of(m, which), bytes, static_cast<unsigned char>(k));
             times[static_cast<std::size_t>(k)] = time_of([&] { meet(m, round); });
             meet(m, round); // nobody writes before the other is there
         }
@@ -245,16 +254,19 @@ struct copying {
 // By memory that both have.
 struct meetings {
     figure empty{"us barrier"}, own{"us barrier, 1 MiB at home"}, others{"us barrier, 1 MiB away"},
-        alone{"ns counter alone"}, contended{"ns counter contended"};
+        of_one{"us barrier, 1 MiB, one home"}, alone{"ns counter alone"},
+        contended{"ns counter contended"};
 
     void run(memories const& m) {
         double const& took = m.shared().took;
-        at_both(m, barriers{0, false});
+        at_both(m, barriers{0, written::own});
         empty.add(took * 1e6, true);
-        at_both(m, barriers{k_part, false}); // first: each is the home of its part
+        at_both(m, barriers{k_part, written::own}); // first: each is the home of its part
         own.add(took * 1e6, load(m.part(0)) == 49 && load(m.part(1)) == 49);
-        at_both(m, barriers{k_part, true});
+        at_both(m, barriers{k_part, written::of_other});
         others.add(took * 1e6, load(m.part(0)) == 49 && load(m.part(1)) == 49);
+        at_both(m, barriers{k_part, written::of_one_home});
+        of_one.add(took * 1e6, load(m.bytes()) == 49 && load(m.bytes() + k_part) == 49);
 
         store(m.counter(), 0L);
         double time = time_of([&] {
@@ -278,7 +290,8 @@ std::vector<figure> measure(settings const& s) {
     }
     std::vector<figure> all{copies.miss, copies.read, copies.home, copies.away, copies.at};
     if (m.have_shared)
-        all.insert(all.end(), {meet.empty, meet.own, meet.others, meet.alone, meet.contended});
+        all.insert(all.end(),
+                   {meet.empty, meet.own, meet.others, meet.of_one, meet.alone, meet.contended});
     for (figure& each : all) each.values.erase(each.values.begin());
     return all;
 }

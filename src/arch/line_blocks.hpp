@@ -6,6 +6,8 @@
 //   tulle_copy_lines(to, from, lines)
 //   tulle_copy_differing_lines(to, from, twin, lines)   the bytes of `from` that the twin does not
 //                                                       have; 0: there are none
+//   tulle_copy_differing_lines_too(to, from, twin, lines)   the same, to the twin as well; each
+//                                                       byte that goes to one goes to the other
 //   tulle_fill_line(to, word)                           one line, with 8 of these
 #pragma once
 
@@ -22,6 +24,10 @@ inline void tulle_copy_lines(void* to, void const* from, std::size_t lines) noex
 inline int tulle_copy_differing_lines(void* to, void const* from, void const* twin,
                                       std::size_t lines) noexcept {
     return tulle::arch::words::copy_differing_lines(to, from, twin, lines);
+}
+inline int tulle_copy_differing_lines_too(void* to, void const* from, void* twin,
+                                          std::size_t lines) noexcept {
+    return tulle::arch::words::copy_differing_lines_too(to, from, twin, lines);
 }
 inline void tulle_fill_line(void* to, std::uint64_t word) noexcept {
     tulle::arch::words::fill_line(to, word);

@@ -31,9 +31,9 @@ public:
         return w == nullptr || w->is_guest() ? most_workers() : static_cast<std::size_t>(w->index);
     }
     [[nodiscard]] bool is_only_one() const noexcept override { return are_one() && caller() == 0; }
-    // Without membarrier a worker that runs has passed only when it calls itself, or rests. relaxed,
-    // all: grace_periods has the fences, and a worker that ends its rest; an OS thread that has no
-    // number yet has run nothing.
+    // Without membarrier a worker that runs has passed only when it calls itself, or rests.
+    // relaxed, all: grace_periods has the fences, and a worker that ends its rest; an OS thread
+    // that has no number yet has run nothing.
     [[nodiscard]] std::uint64_t point_of(std::size_t number) const noexcept override {
         sched::worker_remote const& w = *m_scheduler.workers()[number];
         bool const runs = w.tid.load(std::memory_order_relaxed) != 0 &&

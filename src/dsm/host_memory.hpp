@@ -191,7 +191,7 @@ public:
         }
         std::byte* const master = copy_at(home, unit.first);
         if (use == twin_use::goes_on)
-            return copy_differing_too(master, now, twin_at(twin), bytes_of(unit));
+            return tulle_copy_differing_lines_too(master, now, twin_at(twin), unit.count) != 0;
         return tulle_copy_differing_lines(master, now, twin_at(twin), unit.count) != 0;
     }
     void take_over(host_number home, line_range unit, std::size_t twin) noexcept {
@@ -204,7 +204,7 @@ public:
             master = here;
         }
         static_cast<void>(
-            copy_differing_too(own_at(unit.first), master, twin_at(twin), bytes_of(unit)));
+            tulle_copy_differing_lines_too(own_at(unit.first), master, twin_at(twin), unit.count));
     }
     // A keeper on another machine is asked for all lines without a home, as that takes long.
     template <class F> void claim(line_range lines, F claimed) noexcept {

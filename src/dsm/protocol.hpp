@@ -400,17 +400,35 @@ private:
         else
             mark_of(unit) = k_has_readers;
     }
+    // Calls f(lines) for those that are wanted, units that follow each other together.
+    template <class Wanted, class F> void each_run_of_dirty(Wanted is_wanted, F f) noexcept {
+        line_range run;
+        for (std::size_t k = 0; k < m_dirty.size(); ++k) {
+            dirty_unit& d = m_dirty[k];
+            if (!is_wanted(d) || run.extend(d.unit)) continue;
+            if (!run.is_empty()) f(run);
+            run = d.unit;
+        }
+        if (!run.is_empty()) f(run);
+    }
     // Ahead of the comparison: who stores behind that has asked, or is waited for.
     void watch_dirty() noexcept {
         if (m_is_alone) return;
-        for (std::size_t k = 0; k < m_dirty.size(); ++k) {
-            dirty_unit& d = m_dirty[k];
-            if (m_world.state_of(d.unit.first) != k_writable) continue;
-            begin_watch(d.unit);
-            d.until = m_next_over;
-        }
+        each_run_of_dirty(
+            [this](dirty_unit& d) noexcept {
+                if (m_world.state_of(d.unit.first) != k_writable) return false;
+                d.until = m_next_over;
+                return true;
+            },
+            [this](line_range run) noexcept { begin_watch(run); });
+    }
+    // Whether nobody stores to it any more without asking.
+    [[nodiscard]] bool ends_now(dirty_unit const& d) const noexcept {
+        return m_is_alone || d.until <= m_over;
     }
     void write_back() noexcept {
+        each_run_of_dirty([this](dirty_unit const& d) noexcept { return ends_now(d); },
+                          [this](line_range run) noexcept { m_world.set_states(run, k_readable); });
         std::size_t kept = 0;
         for (std::size_t k = 0; k < m_dirty.size(); ++k) {
             if (k + k_ahead < m_dirty.size()) {
@@ -430,12 +448,6 @@ private:
         if (kept != 0) return;
         m_free_twins.clear(); // numbers follow each other again
         m_twins = 0;
-    }
-    // Whether nobody stores to it any more without asking.
-    [[nodiscard]] bool ends_now(dirty_unit const& d) noexcept {
-        if (!m_is_alone && d.until > m_over) return false;
-        m_world.set_states(d.unit, k_readable);
-        return true;
     }
 
     // --- acquire

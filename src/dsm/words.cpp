@@ -25,25 +25,6 @@ template <class T> void store(std::byte* at, T value) noexcept {
 
 using bytes_of_word = std::array<std::uint8_t, sizeof(word)>;
 
-// The bytes of `value` for which `differs` is not 0.
-void store_some(std::byte* at, word value, word differs) noexcept {
-    auto const values = std::bit_cast<bytes_of_word>(value);
-    auto const marks = std::bit_cast<bytes_of_word>(differs);
-    for (std::size_t k = 0; k < values.size(); ++k)
-        if (marks[k] != 0) store(at + k, values[k]);
-}
-
-// Whether all bytes differ, as they mostly do in numbers.
-bool has_no_zero_byte(word w) noexcept {
-    constexpr word low = 0x0101'0101'0101'0101;
-    return ((w - low) & ~w & low << 7U) == 0;
-}
-
-void store_differing(std::byte* at, word value, word differs) noexcept {
-    if (has_no_zero_byte(differs)) return store(at, value);
-    store_some(at, value, differs);
-}
-
 // Each byte of a T, and `to` behind it. release: what was done before is found by who finds them.
 template <class T> void fill(std::byte*& to, std::uint8_t value) noexcept {
     constexpr T each_byte = static_cast<T>(~T{0}) / 0xFF;
@@ -89,20 +70,6 @@ void write_bytes(std::byte* to, std::byte const* from, std::uint8_t which) noexc
     auto const values = std::bit_cast<bytes_of_word>(value);
     for (std::size_t k = 0; k < values.size(); ++k)
         if ((which >> k & 1U) != 0) store(to + k, values[k]);
-}
-
-bool copy_differing_too(std::byte* to, std::byte const* from, std::byte* twin,
-                        std::size_t bytes) noexcept {
-    bool any = false;
-    for (std::size_t k = 0; k < bytes; k += sizeof(word)) {
-        word const now = load(from + k);
-        word const differs = now ^ load(twin + k);
-        if (differs == 0) continue;
-        store_differing(to + k, now, differs);
-        store(twin + k, now);
-        any = true;
-    }
-    return any;
 }
 
 } // namespace tulle::dsm

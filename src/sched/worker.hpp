@@ -137,9 +137,9 @@ struct alignas(128) worker_remote {
         return !is_guest() && (shepherd_index < 0 || shepherd_index == home->index);
     }
 
-    // By the worker, around the time in which it runs no thread. The release and the fence pair with
-    // those of dsm::grace_periods: what its threads did before is there for who finds it idle, and
-    // who finds it idle has done what its threads find behind.
+    // By the worker, around the time in which it runs no thread. The release and the fence pair
+    // with those of dsm::grace_periods: what its threads did before is there for who finds it idle,
+    // and who finds it idle has done what its threads find behind.
     void begin_rest() noexcept { is_idle.store(true, std::memory_order_release); }
     void end_rest() noexcept {
         is_idle.store(false, std::memory_order_relaxed);

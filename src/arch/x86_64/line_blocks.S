@@ -2,11 +2,15 @@
  *
  * void tulle_copy_lines(void* to, void const* from, size_t lines)
  * int tulle_copy_differing_lines(void* to, void const* from, void const* twin, size_t lines)
+ * int tulle_copy_differing_lines_too(void* to, void const* from, void* twin, size_t lines)
  * void tulle_fill_line(void* to, uint64_t word)
  *
- * By blocks of 16 bytes. These instructions leave the upper halves of the registers alone, so that
- * 16 bytes of each are all that is to be kept. Stores are ordered as any are, so that no fence is
- * due, and go by the cache: whoever asks for a line uses it next.
+ * By blocks of 16 bytes, or where tulle_has_wide_lines is not 0 by whole lines, with a mask of the
+ * bytes that differ (AVX-512). Of the registers that are used no others know a part but those that
+ * are kept here: the first instructions leave upper halves alone, and the second ones take a
+ * register that the older ones do not have, so that these are none the slower behind them. Stores
+ * are ordered as any are, so that no fence is due, and go by the cache: whoever asks for a line
+ * uses it next.
  */
 
 .macro function name
@@ -20,74 +24,137 @@
 .endm
 
 /* The red zone has 128 bytes. */
-.macro keep number
+.macro keep numbers:vararg
+    .irp number, \numbers
     movups %xmm\number, -16 * (\number + 1)(%rsp)
+    .endr
 .endm
-.macro give_back number
+.macro give_back numbers:vararg
+    .irp number, \numbers
     movups -16 * (\number + 1)(%rsp), %xmm\number
+    .endr
+.endm
+.macro keep_wide
+    vmovdqu64 %zmm16, -64(%rsp)
+.endm
+.macro give_back_wide
+    vmovdqu64 -64(%rsp), %zmm16
+.endm
+.macro load_line from, a, b, c, d
+    movups (\from), %xmm\a
+    movups 16(\from), %xmm\b
+    movups 32(\from), %xmm\c
+    movups 48(\from), %xmm\d
+.endm
+.macro store_line to
+    movups %xmm0, (\to)
+    movups %xmm1, 16(\to)
+    movups %xmm2, 32(\to)
+    movups %xmm3, 48(\to)
 .endm
 
     .text
     function tulle_copy_lines
     testq %rdx, %rdx
-    jz 2f
-    keep 0
-    keep 1
-    keep 2
-    keep 3
-1:  movups (%rsi), %xmm0
-    movups 16(%rsi), %xmm1
-    movups 32(%rsi), %xmm2
-    movups 48(%rsi), %xmm3
-    movups %xmm0, (%rdi)
-    movups %xmm1, 16(%rdi)
-    movups %xmm2, 32(%rdi)
-    movups %xmm3, 48(%rdi)
+    jz 3f
+    cmpb $0, tulle_has_wide_lines(%rip)
+    jne 4f
+    keep 0, 1, 2, 3
+1:  load_line %rsi, 0, 1, 2, 3
+    store_line %rdi
     addq $64, %rsi
     addq $64, %rdi
     decq %rdx
     jnz 1b
-    give_back 0
-    give_back 1
-    give_back 2
-    give_back 3
-2:  ret
+    give_back 0, 1, 2, 3
+3:  ret
+4:  keep_wide
+5:  vmovdqu64 (%rsi), %zmm16
+    vmovdqu64 %zmm16, (%rdi)
+    addq $64, %rsi
+    addq $64, %rdi
+    decq %rdx
+    jnz 5b
+    give_back_wide
+    ret
     .cfi_endproc
     .size tulle_copy_lines, . - tulle_copy_lines
 
-    function tulle_copy_differing_lines
+/* too: what is copied goes to the twin as well. Each byte is loaded once for both. */
+.macro copy_differing name, too
+    function \name
     xorl %eax, %eax
-    shlq $2, %rcx /* blocks */
+    testq %rcx, %rcx
     jz 5f
-    keep 0
-    keep 1
-1:  movups (%rsi), %xmm0
-    movups (%rdx), %xmm1
-    pcmpeqb %xmm0, %xmm1
-    pmovmskb %xmm1, %r8d /* a bit for each byte that is the same */
-    xorl $0xffff, %r8d
+    cmpb $0, tulle_has_wide_lines(%rip)
+    jne 6f
+    keep 0, 1, 2, 3, 4, 5, 6, 7
+1:  load_line %rsi, 0, 1, 2, 3
+    load_line %rdx, 4, 5, 6, 7
+    pcmpeqb %xmm0, %xmm4
+    pcmpeqb %xmm1, %xmm5
+    pcmpeqb %xmm2, %xmm6
+    pcmpeqb %xmm3, %xmm7
+    pmovmskb %xmm4, %r8d /* a bit for each byte that is the same */
+    pmovmskb %xmm5, %r9d
+    pmovmskb %xmm6, %r10d
+    pmovmskb %xmm7, %r11d
+    shlq $16, %r9
+    shlq $32, %r10
+    shlq $48, %r11
+    orq %r9, %r8
+    orq %r10, %r8
+    orq %r11, %r8
+    xorq $-1, %r8
     jz 4f
     movl $1, %eax
-    cmpl $0xffff, %r8d
+    cmpq $-1, %r8
     jne 3f
-    movups %xmm0, (%rdi)
+    store_line %rdi
+    .if \too
+    store_line %rdx
+    .endif
     jmp 4f
-3:  bsfl %r8d, %r9d /* byte by byte: others may write those between */
+3:  bsfq %r8, %r9 /* byte by byte: others may write those between */
     movzbl (%rsi, %r9), %r10d
     movb %r10b, (%rdi, %r9)
-    leal -1(%r8), %r10d
-    andl %r10d, %r8d
+    .if \too
+    movb %r10b, (%rdx, %r9)
+    .endif
+    leaq -1(%r8), %r10
+    andq %r10, %r8
     jnz 3b
-4:  addq $16, %rsi
-    addq $16, %rdx
-    addq $16, %rdi
+4:  addq $64, %rsi
+    addq $64, %rdx
+    addq $64, %rdi
     decq %rcx
     jnz 1b
-    give_back 0
-    give_back 1
+    give_back 0, 1, 2, 3, 4, 5, 6, 7
 5:  ret
+6:  keep_wide
+    kmovq %k1, %r8
+7:  vmovdqu64 (%rsi), %zmm16
+    vpcmpneqb (%rdx), %zmm16, %k1
+    kortestq %k1, %k1
+    jz 8f
+    movl $1, %eax
+    vmovdqu8 %zmm16, (%rdi){%k1}
+    .if \too
+    vmovdqu8 %zmm16, (%rdx){%k1}
+    .endif
+8:  addq $64, %rsi
+    addq $64, %rdx
+    addq $64, %rdi
+    decq %rcx
+    jnz 7b
+    kmovq %r8, %k1
+    give_back_wide
+    ret
     .cfi_endproc
-    .size tulle_copy_differing_lines, . - tulle_copy_differing_lines
+    .size \name, . - \name
+.endm
+    copy_differing tulle_copy_differing_lines, 0
+    copy_differing tulle_copy_differing_lines_too, 1
 
     function tulle_fill_line
     keep 0

@@ -29,24 +29,69 @@ struct alignas(64) lines {
     }
 };
 
+// Whether whole lines are used where the processor has them.
+class wide_lines {
+public:
+#if defined(__x86_64__)
+    [[nodiscard]] static bool are_there() { return tulle_has_wide_lines != 0; }
+    explicit wide_lines(bool used) : m_before(tulle_has_wide_lines) {
+        if (!used) tulle_has_wide_lines = 0;
+    }
+    ~wide_lines() { tulle_has_wide_lines = m_before; }
+    wide_lines(wide_lines const&) = delete;
+    wide_lines& operator=(wide_lines const&) = delete;
+
+private:
+    unsigned char m_before;
+#else
+    [[nodiscard]] static bool are_there() { return false; }
+    explicit wide_lines(bool /*used*/) {}
+#endif
+};
+
 // By blocks, where this architecture has some, and by words.
 struct functions {
     char const* name;
+    bool are_wide;
     void (*copy)(void* to, void const* from, std::size_t lines);
     int (*copy_differing)(void* to, void const* from, void const* twin, std::size_t lines);
+    int (*copy_differing_too)(void* to, void const* from, void* twin, std::size_t lines);
     void (*fill)(void* to, std::uint64_t word);
 };
-constexpr functions k_blocks{"blocks", tulle_copy_lines, tulle_copy_differing_lines,
-                             tulle_fill_line};
-constexpr functions k_words{"words", tulle::arch::words::copy_lines,
+constexpr functions blocks(char const* name, bool are_wide) {
+    return {name,
+            are_wide,
+            tulle_copy_lines,
+            tulle_copy_differing_lines,
+            tulle_copy_differing_lines_too,
+            tulle_fill_line};
+}
+constexpr functions k_words{"words",
+                            false,
+                            tulle::arch::words::copy_lines,
                             tulle::arch::words::copy_differing_lines,
+                            tulle::arch::words::copy_differing_lines_too,
                             tulle::arch::words::fill_line};
 
 class line_blocks : public testing::TestWithParam<functions> {
 protected:
-    [[nodiscard]] bool copy_differing(bytes const& from, bytes const& twin) {
-        return GetParam().copy_differing(m_to.at.data(), from.data(), twin.data(), k_lines) != 0;
+    void SetUp() override {
+        if (GetParam().are_wide && !wide_lines::are_there())
+            GTEST_SKIP() << "no registers of 64 bytes here";
     }
+    // Both ways, which find the same.
+    [[nodiscard]] bool copy_differing(bytes const& from, bytes const& twin) {
+        bytes to = m_to.at, own_twin = twin;
+        int const any =
+            GetParam().copy_differing_too(to.data(), from.data(), own_twin.data(), k_lines);
+        bool const found =
+            GetParam().copy_differing(m_to.at.data(), from.data(), twin.data(), k_lines) != 0;
+        EXPECT_EQ(any != 0, found);
+        EXPECT_EQ(to, m_to.at);
+        EXPECT_EQ(own_twin, from);
+        return found;
+    }
+    wide_lines m_wide{GetParam().are_wide};
     lines m_to;
 };
 
@@ -122,44 +167,80 @@ TEST_P(line_blocks, runs_of_bytes_that_differ_may_have_any_length) {
     EXPECT_TRUE(m_to.has_only_lines());
 }
 
-INSTANTIATE_TEST_SUITE_P(each_way, line_blocks, testing::Values(k_blocks, k_words),
+INSTANTIATE_TEST_SUITE_P(each_way, line_blocks,
+                         testing::Values(blocks("blocks", false), blocks("lines", true), k_words),
                          [](auto const& tested) { return std::string(tested.param.name); });
 
 #if defined(__x86_64__)
-using four_registers = std::array<std::uint64_t, 8>;
+using eight_registers = std::array<std::uint64_t, 16>;
 
-// What is in the first four registers after a call; before it they have what is wanted. In one
+// What is in the first eight registers after a call; before it they have what is wanted. In one
 // statement, so that nothing else uses the registers between.
-four_registers after(void* call, four_registers const& wanted, lines& to, lines& from,
-                     std::uint64_t third) {
-    alignas(16) four_registers kept{};
+eight_registers after(void* call, eight_registers const& wanted, lines& to, lines& from,
+                      std::uint64_t third) {
+    alignas(16) eight_registers kept{};
     void* target = to.at.data();
     void* source = from.at.data();
     std::uint64_t fourth = k_lines;
     asm volatile("movups (%[values]), %%xmm0\n\tmovups 16(%[values]), %%xmm1\n\t"
                  "movups 32(%[values]), %%xmm2\n\tmovups 48(%[values]), %%xmm3\n\t"
+                 "movups 64(%[values]), %%xmm4\n\tmovups 80(%[values]), %%xmm5\n\t"
+                 "movups 96(%[values]), %%xmm6\n\tmovups 112(%[values]), %%xmm7\n\t"
                  "movq %%rsp, %%rbx\n\tsubq $256, %%rsp\n\tandq $-16, %%rsp\n\t"
                  "call *%[call]\n\tmovq %%rbx, %%rsp\n\t"
                  "movups %%xmm0, (%[kept])\n\tmovups %%xmm1, 16(%[kept])\n\t"
-                 "movups %%xmm2, 32(%[kept])\n\tmovups %%xmm3, 48(%[kept])"
+                 "movups %%xmm2, 32(%[kept])\n\tmovups %%xmm3, 48(%[kept])\n\t"
+                 "movups %%xmm4, 64(%[kept])\n\tmovups %%xmm5, 80(%[kept])\n\t"
+                 "movups %%xmm6, 96(%[kept])\n\tmovups %%xmm7, 112(%[kept])"
                  : "+D"(target), "+S"(source), "+d"(third), "+c"(fourth)
                  : [values] "r"(wanted.data()), [kept] "r"(kept.data()), [call] "r"(call)
-                 : "rax", "rbx", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "memory",
-                   "cc");
+                 : "rax", "rbx", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
+                   "xmm5", "xmm6", "xmm7", "memory", "cc");
+    return kept;
+}
+// The same of the register that is used for lines, and the mask. The compiler uses neither here.
+eight_registers after_wide(void* call, eight_registers const& wanted, lines& to, lines& from,
+                           std::uint64_t third) {
+    alignas(64) eight_registers kept{};
+    void* target = to.at.data();
+    void* source = from.at.data();
+    std::uint64_t fourth = k_lines;
+    asm volatile("vmovdqu64 (%[values]), %%zmm16\n\tkmovq 64(%[values]), %%k1\n\t"
+                 "movq %%rsp, %%rbx\n\tsubq $256, %%rsp\n\tandq $-16, %%rsp\n\t"
+                 "call *%[call]\n\tmovq %%rbx, %%rsp\n\t"
+                 "vmovdqu64 %%zmm16, (%[kept])\n\tkmovq %%k1, 64(%[kept])"
+                 : "+D"(target), "+S"(source), "+d"(third), "+c"(fourth)
+                 : [values] "r"(wanted.data()), [kept] "r"(kept.data()), [call] "r"(call)
+                 : "rax", "rbx", "r8", "r9", "r10", "r11", "memory", "cc");
     return kept;
 }
 
-TEST(line_blocks, keep_vector_registers) {
+template <class After> void expect_kept(After registers_after, eight_registers const& wanted) {
     lines to, from, twin;
     from.at = numbered();
     for (std::size_t k = 0; k < twin.at.size(); k += 3) twin.at[k] = from.at[k];
-    four_registers const wanted{1, 2, 3, 4, 5, 6, 7, 8};
-    EXPECT_EQ(after(reinterpret_cast<void*>(&tulle_copy_lines), wanted, to, from, k_lines), wanted);
+    auto const third = reinterpret_cast<std::uint64_t>(twin.at.data());
+    EXPECT_EQ(
+        registers_after(reinterpret_cast<void*>(&tulle_copy_lines), wanted, to, from, k_lines),
+        wanted);
     EXPECT_EQ(to.at, from.at);
-    EXPECT_EQ(after(reinterpret_cast<void*>(&tulle_copy_differing_lines), wanted, to, from,
-                    reinterpret_cast<std::uint64_t>(twin.at.data())),
+    for (auto* call : {reinterpret_cast<void*>(&tulle_copy_differing_lines),
+                       reinterpret_cast<void*>(&tulle_copy_differing_lines_too)})
+        EXPECT_EQ(registers_after(call, wanted, to, from, third), wanted);
+    EXPECT_EQ(twin.at, from.at);
+    EXPECT_EQ(registers_after(reinterpret_cast<void*>(&tulle_fill_line), wanted, to, from, 0),
               wanted);
-    EXPECT_EQ(after(reinterpret_cast<void*>(&tulle_fill_line), wanted, to, from, 0), wanted);
+}
+
+TEST(line_blocks, keep_vector_registers) {
+    wide_lines const none(false);
+    expect_kept(after, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+}
+
+TEST(line_blocks, keep_the_register_of_a_line) {
+    if (!wide_lines::are_there()) GTEST_SKIP() << "no registers of 64 bytes here";
+    expect_kept(after_wide, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+    expect_kept(after, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
 }
 #endif
 
