@@ -98,6 +98,9 @@ public:
         call::put(out, f, arguments...);
         detail::start_at(*m_scope, there.index(), &run_remote<call>, out);
     }
+    template <class N, class F, class... A>
+    requires std::is_integral_v<N>
+    typename detail::number_for_place<N>::refused async_at(N, F&&, A&&...) = delete;
 
 private:
     template <class F> static void run(detail::finish_scope& scope, F& call) noexcept {
@@ -189,6 +192,9 @@ template <class F, class... A> void async(F&& f, A&&... arguments) {
 template <class F, class... A> void async_at(place there, F&& f, A&&... arguments) {
     siblings().async_at(there, std::forward<F>(f), std::forward<A>(arguments)...);
 }
+template <class N, class F, class... A>
+requires std::is_integral_v<N>
+typename detail::number_for_place<N>::refused async_at(N, F&&, A&&...) = delete;
 template <class F, class... A> void async_any(F&& f, A&&... arguments) {
     siblings().async_any(std::forward<F>(f), std::forward<A>(arguments)...);
 }
