@@ -3,7 +3,7 @@
 # ccache, where it is found: what has been compiled before is not compiled again, also in another clone or build folder, as paths count from
 # the project's folder. -DTULLE_USE_CCACHE=OFF goes without; a compiler launcher that is given stays.
 option(TULLE_USE_CCACHE "Compile by way of ccache, where it is found" ON)
-find_program(ccache_program ccache)
+find_program(ccache_program ccache NO_CACHE)
 if(NOT TULLE_USE_CCACHE OR NOT ccache_program)
     return()
 endif()

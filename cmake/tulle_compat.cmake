@@ -70,7 +70,7 @@ target_link_libraries(tulle_parmacs_shared PRIVATE ${CMAKE_DL_LIBS})
 target_link_libraries(tulle_tnt_shared PRIVATE ${CMAKE_DL_LIBS})
 
 # A program with the macros: TARGET of sources that m4 expands. Does nothing where there is no m4.
-find_program(m4_program m4)
+find_program(m4_program m4 NO_CACHE)
 function(tulle_add_parmacs_program target)
     if(NOT m4_program)
         return()

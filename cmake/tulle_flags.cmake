@@ -61,7 +61,7 @@ if(NOT TULLE_SANITIZE STREQUAL "none")
 endif()
 # A process whose addresses are spread further than the sanitizer's shadow allows for dies at start.
 if(TULLE_SANITIZE STREQUAL "thread")
-    find_program(setarch_program setarch)
+    find_program(setarch_program setarch NO_CACHE)
     if(setarch_program)
         set(CMAKE_CROSSCOMPILING_EMULATOR ${setarch_program} --addr-no-randomize)
     endif()

@@ -89,7 +89,10 @@ function(tulle_add_library target kind)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME tulle LINKER_LANGUAGE CXX)
     target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    target_compile_features(${target} INTERFACE cxx_std_20)
+    # A project whose languages do not include C++ cannot say what features that has.
+    if(PROJECT_IS_TOP_LEVEL OR "CXX" IN_LIST tulle_languages_before)
+        target_compile_features(${target} INTERFACE cxx_std_20)
+    endif()
     # Binding a call lazily takes more than a compact stack.
     target_link_options(${target} INTERFACE LINKER:-z,now)
     target_link_libraries(${target} PUBLIC Threads::Threads ${tulle_atomic} PRIVATE $<BUILD_INTERFACE:tulle_flags>)
@@ -106,8 +109,8 @@ target_link_options(tulle_shared PRIVATE LINKER:--version-script=${PROJECT_SOURC
 # Its workers run its code until the process ends: what dlclose would unmap.
 target_link_options(tulle_shared PRIVATE LINKER:-z,nodelete)
 target_link_options(tulle_static INTERFACE LINKER:-z,nodelete)
-# Where C++ is not among the languages of a project, CMake links for C and does not add what the library is written in.
-target_link_libraries(tulle_static INTERFACE $<$<LINK_LANGUAGE:C>:stdc++> $<$<LINK_LANGUAGE:C>:m>)
+# Where C++ is not among the languages of a project, CMake links for C, or for Fortran, and does not add what the library is written in.
+target_link_libraries(tulle_static INTERFACE $<$<NOT:$<LINK_LANGUAGE:CXX>>:stdc++> $<$<NOT:$<LINK_LANGUAGE:CXX>>:m>)
 # Along this the dynamic linker finds the plug-ins of MPIs for a program that has the library in itself.
 target_link_options(tulle_static INTERFACE $<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}>)
 if(TULLE_SANITIZE STREQUAL "none")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues of items between threads, with a bound, without one, or without a buffer; and waiting for
-// several at once (<tulle/select.hpp>).
+// several at once (<tulle/select.hpp>). What comes of a call is a channel_status
+// (<tulle/detail/channel_calls.hpp>): success, closed or not_ready.
 // Contexts: any thread of the process.
 #pragma once
 

@@ -17,6 +17,7 @@
 #include <tulle/place.hpp>
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace tulle {
@@ -53,6 +54,10 @@ public:
             arguments...); // NOLINT(bugprone-use-after-move): to another place it is only copied
         taken.hand_over();
     }
+    template <class N, class F, class... A>
+    requires std::is_integral_v<N>
+    typename detail::number_for_place<N>::refused async_at(activities&, N, F&&,
+                                                           A&&...) const = delete;
 
 private:
     class home_calls;

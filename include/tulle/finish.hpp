@@ -11,6 +11,7 @@
 #pragma once
 
 #include <tulle/cancellation.hpp>
+#include <tulle/detail/attributes.hpp>
 #include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/invoke.hpp>
 #include <tulle/detail/remote.hpp>
@@ -26,13 +27,12 @@
 
 namespace tulle {
 
-// More than one exception in a finish.
+// More than one exception in a finish. what() says how many there are, and what the first of them
+// says, or the beginning of that.
 class exception_list : public std::runtime_error {
 public:
-    // Of these exceptions; made by finish().
-    explicit exception_list(std::vector<std::exception_ptr> all)
-        : std::runtime_error("tulle::finish: " + std::to_string(all.size()) + " exceptions"),
-          m_all(std::move(all)) {}
+    // Of these exceptions; made by finish(). Errors: std::bad_alloc.
+    TULLE_API explicit exception_list(std::vector<std::exception_ptr> all);
     // In no order.
     [[nodiscard]] std::vector<std::exception_ptr> const& all() const noexcept { return m_all; }
 
@@ -98,6 +98,9 @@ public:
         call::put(out, f, arguments...);
         detail::start_at(*m_scope, there.index(), &run_remote<call>, out);
     }
+    template <class N, class F, class... A>
+    requires std::is_integral_v<N>
+    typename detail::number_for_place<N>::refused async_at(N, F&&, A&&...) = delete;
 
 private:
     template <class F> static void run(detail::finish_scope& scope, F& call) noexcept {
@@ -189,6 +192,9 @@ template <class F, class... A> void async(F&& f, A&&... arguments) {
 template <class F, class... A> void async_at(place there, F&& f, A&&... arguments) {
     siblings().async_at(there, std::forward<F>(f), std::forward<A>(arguments)...);
 }
+template <class N, class F, class... A>
+requires std::is_integral_v<N>
+typename detail::number_for_place<N>::refused async_at(N, F&&, A&&...) = delete;
 template <class F, class... A> void async_any(F&& f, A&&... arguments) {
     siblings().async_any(std::forward<F>(f), std::forward<A>(arguments)...);
 }

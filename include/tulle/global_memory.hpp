@@ -15,6 +15,7 @@
 // pointers of Split-C (Culler and others, 1993).
 #pragma once
 
+#include <tulle/detail/attributes.hpp>
 #include <tulle/detail/exceptions.hpp>
 #include <tulle/detail/global_memory.hpp>
 #include <tulle/finish.hpp>
@@ -32,6 +33,8 @@
 #include <cstring>
 #include <new>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -144,6 +147,9 @@ template <global_object T>
     return global_ptr<T>::at(
         detail::allocate_global(detail::bytes_of_global(count, sizeof(T)), there.index(), false));
 }
+template <global_object T, class N>
+requires std::is_integral_v<N>
+typename detail::number_for_place<N>::refused allocate_global_at(N, std::size_t = 1) = delete;
 // Moves what `p` points to, if need be; the first of both counts of objects stay what they are.
 // Null: as allocate_global. Errors: as that and free_global; `p` is as it was then.
 template <global_object T>
@@ -255,6 +261,11 @@ bool compare_exchange(global_ptr<T> p, std::type_identity_t<T>& expected,
 
 namespace detail {
 
+[[noreturn]] TULLE_COLD inline void refuse_element(std::size_t i, std::size_t size) {
+    TULLE_THROW(std::out_of_range("tulle::global_array: element " + std::to_string(i) +
+                                  " of an array of " + std::to_string(size)));
+}
+
 // What for_each sends. A closure as an argument of another one is not taken for bytes by gcc 12.
 template <class F> struct loop_at_place {
     F f;
@@ -292,16 +303,17 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return m_size; }
     // How many elements lie side by side at one place.
     [[nodiscard]] std::size_t block() const noexcept { return m_block; }
-    // Of element `i`, less than size(). What follows in the same block follows the pointer, too.
+    // Of element `i`, less than size(), which is not checked. What follows in the same block
+    // follows the pointer, too.
     [[nodiscard]] global_ptr<T> pointer(std::size_t i) const noexcept {
         std::size_t const b = i / m_block;
         return m_parts[b % m_parts.size()] +
                static_cast<std::ptrdiff_t>(b / m_parts.size() * m_block + i % m_block);
     }
-    // Reads element `i`, less than size().
-    [[nodiscard]] T get(std::size_t i) const { return pointer(i).load(); }
-    // Writes element `i`, less than size().
-    void set(std::size_t i, T const& value) const { pointer(i).store(value); }
+    // Reads element `i`. Errors: std::out_of_range: it is not less than size().
+    [[nodiscard]] T get(std::size_t i) const { return checked_pointer(i).load(); }
+    // Writes element `i`. Errors: std::out_of_range: it is not less than size().
+    void set(std::size_t i, T const& value) const { checked_pointer(i).store(value); }
 
     // f(index, element) for each element, at the place where it lies, by all workers there; returns
     // when all are done. `f` travels (at()).
@@ -334,6 +346,10 @@ private:
         : m_size(size), m_block(block), m_parts(static_cast<std::size_t>(place_count())) {
         static_cast<void>(detail::bytes_of_global(size, sizeof(T)));
         static_cast<void>(detail::bytes_of_global(block, sizeof(T)));
+    }
+    [[nodiscard]] global_ptr<T> checked_pointer(std::size_t i) const {
+        if (TULLE_UNLIKELY(i >= m_size)) detail::refuse_element(i, m_size);
+        return pointer(i);
     }
     void allocate_part(place there) {
         auto const index = static_cast<std::size_t>(there.index());

@@ -140,6 +140,14 @@ private:
 
 namespace detail {
 
+// Functions that take a place have a deleted form for numbers, whose result is of this type: the
+// compiler says what is wrong before it lists all forms.
+template <class N> struct number_for_place {
+    static_assert(!std::is_integral_v<N>,
+                  "a number stands where a place is wanted: write tulle::place(1) instead of 1");
+    using refused = void;
+};
+
 // at() of the library itself, also at places that have memory only.
 template <class F, class... A>
 std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> serve_at(place there, F&& f,
@@ -180,6 +188,10 @@ std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> at(place there, F&& f
     return detail::serve_at(there, std::forward<F>(f), std::forward<A>(arguments)...);
 }
 
+template <class N, class F, class... A>
+requires std::is_integral_v<N>
+typename detail::number_for_place<N>::refused at(N, F&&, A&&...) = delete;
+
 // Calls `f(arguments...)` at that place, as at() does, and returns the future of the result.
 template <class F, class... A> auto async_at(place there, F&& f, A&&... arguments) {
     return async([there, own = std::decay_t<F>(std::forward<F>(f)),
@@ -189,6 +201,10 @@ template <class F, class... A> auto async_at(place there, F&& f, A&&... argument
             [&](auto&... each) { return at(there, std::move(own), std::move(each)...); }, values);
     });
 }
+
+template <class N, class F, class... A>
+requires std::is_integral_v<N>
+typename detail::number_for_place<N>::refused async_at(N, F&&, A&&...) = delete;
 
 // An object of one place, known to all. Does not own it.
 template <class T> class global_ref {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads as objects: joined in any order, moved, detached, placed, named. For work that is joined
-// where it is started, fork() is cheaper.
+// where it is started, fork() is cheaper. How one is started is said by attributes
+// (<tulle/detail/thread_core.hpp>): stack_size, shepherd, child_first, name.
 #pragma once
 
 #include <tulle/detail/chrono.hpp>

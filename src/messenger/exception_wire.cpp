@@ -49,6 +49,11 @@ std::string readable_name(std::type_info const& type) {
     return error == 0 ? text.get() : type.name();
 }
 
+std::type_info const& handled_type() noexcept {
+    std::type_info const* const type = abi::__cxa_current_exception_type();
+    return type != nullptr ? *type : typeid(void);
+}
+
 namespace {
 
 void put_remote(wire_writer& out, int place, std::string const& type, std::string const& what) {
@@ -65,20 +70,21 @@ void put_death(wire_writer& out, dead_place const& e) {
     out.put(std::string(e.what()));
 }
 
+// `e` is the exception that is being handled, here and below.
 void put_standard(wire_writer& out, std::exception const& e, int here) {
     auto const& types = k_known_types;
     for (std::size_t k = 0; k < types.size(); ++k) {
-        if (*types[k].type != typeid(e)) continue;
+        if (*types[k].type != handled_type()) continue;
         out.put(form::known);
         out.put(k);
         return out.put(std::string(e.what()));
     }
-    put_remote(out, here, readable_name(typeid(e)), e.what());
+    put_remote(out, here, readable_name(handled_type()), e.what());
 }
 
 void put_code(wire_writer& out, std::system_error const& e, int here) {
     bool const is_generic = e.code().category() == std::generic_category();
-    if (typeid(e) != typeid(std::system_error) ||
+    if (handled_type() != typeid(std::system_error) ||
         (!is_generic && e.code().category() != std::system_category()))
         return put_standard(out, e, here);
     out.put(is_generic ? form::generic_code : form::system_code);
@@ -93,7 +99,8 @@ void put_code(wire_writer& out, std::system_error const& e, int here) {
 void put_within(wire_writer& out, std::exception_ptr const& e, int here, int lists);
 
 void put_list(wire_writer& out, exception_list const& e, int here, int lists) {
-    if (lists == k_most_lists) return put_remote(out, here, readable_name(typeid(e)), e.what());
+    if (lists == k_most_lists)
+        return put_remote(out, here, readable_name(handled_type()), e.what());
     out.put(form::list);
     out.put(std::uint64_t{e.all().size()});
     for (auto const& one : e.all()) put_within(out, one, here, lists + 1);
@@ -116,8 +123,7 @@ void put_within(wire_writer& out, std::exception_ptr const& e, int here, int lis
     } catch (std::exception const& standard) {
         put_standard(out, standard, here);
     } catch (...) {
-        std::type_info const* const type = abi::__cxa_current_exception_type();
-        put_remote(out, here, type != nullptr ? readable_name(*type) : "unknown",
+        put_remote(out, here, readable_name(handled_type()),
                    "an exception that is not a std::exception");
     }
 }

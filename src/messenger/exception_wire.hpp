@@ -19,6 +19,11 @@ void put_exception(wire_writer& out, std::exception_ptr const& e,
 // As it is written in the source.
 [[nodiscard]] std::string readable_name(std::type_info const& type);
 
+// Of the exception that is being handled; of none that C++ knows: void. The object does not always
+// tell: that of a class of a program without run-time type information has no type in its table of
+// virtual functions.
+[[nodiscard]] std::type_info const& handled_type() noexcept;
+
 // An exception that fits into any message, as it says less than `e`.
 [[nodiscard]] std::exception_ptr shortened(std::exception_ptr const& e, int here);
 

@@ -74,13 +74,24 @@ LD_LIBRARY_PATH=$prefix/$libdir expect_version "$work/by-pkg-config"
     "$prefix/$libdir/libtulle.a" $(pkg-config --static --libs-only-l --libs-only-other tulle | sed 's/-ltulle//')
 expect_version "$work/by-pkg-config-static"
 
-echo "install_test: a project in C alone"
+echo "install_test: a project in C alone, and one in C and Fortran"
 c_compiler=${CC:-cc}
-cmake -S "$consumer/../in_c" -B "$work/in_c" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$c_compiler" >"$work/in_c.log"
-cmake --build "$work/in_c" >>"$work/in_c.log" || fail "a project in C cannot be built: $(cat "$work/in_c.log")"
-for kind in shared static; do
-    [ "$("$work/in_c/$kind")" = 42 ] || fail "the program of a project in C fails, $kind"
-done
+in_c=$consumer/../in_c
+build_in_c() { # NAME [OPTION...]
+    folder=$work/$1
+    shift
+    cmake -S "$in_c" -B "$folder" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$c_compiler" "$@" >"$folder.log" 2>&1 &&
+        cmake --build "$folder" >>"$folder.log" 2>&1 || fail "a project in C cannot be built, $*: $(cat "$folder.log")"
+    for program in "$folder"/with-* "$folder"/in-*; do
+        [ ! -f "$program" ] || [ "$("$program")" = 42 ] || fail "the program ${program##*/} of a project in C fails"
+    done
+}
+build_in_c in_c
+[ -x "$work/in_c/with-tnt_static" ] || fail "a project in C has no program for TNT"
+if command -v "${FC:-gfortran}" >/dev/null; then
+    build_in_c in_fortran -DWITH_FORTRAN=ON
+    [ -x "$work/in_fortran/in-fortran_static" ] || fail "a project in Fortran has no program"
+fi
 
 echo "install_test: a program for Qthreads"
 qthread=$consumer/qthread.c

@@ -111,6 +111,15 @@ class CheckReference(planted.PlantedProject):
         self.plant("include/tulle/detail/new.hpp", "// Inner.", "namespace tulle {", "class seen {};", "}")
         self.assert_fails("tulle::seen is public")
 
+    def test_finds_values_of_detail_that_the_reference_does_not_tell(self):
+        self.plant("include/tulle/detail/channel_calls.hpp", "// Inner.", "namespace tulle {", "// How it went.", "enum class outcome {",
+                   "    good, // well", "    bad // not well", "};", "}")
+        section = "\n## channel.hpp\nAn `outcome` is `good`.\n"
+        self.plant("docs/reference/cpp.md", PROGRAMS + UMBRELLA + section)
+        self.assert_fails("docs/reference/cpp.md does not tell of `bad` at channel.hpp")
+        self.plant("docs/reference/cpp.md", PROGRAMS + UMBRELLA + section.replace("`good`", "`good` or `bad`"))
+        self.assert_passes()
+
 
 class Headers(unittest.TestCase):
     def setUp(self):

@@ -28,9 +28,20 @@ concept has_kinds = requires {
 template <class T>
 inline constexpr bool is_of_one_kind = !std::is_polymorphic_v<T> || std::is_final_v<T>;
 
+// The class of an object is what typeid says.
+#if defined(__GXX_RTTI)
+template <class T> inline constexpr bool k_tells_class = true;
+#else
+template <class T> inline constexpr bool k_tells_class = false;
+#endif
+
 template <class... K> kinds<K...> list_of(kinds<K...> const& /*base of kinds_of*/);
 template <class T, bool = is_of_one_kind<T>> struct kinds_behind { using list = kinds<T>; };
 template <class T> struct kinds_behind<T, false> {
+    static_assert(k_tells_class<T>,
+                  "objects of classes with virtual functions travel behind a pointer only in a "
+                  "program with run-time type information: compile without -fno-rtti, or make the "
+                  "class final");
     static_assert(has_kinds<T>,
                   "objects of classes with virtual functions travel behind a pointer if their "
                   "classes are named: template <> struct tulle::kinds_of<Base> : "
@@ -74,6 +85,20 @@ struct located_object {
     std::size_t index; // of its class
 };
 
+// An object, whose class is one of K: all of it, and which class that is.
+template <class T, class... K> [[nodiscard]] located_object locate_kind(T const& object) {
+#if defined(__GXX_RTTI)
+    located_object found{dynamic_cast<void const*>(std::addressof(object)), nullptr, 0};
+    static_cast<void>(
+        ((typeid(object) == typeid(K) ? (found.kind = &k_kind<K>, true) : (++found.index, false)) ||
+         ...));
+    if (found.kind == nullptr) refuse_kind(typeid(object), typeid(T));
+    return found;
+#else
+    return {std::addressof(object), nullptr, 0}; // refused when it is compiled (kinds_behind)
+#endif
+}
+
 template <class T, class List = typename kinds_behind<T>::list> struct pointee;
 
 // A T, or what derives from it.
@@ -88,16 +113,10 @@ template <class T, class... K> struct pointee<T, kinds<K...>> {
     static constexpr bool k_is_sole = sizeof...(K) == 1;
 
     [[nodiscard]] static located_object locate(T const& object) {
-        if constexpr (is_of_one_kind<T>) {
+        if constexpr (is_of_one_kind<T>)
             return {std::addressof(object), &k_kind<T>, 0};
-        } else {
-            located_object found{dynamic_cast<void const*>(std::addressof(object)), nullptr, 0};
-            static_cast<void>(((typeid(object) == typeid(K) ? (found.kind = &k_kind<K>, true)
-                                                            : (++found.index, false)) ||
-                               ...));
-            if (found.kind == nullptr) refuse_kind(typeid(object), typeid(T));
-            return found;
-        }
+        else
+            return locate_kind<T, K...>(object);
     }
     static void put_index(wire_writer& out, std::size_t index) {
         if constexpr (!k_is_sole) out.put(static_cast<std::uint16_t>(index));

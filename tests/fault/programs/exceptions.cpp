@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exceptions that leave forked threads, threads with a handle and children of a scope, some of them
-// while others wait.
+// while others wait; and the text of a list of exceptions.
 #include "inject.hpp"
 
 #include <tulle/tulle.hpp>
 
+#include <exception>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace {
 
@@ -50,8 +53,20 @@ void throw_from_scope() {
     });
 }
 
+// Without memory for the text of the first one the list is made all the same.
+void list_exceptions(std::exception_ptr const& one) {
+    auto const make = [&one] {
+        tulle::exception_list const list({one, one});
+        fault::require(list.all().size() == 2 &&
+                           std::string_view(list.what()).starts_with("tulle::finish: 2 exceptions"),
+                       "a list of exceptions says something else");
+    };
+    static_cast<void>(fault::attempt(make, fault::allows::bad_alloc_too));
+}
+
 void body() {
     fault::run_time const running(2);
+    list_exceptions(std::make_exception_ptr(std::runtime_error(std::string(300, 'x'))));
     for (int k = 0; k < 10; ++k) {
         throw_from_fork();
         throw_from_thread();

@@ -422,6 +422,24 @@ TEST_P(global_memory_test, an_array_that_does_not_fit_leaves_nothing) {
     EXPECT_TRUE(tulle::global_allocations().empty());
 }
 
+TEST_P(global_memory_test, an_array_has_no_elements_beyond_its_size) {
+    auto array = tulle::global_array<int>::allocate(10, 4); // the last block has room for 12
+    array.set(9, 3);
+    EXPECT_EQ(array.get(9), 3);
+    for (std::size_t const i :
+         {std::size_t{10}, std::size_t{11}, std::size_t{12}, ~std::size_t{0}}) {
+        EXPECT_THROW(static_cast<void>(array.get(i)), std::out_of_range) << i;
+        EXPECT_THROW(array.set(i, 1), std::out_of_range) << i;
+    }
+    try {
+        array.set(10, 1);
+    } catch (std::out_of_range const& e) {
+        EXPECT_STREQ(e.what(), "tulle::global_array: element 10 of an array of 10");
+    }
+    array.free();
+    EXPECT_THROW(static_cast<void>(array.get(0)), std::out_of_range); // empty
+}
+
 TEST_P(global_memory_test, an_exception_of_a_loop_comes_home) {
     auto array = tulle::global_array<int>::allocate(100, 7);
     EXPECT_THROW(array.for_each([](std::size_t i, int&) {

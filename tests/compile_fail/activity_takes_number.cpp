@@ -1,0 +1,8 @@
+// expect: a number stands where a place is wanted: write tulle::place\(1\) instead of 1
+// SPDX-License-Identifier: Apache-2.0
+
+#include <tulle/tulle.hpp>
+
+int main() {
+    tulle::finish([](tulle::activities& all) { all.async_at(1, [] {}); });
+}

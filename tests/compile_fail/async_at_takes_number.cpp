@@ -1,0 +1,10 @@
+// expect: a number stands where a place is wanted: write tulle::place\(1\) instead of 1
+// SPDX-License-Identifier: Apache-2.0
+
+#include <tulle/tulle.hpp>
+
+int main() {
+    int const number = 1;
+    auto const later = tulle::async_at(
+        number, [](int) {}, 3);
+}

@@ -1,0 +1,9 @@
+// expect: a number stands where a place is wanted: write tulle::place\(1\) instead of 1
+// SPDX-License-Identifier: Apache-2.0
+
+#include <tulle/tulle.hpp>
+
+int main() {
+    tulle::this_activity::async_at(
+        1, [](int) {}, 3);
+}
