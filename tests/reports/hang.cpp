@@ -137,6 +137,17 @@ void forked() {
     child.join();
 }
 
+void in_a_scope() {
+    tulle::latch never(1);
+    std::atomic<bool> stolen{false};
+    tulle::scope children;
+    children.spawn([&] {
+        stolen = true;
+        never.wait();
+    });
+    while (!stolen) tulle::detail::cpu_pause(); // by the other worker
+}
+
 // One waits for a word by address, one for an object.
 void never_filled() {
     long word = 0;
@@ -563,6 +574,7 @@ std::map<std::string, void (*)()> const k_ways{
     {"lost_notification", &lost_notification},
     {"join_cycle", &join_cycle},
     {"forked", &forked},
+    {"in_a_scope", &in_a_scope},
     {"never_filled", &never_filled},
     {"address_cycle", &address_cycle},
     {"never_kept", &never_kept},

@@ -85,6 +85,7 @@ class Deadlock(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         self.assertRegex(done.stderr, r"(?m)\Atulle: deadlock: \d+ threads? waits?, and nothing is left that could wake one")
         self.assertEqual(done.stderr.count("tulle: deadlock"), 1)
+        self.assertNotIn("goes on", done.stderr)
         return done.stderr
 
     def paragraph(self, text, pattern):
@@ -120,6 +121,12 @@ class Deadlock(unittest.TestCase):
         self.paragraph(text, r"waits for a forked thread")
         child = self.paragraph(text, r"waits for latch")
         self.assertRegex(child, r"forked as \(?(?!tulle::child).*forked\(\)")
+
+    def test_threads_of_a_scope_are_told_by_what_the_user_has_written(self):
+        child = self.paragraph(self.report("in_a_scope"), r"waits for latch")
+        origin = next(line for line in child.splitlines() if line.startswith("    forked"))
+        self.assertRegex(origin, r"in_a_scope\(\)|hang\.cpp:\d+$")
+        self.assertNotIn("scope.hpp", origin)
 
     def test_full_empty_words(self):
         text = self.report("never_filled")
@@ -197,11 +204,17 @@ class Deadlock(unittest.TestCase):
 
     def test_warning_only(self):
         with subprocess.Popen(command("missing_participant"), stderr=subprocess.PIPE, text=True, env=environment(TULLE_DEADLOCK="warn")) as child:
+            hurry = threading.Timer(PATIENCE, child.kill)
+            hurry.start()
             self.assertIn("tulle: deadlock: ", child.stderr.readline())
+            while (line := child.stderr.readline()) and "goes on" not in line:
+                pass
+            hurry.cancel()
+            self.assertEqual(line, "tulle: the program goes on, as the option deadlock is warn\n")
             time.sleep(0.3)
             self.assertIsNone(child.poll())
             child.kill()
-            self.assertNotIn("tulle: deadlock", child.stderr.read())
+            self.assertEqual(child.stderr.read(), "")
 
     def test_off(self):
         with subprocess.Popen(command("missing_participant"), stderr=subprocess.PIPE, text=True, env=environment(TULLE_DEADLOCK="off")) as child:
@@ -292,7 +305,8 @@ class NoStack(unittest.TestCase):
             child.kill()
             rest = child.stderr.read()
         self.assertNotIn("terminate called", rest)
-        self.check_rest("".join(lines) + rest, int(re.match(r"tulle: deadlock: (\d+) threads wait, ", lines[0])[1]))
+        text = ("".join(lines) + rest).removesuffix("\n\ntulle: the program goes on, as the option deadlock is warn\n")
+        self.check_rest(text, int(re.match(r"tulle: deadlock: (\d+) threads wait, ", lines[0])[1]))
 
     # After the head: all that wait, main among them, which one of them may run in the place of.
     def check_rest(self, text, waiting):
