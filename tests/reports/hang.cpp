@@ -137,6 +137,12 @@ void forked() {
     child.join();
 }
 
+#if defined(__OPTIMIZE__)
+constexpr char k_inlines[] = "yes";
+#else
+constexpr char k_inlines[] = "";
+#endif
+
 void in_a_scope() {
     tulle::latch never(1);
     std::atomic<bool> stolen{false};
@@ -618,6 +624,7 @@ std::map<std::string, void (*)()> const k_ways{
 
 int main(int, char** arguments) {
     ::alarm(100);
+    if (std::string_view(arguments[1]) == "inlines") return std::puts(k_inlines) < 0 ? 1 : 0;
     if (std::string_view(arguments[1]) == "sanitizer") return std::puts(k_sanitizer) < 0 ? 1 : 0;
     static_cast<void>(tulle::worker_count()); // starts the run time
     k_ways.at(arguments[1])();
