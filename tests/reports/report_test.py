@@ -55,6 +55,12 @@ def children(process):
     return found
 
 
+def write_script(folder, name, text):
+    with open(os.path.join(folder, name), "w", encoding="ascii") as script:
+        script.write(f"#!/bin/sh\n{text}\n")
+    os.chmod(script.name, 0o755)
+
+
 def hang(way, program=HANG, **variables):
     return subprocess.run(command(way, program), capture_output=True, text=True, timeout=110, env=environment(**variables))
 
@@ -242,6 +248,18 @@ class Deadlock(unittest.TestCase):
         self.assertIn("(3 of 4 have arrived)", text)
         self.assertRegex(text, r"#0 ")
 
+    @unittest.skipIf(EMULATOR, "the emulator does not run the script")
+    def test_names_are_those_of_llvm_where_it_answers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}:{os.environ['PATH']}"
+            write_script(folder, "addr2line", "while read address; do echo $address; echo 'by_binutils()'; echo b.cpp:7; done")
+            write_script(folder, "llvm-addr2line", "while read address; do echo $address; echo 'by_llvm()'; echo l.cpp:8; done")
+            self.assertRegex(self.report("missing_participant", PATH=path), r"#0 +by_llvm\(\) at l\.cpp:8\n")
+            write_script(folder, "llvm-addr2line", "echo 0x1; exit 1")
+            text = self.report("missing_participant", PATH=path)
+            self.assertRegex(text, r"#0 +by_binutils\(\) at b\.cpp:7\n")
+            self.assertNotIn("by_llvm", text)
+
 
 class NoStack(unittest.TestCase):
     def report(self, way, **variables):
@@ -371,9 +389,7 @@ class Circle(unittest.TestCase):
     @unittest.skipIf(EMULATOR, "the emulator does not run the script, and refuses processes that send no signal when they end")
     def test_names_that_take_long_hold_nobody_up(self):
         with tempfile.TemporaryDirectory() as folder:
-            with open(os.path.join(folder, "addr2line"), "w", encoding="ascii") as script:
-                script.write("#!/bin/sh\nsleep 5\n")
-            os.chmod(script.name, 0o755)
+            write_script(folder, "llvm-addr2line", "sleep 5")
             done = hang("circle_beside_a_thread_that_measures", self.program, TULLE_WORKERS="1", PATH=f"{folder}:{os.environ['PATH']}")
             self.assertIn("in a circle:\n", done.stderr)
             self.assertLess(int(done.stdout), 4000)
@@ -495,9 +511,7 @@ class Asked(unittest.TestCase):
     def test_names_that_take_long_hold_up_neither_the_first_lines_nor_the_end_of_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
             ended = os.path.join(folder, "ended")
-            with open(os.path.join(folder, "addr2line"), "w", encoding="ascii") as script:
-                script.write(f"#!/bin/sh\nsleep 3\necho > {ended}\n")
-            os.chmod(script.name, 0o755)
+            write_script(folder, "llvm-addr2line", f"sleep 3; echo > {ended}")
             child = self.start(PATH=f"{folder}:{os.environ['PATH']}")
             child.send_signal(signal.SIGQUIT)
             self.assertIn("threads with a stack", child.stderr.readline())

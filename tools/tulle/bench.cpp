@@ -192,6 +192,7 @@ void declare(CLI::App& app, bench_request& request) {
         ->type_name("MPI")
         ->check(one_of({"openmpi", "mpich"}))
         ->needs(request.hosts);
+    app.add_option("--processor-times", s.processor_times)->group(""); // for tests
     app.add_flag("--peers,!--no-peers", s.peers, "Measure the peers as well (default)");
     app.add_option("--dir", s.folder, "Where the benchmark programs are")
         ->type_name("DIR")
