@@ -125,8 +125,9 @@ template <class Act> std::uintptr_t first_address(std::uintptr_t begin, Act act)
 
 // Of a lambda of the library's, the callable that it is for.
 std::string_view without_lambda_of_library(std::string_view callable) noexcept {
-    bool const is_lambda = callable.find("::{lambda(") != std::string_view::npos;
-    if (!is_lambda || !callable.starts_with("tulle::")) return callable;
+    bool const is_lambda = callable.find("::{lambda(") != std::string_view::npos ||
+                           callable.find("::'lambda") != std::string_view::npos;
+    if (!is_lambda || !without_type(callable).starts_with("tulle::")) return callable;
     std::string_view const inner = first_argument(callable);
     return inner.empty() ? callable : inner;
 }

@@ -88,6 +88,10 @@ TEST_F(callables, are_the_users_where_the_library_has_one_of_its_own_around_them
                             "{lambda()#2}>(f(int)::{lambda()#2}&&)::{lambda()#1}>::run(x*)",
                             "/usr/include/tulle/scope.hpp:44")}),
               "forked as f(int)::{lambda()#2}\n");
+    EXPECT_EQ(printed({made("tulle::detail::scope_body<void tulle::cancellable_scope::spawn<f(int)"
+                            "::$_0>(f(int)::$_0&&)::'lambda'()>::run(x*)", // as LLVM has it
+                            "/usr/include/tulle/scope.hpp:44")}),
+              "forked as f(int)::$_0\n");
 }
 
 TEST_F(callables, types_of_a_callable_are_no_end_of_it) {
