@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/option.hpp"
 
+#include "base/nearest_word.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -433,6 +435,12 @@ std::string refusal(option_definition const& definition, std::string_view value)
                  definition.zero_text != nullptr ? definition.zero_text : ""});
 }
 
+std::vector<std::string> known_names() {
+    std::vector<std::string> names;
+    for (option_definition const& definition : k_definitions) names.emplace_back(definition.name);
+    return names;
+}
+
 std::string environment_name(char const* name) {
     std::string result = "TULLE_";
     for (char const* letter = name; *letter != '\0'; ++letter) {
@@ -467,7 +475,8 @@ option_error option_table::set(std::string_view name, std::string_view value,
                                option_source source) {
     auto const id = find(name);
     if (!id) {
-        return join({"there is no option '", name, "'; `tulle info` lists them"});
+        return join({"there is no option '", name, "'; ", did_you_mean(name, known_names()),
+                     "`tulle info` lists them"});
     }
     auto const number = parse(definition_of(*id), value);
     if (!number) {

@@ -420,4 +420,10 @@ frame_step to_caller(arch::registers& r, stack_range const& stack, bool is_call)
     return d.is_signal_frame ? frame_step::interrupted : frame_step::call;
 }
 
+bool is_in_function(std::uintptr_t pc, std::uintptr_t begin) noexcept {
+    dwarf_eh_bases bases{};
+    return arch::k_can_unwind && _Unwind_Find_FDE(reinterpret_cast<void*>(pc), &bases) != nullptr &&
+           reinterpret_cast<std::uintptr_t>(bases.function) == begin;
+}
+
 } // namespace tulle::diag

@@ -29,4 +29,7 @@ enum class frame_step : std::uint8_t { call, interrupted, end };
 [[nodiscard]] frame_step to_caller(arch::registers& r, stack_range const& stack,
                                    bool is_call) noexcept;
 
+// Whether a pc is in the function that begins at this address, as far as that is known.
+[[nodiscard]] bool is_in_function(std::uintptr_t pc, std::uintptr_t begin) noexcept;
+
 } // namespace tulle::diag

@@ -105,6 +105,8 @@ public:
                         m_threads.groups().size() - k_most_groups);
         if (!m_is_complete)
             m_out.print("\nmemory was short: threads, circles or names are missing here\n");
+        if (m_why.goes_on)
+            m_out.print("\ntulle: the program goes on, as the option deadlock is warn\n");
         m_out.flush();
     }
 
@@ -125,7 +127,7 @@ private:
         if (g.first.site != nullptr)
             m_symbols.want(call_before(g.first.site));
         else if (g.first.stolen != nullptr)
-            m_symbols.want(reinterpret_cast<std::uintptr_t>(g.first.stolen->run));
+            want_runner(m_symbols, reinterpret_cast<std::uintptr_t>(g.first.stolen->run));
     }
 
     // It is printed before anything that takes memory, of which there may be none.
@@ -230,7 +232,8 @@ private:
         if (seen.site != nullptr) return print_site(m_out, m_symbols.at(call_before(seen.site)));
         if (seen.stolen != nullptr) {
             m_out.print("    ");
-            print_callable(m_out, m_symbols.at(reinterpret_cast<std::uintptr_t>(seen.stolen->run)));
+            print_callable(
+                m_out, runner_at(m_symbols, reinterpret_cast<std::uintptr_t>(seen.stolen->run)));
         }
     }
     void print_stack(thread_group const& g) noexcept {

@@ -24,6 +24,7 @@ struct report_reason {
     std::uint64_t signals = 0;
     circle_finder const* circles = nullptr; // of a circle: only the threads in it are told of
     bool is_in_copy = false;                // of the process; always, if somebody has asked
+    bool goes_on = false;                   // the process, though it is stuck for good
 };
 
 // About the process with this number, to a descriptor.

@@ -215,7 +215,7 @@ private:
         if (m_seen.site != nullptr)
             m_symbols.want(call_before(m_seen.site));
         else if (m_seen.stolen != nullptr)
-            m_symbols.want(reinterpret_cast<std::uintptr_t>(m_seen.stolen->run));
+            want_runner(m_symbols, reinterpret_cast<std::uintptr_t>(m_seen.stolen->run));
     }
 
     void print_origin() noexcept {
@@ -223,8 +223,8 @@ private:
             print_site(m_out, m_symbols.at(call_before(m_seen.site)));
         else if (m_seen.stolen != nullptr) {
             m_out.print("    ");
-            print_callable(m_out,
-                           m_symbols.at(reinterpret_cast<std::uintptr_t>(m_seen.stolen->run)));
+            print_callable(
+                m_out, runner_at(m_symbols, reinterpret_cast<std::uintptr_t>(m_seen.stolen->run)));
         }
     }
 

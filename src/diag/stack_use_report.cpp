@@ -21,16 +21,18 @@ namespace tulle::diag {
 
 namespace {
 
-// The address by which its symbol is asked for.
-std::uintptr_t call_site_of(sched::stack_user const& user) noexcept {
-    return user.is_forked ? reinterpret_cast<std::uintptr_t>(user.site) : call_before(user.site);
+void want(symbol_table& symbols, sched::stack_user const& user) {
+    if (user.is_forked)
+        want_runner(symbols, reinterpret_cast<std::uintptr_t>(user.site));
+    else
+        symbols.want(call_before(user.site));
 }
 
 void print_user(text_output& out, sched::stack_user const& user,
                 symbol_table const& symbols) noexcept {
-    auto const inlined = symbols.at(call_site_of(user));
-    if (user.is_forked) return print_callable(out, inlined);
-    symbol const& shown = site_of(inlined);
+    if (user.is_forked)
+        return print_callable(out, runner_at(symbols, reinterpret_cast<std::uintptr_t>(user.site)));
+    symbol const& shown = site_of(symbols.at(call_before(user.site)));
     out.print("spawned in %s%s%s\n", shown.function.c_str(),
               shown.source_line.empty() ? "" : " at ", shown.source_line.c_str());
 }
@@ -48,7 +50,7 @@ public:
             this);
         std::stable_sort(m_rows.begin(), m_rows.end(),
                          [](auto const& a, auto const& b) { return a.most_bytes > b.most_bytes; });
-        for (auto const& row : m_rows) m_symbols.want(call_site_of(row.user));
+        for (auto const& row : m_rows) want(m_symbols, row.user);
         m_symbols.resolve();
         print();
     }
@@ -104,7 +106,7 @@ void write_overflow_found_late(sched::stack_user const& user, thread_id id) noex
     os::mapped_memory pages;
     std::pmr::monotonic_buffer_resource memory{&pages};
     symbol_table symbols{memory, true};
-    symbols.want(call_site_of(user));
+    want(symbols, user);
     symbols.resolve();
     text_output out(STDERR_FILENO);
     out.print("tulle: %s overflowed its stack of %zu bytes, which has no guard; give it %zu or "

@@ -6,6 +6,7 @@
 #include "os/clock.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
@@ -26,6 +27,11 @@ constexpr int k_most_seconds = 30;
 // And those of all of them; then the rest is guessed.
 constexpr int k_most_seconds_of_all = 60;
 constexpr std::uint64_t k_second = 1'000'000'000;
+
+// The first one that is there and answers. That of binutils 2.40 does not find the functions that
+// clang has inlined, where these are in several pieces (DW_AT_ranges of DWARF 5): it names the one
+// around them with a line of the file that they are in.
+constexpr std::array<char const*, 2> k_programs{"llvm-addr2line", "addr2line"};
 
 bool contains(dl_phdr_info const& info, std::uintptr_t pc) noexcept {
     for (int k = 0; k < info.dlpi_phnum; ++k) {
@@ -108,18 +114,29 @@ void symbol_table::resolve() {
 }
 
 void symbol_table::ask(module const& asked, int most_seconds) {
+    std::uint64_t const begin = os::monotonic_ns();
+    for (char const* const program : k_programs) {
+        int const taken = static_cast<int>((os::monotonic_ns() - begin) / k_second);
+        if (taken < most_seconds && ask_program(program, asked, most_seconds - taken)) return;
+    }
+}
+
+// False: it is not there, or does not answer.
+bool symbol_table::ask_program(char const* program, module const& asked, int most_seconds) {
     os::memory_file const question("tulle-addresses"), answer("tulle-symbols");
-    if (!question.is_open() || !answer.is_open()) return;
+    if (!question.is_open() || !answer.is_open()) return false;
     for (std::uintptr_t const pc : asked.pcs) {
         char line[32];
         int const length = std::snprintf(line, sizeof line, "0x%" PRIxPTR "\n", pc - asked.bias);
         question.write(line, static_cast<std::size_t>(length));
     }
     question.rewind();
-    char const* const arguments[] = {"addr2line",        "-a",   "-f", "-i", "-C", "-e",
-                                     asked.path.c_str(), nullptr};
-    if (os::run_program(arguments, question.descriptor(), answer.descriptor(), most_seconds))
-        read_answer(asked, answer.descriptor());
+    char const* const arguments[] = {program, "-a", "-f", "-i", "-C", "-e", asked.path.c_str(),
+                                     nullptr};
+    if (!os::run_program(arguments, question.descriptor(), answer.descriptor(), most_seconds))
+        return false;
+    read_answer(asked, answer.descriptor());
+    return true;
 }
 
 // The answer has for each address: itself, then function and source line, innermost first.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of addresses: function, file and line by the program addr2line of binutils, one run for
-// each module; without it, or without debug information, the nearest exported function or the
-// module and an offset. Uses no memory of the C library's heap but in that last case.
+// Names of addresses: function, file and line by the program llvm-addr2line of LLVM, or addr2line
+// of binutils, one run for each module; without them, or without debug information, the nearest
+// exported function or the module and an offset. Uses no memory of the C library's heap but in that
+// last case.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct symbol {
 
 class symbol_table {
 public:
-    // Without the heap of the C library names are not demangled where addr2line does not do it.
+    // Without the heap of the C library names are not demangled where no program does it.
     symbol_table(std::pmr::memory_resource& memory, bool may_use_heap)
         : m_memory(memory),
           m_may_use_heap(may_use_heap),
@@ -53,6 +54,7 @@ private:
     // If something of it is wanted.
     void add_module(dl_phdr_info const& info, std::pmr::vector<module>& modules) const;
     void ask(module const& asked, int most_seconds);
+    [[nodiscard]] bool ask_program(char const* program, module const& asked, int most_seconds);
     void read_answer(module const& asked, int answer);
     void guess(std::uintptr_t pc, module const* nearest);
 

@@ -41,8 +41,11 @@ struct finding {
     int process;
 };
 
-finding about(standstill found) noexcept {
-    return {{false, found, foreign_signals(), found == standstill::circle ? &circles() : nullptr},
+finding about(standstill found, bool goes_on) noexcept {
+    return {{.found = found,
+             .signals = foreign_signals(),
+             .circles = found == standstill::circle ? &circles() : nullptr,
+             .goes_on = goes_on},
             ::getpid()};
 }
 
@@ -71,9 +74,8 @@ bool may_go_on(standstill found) noexcept {
     return found == standstill::circle || found == standstill::awaits_signal;
 }
 
-void warn(standstill found) noexcept {
-    finding it = about(found);
-    if (may_go_on(found) && write_in_copy(&write_copied_finding, &it)) return;
+void tell(finding it) noexcept {
+    if (may_go_on(it.why.found) && write_in_copy(&write_copied_finding, &it)) return;
     pthread_t writer{};
     if (os::start_thread(writer, &writer_main, &it) == 0)
         pthread_join(writer, nullptr);
@@ -81,10 +83,12 @@ void warn(standstill found) noexcept {
         write_finding(it);
 }
 
+void warn(standstill found) noexcept { tell(about(found, !may_go_on(found))); }
+
 // What is stuck for good ends the program; elsewhere something may still happen.
 void end_program(standstill found) noexcept {
-    warn(found);
-    if (found == standstill::deadlock || found == standstill::no_stack) std::abort();
+    tell(about(found, false));
+    if (!may_go_on(found)) std::abort();
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diag/wording.hpp"
 
+#include "diag/call_frame.hpp"
 #include "sched/names.hpp"
 
 #include <algorithm>
@@ -72,7 +73,7 @@ bool is_of_library(symbol const& s) noexcept {
 bool is_internal(symbol const& s) noexcept {
     std::string_view const name = without_type(s.function);
     for (std::string_view const hidden : {"sched::", "wait::", "sync::", "arch::", "base::",
-                                          "detail::", "diag::", "group::", "compat::"}) {
+                                          "detail::", "diag::", "group::", "compat::", "posix::"}) {
         if (name.starts_with("tulle::") && name.substr(7).starts_with(hidden)) return true;
     }
     if (s.source_line.find("/tulle/detail/") != std::string_view::npos) return true;
@@ -90,16 +91,8 @@ void print_call(text_output& out, std::size_t number, symbol const& s) noexcept 
 }
 
 symbol const& site_of(std::span<symbol const> inlined) noexcept {
-    auto const is_template = [](symbol const& s) {
-        for (std::string_view const header :
-             {"tulle/thread.hpp:", "tulle/spawn_group.hpp:", "tulle/future.hpp:"})
-            if (s.source_line.find(header) != std::string_view::npos) return true;
-        return false;
-    };
-    for (symbol const& s : inlined) {
-        if (!is_template(s)) return s;
-    }
-    return inlined.back();
+    auto const users = std::find_if_not(inlined.begin(), inlined.end(), is_of_library);
+    return users != inlined.end() ? *users : inlined.back();
 }
 
 void print_site(text_output& out, std::span<symbol const> inlined) noexcept {
@@ -108,17 +101,59 @@ void print_site(text_output& out, std::span<symbol const> inlined) noexcept {
               shown.source_line.empty() ? "" : " at ", shown.source_line.c_str());
 }
 
+namespace {
+
+// The outermost that is not the library's own is the callable, or what the library has inlined of
+// others, which is told by no line.
+char const* line_of_callable(std::span<symbol const> inlined) noexcept {
+    auto const outermost = std::find_if_not(inlined.rbegin(), inlined.rend(), is_of_library);
+    bool const is_users = outermost != inlined.rend() &&
+                          outermost->source_line.find("/c++/") == std::string_view::npos;
+    return is_users ? outermost->source_line.c_str() : "";
+}
+
+// What `act` returns true for, of some addresses of a function; 0: of none.
+template <class Act> std::uintptr_t first_address(std::uintptr_t begin, Act act) {
+    constexpr std::uintptr_t k_step = 8;
+    constexpr std::uintptr_t k_most_bytes = 256; // taking the callable out of the record is less
+    for (std::uintptr_t pc = begin; pc < begin + k_most_bytes; pc += k_step) {
+        if (pc != begin && !is_in_function(pc, begin)) break;
+        if (act(pc)) return pc;
+    }
+    return 0;
+}
+
+// Of a lambda of the library's, the callable that it is for.
+std::string_view without_lambda_of_library(std::string_view callable) noexcept {
+    bool const is_lambda = callable.find("::{lambda(") != std::string_view::npos ||
+                           callable.find("::'lambda") != std::string_view::npos;
+    if (!is_lambda || !without_type(callable).starts_with("tulle::")) return callable;
+    std::string_view const inner = first_argument(callable);
+    return inner.empty() ? callable : inner;
+}
+
+} // namespace
+
+void want_runner(symbol_table& symbols, std::uintptr_t begin) {
+    static_cast<void>(first_address(begin, [&symbols](std::uintptr_t pc) {
+        symbols.want(pc);
+        return false;
+    }));
+}
+
+std::span<symbol const> runner_at(symbol_table const& symbols, std::uintptr_t begin) noexcept {
+    std::uintptr_t const found = first_address(
+        begin, [&symbols](std::uintptr_t pc) { return *line_of_callable(symbols.at(pc)) != '\0'; });
+    return symbols.at(found != 0 ? found : begin);
+}
+
 void print_callable(text_output& out, std::span<symbol const> inlined) noexcept {
     std::string_view callable;
     for (symbol const& s : inlined) {
         if (callable.empty() && s.function.starts_with("tulle::"))
-            callable = first_argument(s.function);
+            callable = without_lambda_of_library(first_argument(s.function));
     }
-    // The outermost that is not the library's own is the callable, or what the library inlined.
-    auto const outermost = std::find_if_not(inlined.rbegin(), inlined.rend(), is_of_library);
-    char const* line = "";
-    if (outermost != inlined.rend() && outermost->source_line.find("/c++/") == std::string::npos)
-        line = outermost->source_line.c_str();
+    char const* const line = line_of_callable(inlined);
     symbol const& runner = inlined.back();
     bool const is_named = runner.source_line.empty() || runner.function.starts_with("tulle::");
     if (callable.empty() && *line == 0 && is_named) callable = runner.function;

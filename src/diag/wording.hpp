@@ -38,12 +38,19 @@ void print_call(text_output& out, std::size_t number, symbol const& s) noexcept;
     return reinterpret_cast<std::uintptr_t>(site) - 1;
 }
 
-// The one of the functions inlined at a site that the user wrote: the templates of
-// <tulle/thread.hpp> and its like are inlined into it.
+// The one of the functions inlined at a site that the user wrote: the library's templates are
+// inlined into it.
 [[nodiscard]] symbol const& site_of(std::span<symbol const> inlined) noexcept;
 
 // A line: "    spawned in FUNCTION at FILE:LINE"
 void print_site(text_output& out, std::span<symbol const> inlined) noexcept;
+
+// Of the function that runs the record of a forked thread, which begins there: the callable may be
+// inlined further behind, so several of its addresses are asked for. std::bad_alloc.
+void want_runner(symbol_table& symbols, std::uintptr_t begin);
+// What is inlined at the first of them that has a line of the user's, or at the beginning.
+[[nodiscard]] std::span<symbol const> runner_at(symbol_table const& symbols,
+                                                std::uintptr_t begin) noexcept;
 
 // "forked as CALLABLE at FILE:LINE", of the function that runs the record of a forked thread: a
 // template over the callable, with the callable inlined into it, or not.

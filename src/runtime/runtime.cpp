@@ -4,6 +4,7 @@
 
 #include "arch/fiber_annotations.hpp"
 #include "base/error.hpp"
+#include "base/foreign_sanitizer.hpp"
 #include "base/misspelt_option.hpp"
 #include "diag/answer.hpp"
 #include "diag/explain_report.hpp"
@@ -65,6 +66,11 @@ void warn_of_refused(base::option_error const& variables) {
 void warn_of_misspelt() {
     for (std::string const& sentence : base::misspelt_options(environ))
         base::warn("%s", sentence.c_str());
+}
+
+void warn_of_sanitizer() noexcept {
+    if (char const* const sentence = base::warning_of_foreign_sanitizer())
+        base::warn("%s", sentence);
 }
 
 // What `start` returns, or ENOMEM.
@@ -238,6 +244,7 @@ instance::instance() {
     expect_process_forks();
     warn_of_refused(m_options.read_environment());
     warn_of_misspelt();
+    warn_of_sanitizer();
 }
 
 start_result instance::start(bool adopt_caller) {

@@ -137,6 +137,23 @@ void forked() {
     child.join();
 }
 
+#if defined(__OPTIMIZE__)
+constexpr char k_inlines[] = "yes";
+#else
+constexpr char k_inlines[] = "";
+#endif
+
+void in_a_scope() {
+    tulle::latch never(1);
+    std::atomic<bool> stolen{false};
+    tulle::scope children;
+    children.spawn([&] {
+        stolen = true;
+        never.wait();
+    });
+    while (!stolen) tulle::detail::cpu_pause(); // by the other worker
+}
+
 // One waits for a word by address, one for an object.
 void never_filled() {
     long word = 0;
@@ -563,6 +580,7 @@ std::map<std::string, void (*)()> const k_ways{
     {"lost_notification", &lost_notification},
     {"join_cycle", &join_cycle},
     {"forked", &forked},
+    {"in_a_scope", &in_a_scope},
     {"never_filled", &never_filled},
     {"address_cycle", &address_cycle},
     {"never_kept", &never_kept},
@@ -606,6 +624,7 @@ std::map<std::string, void (*)()> const k_ways{
 
 int main(int, char** arguments) {
     ::alarm(100);
+    if (std::string_view(arguments[1]) == "inlines") return std::puts(k_inlines) < 0 ? 1 : 0;
     if (std::string_view(arguments[1]) == "sanitizer") return std::puts(k_sanitizer) < 0 ? 1 : 0;
     static_cast<void>(tulle::worker_count()); // starts the run time
     k_ways.at(arguments[1])();

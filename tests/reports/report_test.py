@@ -55,6 +55,12 @@ def children(process):
     return found
 
 
+def write_script(folder, name, text):
+    with open(os.path.join(folder, name), "w", encoding="ascii") as script:
+        script.write(f"#!/bin/sh\n{text}\n")
+    os.chmod(script.name, 0o755)
+
+
 def hang(way, program=HANG, **variables):
     return subprocess.run(command(way, program), capture_output=True, text=True, timeout=110, env=environment(**variables))
 
@@ -85,6 +91,7 @@ class Deadlock(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         self.assertRegex(done.stderr, r"(?m)\Atulle: deadlock: \d+ threads? waits?, and nothing is left that could wake one")
         self.assertEqual(done.stderr.count("tulle: deadlock"), 1)
+        self.assertNotIn("goes on", done.stderr)
         return done.stderr
 
     def paragraph(self, text, pattern):
@@ -120,6 +127,13 @@ class Deadlock(unittest.TestCase):
         self.paragraph(text, r"waits for a forked thread")
         child = self.paragraph(text, r"waits for latch")
         self.assertRegex(child, r"forked as \(?(?!tulle::child).*forked\(\)")
+
+    def test_threads_of_a_scope_are_told_by_what_the_user_has_written(self):
+        child = self.paragraph(self.report("in_a_scope"), r"waits for latch")
+        origin = next(line for line in child.splitlines() if line.startswith("    forked"))
+        has_line = hang("inlines", self.program).stdout == "yes\n" and not SANITIZER
+        self.assertRegex(origin, r" at \S*hang\.cpp:\d+$" if has_line else r"in_a_scope\(\)")
+        self.assertNotIn("scope.hpp", origin)
 
     def test_full_empty_words(self):
         text = self.report("never_filled")
@@ -197,11 +211,17 @@ class Deadlock(unittest.TestCase):
 
     def test_warning_only(self):
         with subprocess.Popen(command("missing_participant"), stderr=subprocess.PIPE, text=True, env=environment(TULLE_DEADLOCK="warn")) as child:
+            hurry = threading.Timer(PATIENCE, child.kill)
+            hurry.start()
             self.assertIn("tulle: deadlock: ", child.stderr.readline())
+            while (line := child.stderr.readline()) and "goes on" not in line:
+                pass
+            hurry.cancel()
+            self.assertEqual(line, "tulle: the program goes on, as the option deadlock is warn\n")
             time.sleep(0.3)
             self.assertIsNone(child.poll())
             child.kill()
-            self.assertNotIn("tulle: deadlock", child.stderr.read())
+            self.assertEqual(child.stderr.read(), "")
 
     def test_off(self):
         with subprocess.Popen(command("missing_participant"), stderr=subprocess.PIPE, text=True, env=environment(TULLE_DEADLOCK="off")) as child:
@@ -227,6 +247,18 @@ class Deadlock(unittest.TestCase):
         text = self.report("missing_participant", PATH="/nowhere")
         self.assertIn("(3 of 4 have arrived)", text)
         self.assertRegex(text, r"#0 ")
+
+    @unittest.skipIf(EMULATOR, "the emulator does not run the script")
+    def test_names_are_those_of_llvm_where_it_answers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}:{os.environ['PATH']}"
+            write_script(folder, "addr2line", "while read address; do echo $address; echo 'by_binutils()'; echo b.cpp:7; done")
+            write_script(folder, "llvm-addr2line", "while read address; do echo $address; echo 'by_llvm()'; echo l.cpp:8; done")
+            self.assertRegex(self.report("missing_participant", PATH=path), r"#0 +by_llvm\(\) at l\.cpp:8\n")
+            write_script(folder, "llvm-addr2line", "echo 0x1; exit 1")
+            text = self.report("missing_participant", PATH=path)
+            self.assertRegex(text, r"#0 +by_binutils\(\) at b\.cpp:7\n")
+            self.assertNotIn("by_llvm", text)
 
 
 class NoStack(unittest.TestCase):
@@ -292,7 +324,8 @@ class NoStack(unittest.TestCase):
             child.kill()
             rest = child.stderr.read()
         self.assertNotIn("terminate called", rest)
-        self.check_rest("".join(lines) + rest, int(re.match(r"tulle: deadlock: (\d+) threads wait, ", lines[0])[1]))
+        text = ("".join(lines) + rest).removesuffix("\n\ntulle: the program goes on, as the option deadlock is warn\n")
+        self.check_rest(text, int(re.match(r"tulle: deadlock: (\d+) threads wait, ", lines[0])[1]))
 
     # After the head: all that wait, main among them, which one of them may run in the place of.
     def check_rest(self, text, waiting):
@@ -356,9 +389,7 @@ class Circle(unittest.TestCase):
     @unittest.skipIf(EMULATOR, "the emulator does not run the script, and refuses processes that send no signal when they end")
     def test_names_that_take_long_hold_nobody_up(self):
         with tempfile.TemporaryDirectory() as folder:
-            with open(os.path.join(folder, "addr2line"), "w", encoding="ascii") as script:
-                script.write("#!/bin/sh\nsleep 5\n")
-            os.chmod(script.name, 0o755)
+            write_script(folder, "llvm-addr2line", "sleep 5")
             done = hang("circle_beside_a_thread_that_measures", self.program, TULLE_WORKERS="1", PATH=f"{folder}:{os.environ['PATH']}")
             self.assertIn("in a circle:\n", done.stderr)
             self.assertLess(int(done.stdout), 4000)
@@ -480,9 +511,7 @@ class Asked(unittest.TestCase):
     def test_names_that_take_long_hold_up_neither_the_first_lines_nor_the_end_of_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
             ended = os.path.join(folder, "ended")
-            with open(os.path.join(folder, "addr2line"), "w", encoding="ascii") as script:
-                script.write(f"#!/bin/sh\nsleep 3\necho > {ended}\n")
-            os.chmod(script.name, 0o755)
+            write_script(folder, "llvm-addr2line", f"sleep 3; echo > {ended}")
             child = self.start(PATH=f"{folder}:{os.environ['PATH']}")
             child.send_signal(signal.SIGQUIT)
             self.assertIn("threads with a stack", child.stderr.readline())

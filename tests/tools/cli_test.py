@@ -2,6 +2,7 @@
 """The program `tulle`: help, version, info, run, and what it says of wrong usage. Argument: the path of the program."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tempfile
 import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
+COMMANDS = ("info", "bench", "run", "ps", "cpus", "cc", "c++")
 OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks", "max_unstarted", "deadlock", "deadlock_ms", "stack_report", "explain",
            "global_memory", "global_group", "global_algorithm", "global_report", "global_low", "share_globals", "coherent", "coherent_unit", "race_reports", "race_exit_code", "on_place_death", "reserve_cpu", "check",
            "share_cpus", "start_timeout", "host_timeout", "memory_places", "io"}
@@ -30,8 +32,8 @@ class Usage(unittest.TestCase):
     def test_help_names_the_commands(self):
         done = tulle("--help")
         self.assertEqual(done.returncode, 0)
-        for command in ("info", "bench", "run", "ps", "cpus", "cc", "c++"):
-            self.assertRegex(done.stdout, rf"(?m)^\s+{command}\s")
+        for command in (*COMMANDS, "help"):
+            self.assertRegex(done.stdout, rf"(?m)^\s+{re.escape(command)}\s")
 
     def test_each_command_has_help(self):
         for command, option in (("info", "--json"), ("bench", "--html"), ("run", "--stack-size"), ("run", "--explore"), ("ps", "PID"),
@@ -48,11 +50,40 @@ class Usage(unittest.TestCase):
     def test_no_command(self):
         self.refused([], "which command? `tulle --help` names them")
 
+    def test_help_is_a_command(self):
+        self.assertEqual(tulle("help").stdout, tulle("--help").stdout)
+        for command in COMMANDS:
+            done = tulle("help", command)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, tulle(command, "--help").stdout, ""))
+
     def test_unknown_command(self):
-        self.refused(["blah"], "blah")
+        for words in (["blah"], ["blah", "--help"], ["blah", "run"], ["blah", "run", "true"]):
+            self.refused(words, "tulle: there is no command 'blah'; `tulle --help` names them all\n")
+        self.refused(["help", "blah"], "tulle: help: there is no command 'blah'; `tulle --help` names them all\n")
+        for word, meant in (("rnu", "run"), ("runn", "run"), ("inof", "info"), ("cpu", "cpus"), ("benhc", "bench"), ("hlep", "help")):
+            for words in ([word], [word, "-n", "2"], [word, "--help"], ["help", word]):
+                self.refused(words, f"there is no command '{word}'; did you mean '{meant}'? `tulle --help` names them all\n")
 
     def test_unknown_option(self):
-        self.refused(["info", "--blah"], "--blah")
+        self.refused(["info", "--blah"], "tulle: info: there is no option '--blah'; `tulle info --help` names them all\n")
+        self.refused(["--verison"], "tulle: there is no option '--verison'; did you mean '--version'? `tulle --help` names them all\n")
+        for words, wrong, meant in ((["run", "--wrokers"], "--wrokers", "--workers"), (["run", "--wrokers=2", "true"], "--wrokers", "--workers"),
+                                    (["run", "--wrokers", "2", "--", "true"], "--wrokers", "--workers"), (["run", "-workers", "true"], "-workers", "--workers"),
+                                    (["run", "--n", "2", "true"], "--n", "-n"), (["run", "-n", "2", "--stacksize=1M"], "--stacksize", "--stack-size"),
+                                    (["bench", "--qick"], "--qick", "--quick"), (["cpus", "--jsno"], "--jsno", "--json")):
+            self.refused(words, f"tulle: {words[0]}: there is no option '{wrong}'; did you mean '{meant}'? `tulle {words[0]} --help` names them all\n")
+        self.refused(["run", "--place-of-jbo=none", "true"], "there is no option '--place-of-jbo'; `tulle")  # its like is none of the user's
+
+    def test_words_too_many(self):
+        self.refused(["info", "run"], "tulle: info: 'run' is a word too many; `tulle info --help` says what it takes\n")
+        self.refused(["ps", "1", "2"], "tulle: ps: '2' is a word too many")
+        self.refused(["help", "run", "bench"], "tulle: help: 'bench' is a word too many")
+
+    def test_unknown_words_of_options(self):
+        self.refused(["run", "--set", "wrokers=2", "true"], "there is no option 'wrokers'; did you mean 'workers'? `tulle info` lists them")
+        self.refused(["run", "--tags", "oters", "true"], "--tags: 'oters' is none of others, all, none; did you mean 'others'?\n")
+        self.refused(["cc", "--scheme", "staets", "a.c"], "--scheme: 'staets' is none of states, refresh, directory, races; did you mean 'states'?\n")
+        self.refused(["bench", "mutx"], "tulle: bench: there is no benchmark 'mutx'; did you mean 'mutex'? `tulle bench --list` names them all\n")
 
     def test_environment_that_makes_no_sense(self):
         self.refused(["info"], "TULLE_WORKERS", TULLE_WORKERS="many")
@@ -85,6 +116,13 @@ class Output(unittest.TestCase):
 
 @unittest.skipIf(shutil.which("bash") is None, "no bash")
 class Completion(unittest.TestCase):
+    def test_help_is_for_each_command(self):
+        completions = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/completions/tulle.bash")
+        for words, expected in (("tulle hel", "help"), ("tulle help be", "bench"), ("tulle help c", "cpus cc c++")):
+            done = subprocess.run(["bash", "-c", f"source {completions}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _tulle; echo ${{COMPREPLY[@]}}"],
+                                  capture_output=True, text=True, timeout=60, check=True)
+            self.assertEqual(done.stdout, expected + "\n")
+
     def test_names_of_processes_are_not_run(self):
         completions = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/completions/tulle.bash")
         with tempfile.TemporaryDirectory() as folder:
@@ -193,14 +231,56 @@ class Run(unittest.TestCase):
         self.assertIn("tulle: run: cannot run '/': Permission denied", done.stderr)
 
     def test_wrong_usage(self):
-        for words, complaint in ((["--workers", "x", "true"], "workers"), (["--workers", "-1", "true"], "workers"),
-                                 (["--set", "colour=red", "true"], "there is no option 'colour'"), (["--set", "workers", "true"], "'workers' is not of the form option=value"),
-                                 (["--stack-size", "1", "true"], "stack_size"), (["--blah", "true"], "--blah"),
+        for words, complaint in ((["--set", "colour=red", "true"], "there is no option 'colour'"),
+                                 (["--set", "workers", "true"], "'workers' is not of the form option=value"), (["--blah", "true"], "--blah"),
                                  ([], "PROG"), (["--workers", "2"], "PROG")):
             done = tulle("run", *words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(complaint, done.stderr)
             self.assertEqual(done.stdout, "")
+
+    def refuses(self, option, value, sentence):
+        with tempfile.TemporaryDirectory() as folder:
+            mark = os.path.join(folder, "ran")
+            for words in ([option, value], [f"{option}={value}"]):
+                if not option.startswith("--") and words == [f"{option}={value}"]:
+                    words = [option + value]
+                for rest in (["touch", mark], ["--", "touch", mark], []):
+                    done = tulle("run", *words, *rest)
+                    self.assertEqual((done.returncode, done.stdout, os.listdir(folder)), (2, "", []), (words, rest))
+                    self.assertTrue(done.stderr.startswith(f"tulle: {sentence}"), done.stderr)
+
+    def test_values_are_checked_before_anything_runs(self):
+        for option in ("--workers", "--seed", "--memory-places"):
+            for wrong in ("x", "-1", "2x", "1.5", "0x10", "99999999999999999999"):
+                self.refuses(option, wrong, f"{option}: '{wrong}' is not a number from 0 to ")
+        for option in ("--places", "--grace", "--explore", "--time-limit"):
+            for wrong in ("x", "-1", "2x", "1.5", "0x10", "010", "99999999999999999999"):
+                self.refuses(option, wrong, f"{option}: '{wrong}' is not a number from {0 if option == '--grace' else 1} to ")
+        self.refuses("-n", "x", "--places: 'x' is not a number from 1 to ")
+        for wrong in ("abc", "1", "-1", "64KB", "2T"):
+            self.refuses("--stack-size", wrong, f"--stack-size: '{wrong}' is not a number from 1024 to 1073741824 (bytes; suffixes K, M, G)")
+        for option, words in (("--tags", "others, all, none"), ("--io", "own, 0"), ("--mpi", "openmpi, mpich")):
+            self.refuses(option, "7", f"{option}: '7' is none of {words}\n")
+
+    def test_a_value_that_is_forgotten_before_the_program(self):
+        for option in ("-n", "--places", "--workers", "--stack-size", "--seed", "--io", "--tags", "--mpi", "--hosts", "--set", "--grace", "--explore"):
+            done = tulle("run", option, "--", "true")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), option)
+            self.assertTrue(done.stderr.startswith(f"tulle: {'--places' if option == '-n' else option}: its value is missing: `--` follows\n"), done.stderr)
+
+
+class Nobody(unittest.TestCase):
+    def test_is_said_beside_the_list(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = tulle("cpus", TULLE_CPUS_FILE=os.path.join(folder, "cpus"))
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "tulle: cpus: there is no program that shares the processors\n"))
+            done = tulle("cpus", "--json", TULLE_CPUS_FILE=os.path.join(folder, "cpus"))
+            self.assertEqual((done.returncode, json.loads(done.stdout), done.stderr), (0, [], ""))
+
+    def test_can_be_asked(self):
+        done = tulle("ps")  # there may be somebody
+        self.assertEqual((done.returncode, done.stderr), (0, "" if done.stdout else "tulle: ps: there is no process that can be asked\n"))
 
 
 if __name__ == "__main__":

@@ -58,10 +58,11 @@ _tulle() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "info bench run ps cpus cc c++ --help --version" -- "$cur"))
+        COMPREPLY=($(compgen -W "info bench run ps cpus cc c++ help --help --version" -- "$cur"))
         return
     fi
     case ${COMP_WORDS[1]} in
+        help) ((COMP_CWORD == 2)) && COMPREPLY=($(compgen -W "info bench run ps cpus cc c++ help --help" -- "$cur")) ;;
         info | cpus) COMPREPLY=($(compgen -W "--json --help" -- "$cur")) ;;
         bench) _tulle_bench ;;
         run) _tulle_run ;;

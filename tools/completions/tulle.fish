@@ -13,7 +13,7 @@ function __tulle_processes
     tulle ps 2>/dev/null | string replace -r '^ *(\d+) +' '$1\t'
 end
 
-set -l commands info bench run ps cpus cc c++
+set -l commands info bench run ps cpus cc c++ help
 complete -c tulle -f
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a info -d 'Show the machine and the options'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a bench -d 'Measure the library beside its peers'
@@ -22,8 +22,11 @@ complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a ps -d 'Show 
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a cpus -d 'Show who shares the processors'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a cc -d 'Compile C with checks of accesses'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a c++ -d 'Compile C++ with checks of accesses'
+complete -c tulle -n "not __fish_seen_subcommand_from $commands" -a help -d 'Explain a command'
 complete -c tulle -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
 complete -c tulle -s h -l help -d 'Print help'
+
+complete -c tulle -n '__fish_seen_subcommand_from help' -a 'info bench run ps cpus cc c++ help'
 
 complete -c tulle -n '__fish_seen_subcommand_from info cpus' -l json -d 'Print one JSON object'
 

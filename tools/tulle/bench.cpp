@@ -7,6 +7,7 @@
 #include "bench_splash_programs.hpp"
 #include "bench_table.hpp"
 #include "command.hpp"
+#include "values.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -77,7 +78,7 @@ std::vector<paper> shown_papers(bench_request const& request) {
 std::string check_paper(std::string given) {
     std::vector<std::string> names;
     for (paper const& p : papers()) names.push_back(p.name);
-    return CLI::IsMember(names)(given);
+    return one_of(names)(given);
 }
 
 // Looked for before anything is measured, too.
@@ -133,7 +134,9 @@ void declare(CLI::App& app, bench_request& request) {
     app.add_flag("--list", request.list, "List the benchmarks and exit");
     app.add_flag("--quick", s.quick, "Small sizes: all in under a minute, figures less exact");
     app.add_flag("--json", request.json, "Print a JSON object per figure, one a line");
-    app.add_option("--html", request.page, "Write a page with plots as well")->type_name("FILE");
+    app.add_option("--html", request.page, "Write a page with plots as well")
+        ->type_name("FILE")
+        ->check(any_text());
     app.add_option("--paper", request.papers,
                    "The page begins with what this paper has measured, beside the benchmarks that "
                    "are named")
@@ -143,35 +146,36 @@ void declare(CLI::App& app, bench_request& request) {
         ->check(check_paper, "");
     app.add_option("--runs", s.runs, "Runs of each program (5)")
         ->type_name("K")
-        ->check(CLI::Range(1, 1000));
+        ->check(number_from(1, 1000));
     app.add_option("--workers", s.workers,
                    "These numbers of workers instead of the benchmark's own choice")
         ->type_name("N,...")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::Range(1, 4096));
+        ->check(number_from(1, 4096));
     app.add_option("--places", s.places,
                    "These numbers of places instead of the benchmark's own choice; for benchmarks "
                    "over places")
         ->type_name("P,...")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::Range(1, 1024));
+        ->check(number_from(1, 1024));
     app.add_option("--n", s.size,
                    "The size of the benchmarks that are named, instead of their own: what its "
                    "source calls n")
         ->type_name("SIZE")
-        ->check(CLI::Range(1L, 1'000'000'000'000L));
+        ->check(number_from(1, 1'000'000'000'000));
     CLI::Option* const sources =
         app.add_option(
                "--sources", s.sources,
                "For `splash` and `splash-checks`: where the sources of SPLASH-2 or SPLASH-3 are")
-            ->type_name("DIR");
+            ->type_name("DIR")
+            ->check(any_text());
     app.add_option("--programs", s.programs, "With --sources: of its programs these only")
         ->type_name("NAME,...")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::IsMember(names_of_splash_programs()).description(""))
+        ->check(one_of(names_of_splash_programs()))
         ->needs(sources);
     request.emulated = app.add_option("--emulated", request.architectures,
                                       "Count the switch below emulators of other architectures as "
@@ -182,13 +186,17 @@ void declare(CLI::App& app, bench_request& request) {
     request.hosts = app.add_option("--hosts", request.on.list,
                                    "Benchmarks over places with these on the hosts, over each MPI "
                                    "that is there, as `tulle run --hosts` starts them")
-                        ->type_name("A,B:2,...");
+                        ->type_name("A,B:2,...")
+                        ->check(any_text());
     app.add_option("--mpi", request.on.mpi, "With --hosts: over this MPI only: openmpi, mpich")
         ->type_name("MPI")
-        ->check(CLI::IsMember({"openmpi", "mpich"}).description(""))
+        ->check(one_of({"openmpi", "mpich"}))
         ->needs(request.hosts);
+    app.add_option("--processor-times", s.processor_times)->group(""); // for tests
     app.add_flag("--peers,!--no-peers", s.peers, "Measure the peers as well (default)");
-    app.add_option("--dir", s.folder, "Where the benchmark programs are")->type_name("DIR");
+    app.add_option("--dir", s.folder, "Where the benchmark programs are")
+        ->type_name("DIR")
+        ->check(any_text());
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench_catalog.hpp"
 
+#include "base/nearest_word.hpp"
 #include "bench_figure.hpp"
 #include "bench_papers.hpp"
 #include "command.hpp"
@@ -38,12 +39,20 @@ bool is_possible(workload const& w, int places) {
     return places >= w.possible.least && places <= w.possible.most;
 }
 
+std::vector<std::string> names_of_benchmarks() {
+    std::vector<std::string> names;
+    for (workload const& w : workloads()) names.emplace_back(w.name);
+    for (workload_set const& set : workload_sets()) names.emplace_back(set.name);
+    return names;
+}
+
 std::vector<std::string_view> members_of(std::string const& name) {
     for (workload_set const& set : workload_sets())
         if (set.name == name) return set.members;
     if (find_workload(name) != nullptr) return {name};
-    throw failure(k_exit_usage, "bench: there is no benchmark '" + name +
-                                    "'; `tulle bench --list` names them all");
+    throw failure(k_exit_usage, "bench: there is no benchmark '" + name + "'; " +
+                                    base::did_you_mean(name, names_of_benchmarks()) +
+                                    "`tulle bench --list` names them all");
 }
 
 // The programs bench-LIBRARY, by library.

@@ -2,6 +2,7 @@
 #include "bench_runner.hpp"
 
 #include "bench_foreign.hpp"
+#include "bench_noise.hpp"
 #include "bench_splash.hpp"
 #include "command.hpp"
 
@@ -60,7 +61,8 @@ private:
 
 class bench_session {
 public:
-    explicit bench_session(bench_settings const& settings) : m_settings(settings) {}
+    explicit bench_session(bench_settings const& settings)
+        : m_settings(settings), m_others(settings.processor_times) {}
 
     bench_result run(bench_report const& report) {
         std::vector<workload const*> chosen = choose();
@@ -71,6 +73,10 @@ public:
         chosen.erase(from_sources, chosen.end());
         if (!chosen.empty()) measure_all(chosen, report);
         for (workload const* const w : others) measure_from_sources(*w, report);
+        // What runs on several hosts is not all run by this program.
+        double const load = m_settings.hosts ? 0 : m_others.processors();
+        if (std::string const noise = noise_text(m_result.figures, load); !noise.empty())
+            note(noise);
         return std::move(m_result);
     }
 
@@ -258,6 +264,7 @@ private:
     }
 
     bench_settings const& m_settings;
+    load_of_others m_others;
     bool m_are_of_both_kinds = false; // what is measured: over places, and not
     std::map<std::string, std::vector<contestant>> m_contestants;
     std::set<std::tuple<std::string, std::string, int, int>> m_failed;

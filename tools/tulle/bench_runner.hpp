@@ -25,6 +25,7 @@ struct bench_settings {
     // Of those from sources of the user: where they are, and which of its programs; none: all.
     std::filesystem::path sources{};
     std::vector<std::string> programs{};
+    std::filesystem::path processor_times{"/proc/stat"}; // tests have a file of their own
 };
 
 struct bench_result {

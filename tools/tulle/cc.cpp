@@ -5,6 +5,7 @@
 #include "command.hpp"
 #include "process.hpp"
 #include "uninstrumented.hpp"
+#include "values.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -64,16 +65,17 @@ command add(CLI::App& program, char const* name, char const* clang, char const* 
     CLI::App* const app = program.add_subcommand(name, sentence);
     app->add_option("--checks", request->checks,
                     "Which accesses are checked: all, stores, loads or none [all]")
-        ->check(CLI::IsMember({"all", "stores", "loads", "none"}).description(""))
+        ->check(one_of({"all", "stores", "loads", "none"}))
         ->type_name("KIND");
     app->add_option("--scheme", request->scheme,
                     "How accesses are checked: by states of lines; stores only, with copies that "
                     "are refreshed; as DSZOOM does, by a directory, where processes have copies on "
                     "one host; or for data races, on one host [states]")
-        ->check(CLI::IsMember({"states", "refresh", "directory", "races"}).description(""))
+        ->check(one_of({"states", "refresh", "directory", "races"}))
         ->type_name("SCHEME");
     app->add_option("--clang", request->clang, "The program to wrap [one that has a plug-in]")
-        ->type_name("PROGRAM");
+        ->type_name("PROGRAM")
+        ->check(any_text());
     app->add_flag("--share-globals", request->share_globals,
                   "Variables of the program are coherent memory, too: to be given for each file "
                   "and for the link");

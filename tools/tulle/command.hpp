@@ -41,5 +41,6 @@ command add_ps(CLI::App& program);
 command add_cpus(CLI::App& program);
 command add_cc(CLI::App& program);
 command add_cxx(CLI::App& program);
+command add_help(CLI::App& program);
 
 } // namespace tulle::tool

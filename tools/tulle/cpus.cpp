@@ -38,7 +38,9 @@ json row_json(cpus::registry::row const& row) {
 }
 
 void print_rows(std::vector<cpus::registry::row> const& rows) {
-    if (!rows.empty())
+    if (rows.empty())
+        std::fputs("tulle: cpus: there is no program that shares the processors\n", stderr);
+    else
         std::printf("%8s  %-14s %6s %6s %6s  %s\n", "pid", "processors", "least", "most", "weight",
                     "command");
     for (cpus::registry::row const& row : rows) {

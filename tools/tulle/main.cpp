@@ -3,6 +3,7 @@
 // line and an exit code.
 #include "command.hpp"
 #include "process.hpp"
+#include "usage.hpp"
 
 #include <array>
 #include <cerrno>
@@ -35,8 +36,20 @@ std::string chosen_command(CLI::App const& program) {
     return chosen.empty() ? "" : " " + chosen.front()->get_name();
 }
 
+// Words that nobody knows are the error where others are missing, or help of no command is asked
+// for: of `tulle run --wrokers 2` and `tulle rnu --help`.
+bool may_be_unknown_word(CLI::App const& program, CLI::ParseError const& outcome) {
+    if (dynamic_cast<CLI::CallForHelp const*>(&outcome) != nullptr)
+        return program.get_subcommands().empty();
+    return dynamic_cast<CLI::ExtrasError const*>(&outcome) != nullptr ||
+           dynamic_cast<CLI::RequiredError const*>(&outcome) != nullptr;
+}
+
 // CLI11 knows two outcomes: help or version asked for, which is no error, and wrong usage.
 int explain(CLI::App const& program, CLI::ParseError const& outcome) {
+    if (may_be_unknown_word(program, outcome))
+        if (auto const unknown = tool::unknown_word(program))
+            throw tool::failure(tool::k_exit_usage, *unknown);
     if (outcome.get_exit_code() == 0) return program.exit(outcome); // prints what was asked for
     std::fprintf(stderr, "tulle: %s\nTry `tulle%s --help`.\n", outcome.what(),
                  chosen_command(program).c_str());
@@ -80,7 +93,7 @@ int main(int argc, char** argv) {
     std::array const commands{tool::add_info(program), tool::add_bench(program),
                               tool::add_run(program),  tool::add_ps(program),
                               tool::add_cpus(program), tool::add_cc(program),
-                              tool::add_cxx(program)};
+                              tool::add_cxx(program),  tool::add_help(program)};
     try {
         return run(program, commands, argc, argv);
     } catch (tool::interrupted const& by) {

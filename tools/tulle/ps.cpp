@@ -86,12 +86,16 @@ std::optional<int> as_number(std::string const& text) {
     return number;
 }
 
+// Nobody is told of beside the list, which other programs read.
 int list_processes() {
+    bool is_empty = true;
     for (auto const& entry : std::filesystem::directory_iterator("/proc")) {
         auto const process = as_number(entry.path().filename());
-        if (process && ask(*process) == answers::yes)
-            std::printf("%8d  %s\n", *process, command_line(*process).c_str());
+        if (!process || ask(*process) != answers::yes) continue;
+        std::printf("%8d  %s\n", *process, command_line(*process).c_str());
+        is_empty = false;
     }
+    if (is_empty) std::fputs("tulle: ps: there is no process that can be asked\n", stderr);
     return 0;
 }
 

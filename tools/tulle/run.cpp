@@ -10,6 +10,7 @@
 #include "places.hpp"
 #include "preload.hpp"
 #include "process.hpp"
+#include "values.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -186,10 +187,6 @@ int run(run_request const& request) {
     refuse(request.words, errno);
 }
 
-CLI::Validator in_range(std::uint64_t least, std::uint64_t most) {
-    return CLI::Range(least, most).description("");
-}
-
 void add_reports(CLI::App& app, run_request& request) {
     app.add_flag("--stack-report", request.stack_report,
                  "At the end, how much of their stacks threads have used");
@@ -203,38 +200,40 @@ void add_options_of_places(CLI::App& app, std::shared_ptr<run_request> const& re
                    "Places: so many processes, one program (<tulle/place.hpp>), on this host "
                    "without --hosts")
         ->type_name("N")
-        ->check(in_range(1, net::k_most_places));
+        ->check(number_from(1, net::k_most_places));
     app.add_option("--memory-places", request->memory_places,
                    "Of the places, the last N have memory for the others and run no threads")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(value_of("memory_places"));
     app.add_option("--tags", request->tags,
                    "Whose lines begin with the number of their place: others (all but place 0), "
                    "all, none [others]")
         ->type_name("WHOSE")
-        ->check(CLI::IsMember({"others", "all", "none"}).description(""));
+        ->check(one_of({"others", "all", "none"}));
     app.add_flag_callback(
         "--no-tags", [request] { request->tags = "none"; }, "The same as --tags none");
     app.add_option("--grace", request->grace,
                    "Seconds that places have to end after a signal, before they are killed; the "
                    "same signal again kills them at once [5]")
         ->type_name("SECONDS")
-        ->check(in_range(0, 1'000'000));
+        ->check(number_from(0, 1'000'000));
     app.add_option("--io", request->io,
                    "Whose input and output the places have: own, or 0: they read that of place 0, "
                    "and their lines have no tags [own]")
         ->type_name("WHOSE")
-        ->check(CLI::IsMember({"own", "0"}).description(""));
+        ->check(one_of({"own", "0"}));
     app.add_flag("--no-bind", request->no_bind,
                  "Places of this host share all processors, also if there is one for each worker");
     app.add_option("--hosts", request->hosts,
                    "Places on these hosts, by an MPI; a number of places may follow each; with -n "
                    "that many in all, otherwise one on each")
-        ->type_name("A,B:2,...");
+        ->type_name("A,B:2,...")
+        ->check(any_text());
     app.add_option(
            "--mpi", request->mpi,
            "Which MPI starts places on several hosts: openmpi, mpich [the first one that is there]")
         ->type_name("MPI")
-        ->check(CLI::IsMember({"openmpi", "mpich"}).description(""));
+        ->check(one_of({"openmpi", "mpich"}));
     // By launchers of MPIs: hosts.cpp.
     app.add_option("--place-of-job", request->place_of_job)->group("");
     app.add_flag("!--no-input", request->has_input)->group("");     // the same
@@ -249,10 +248,12 @@ command add_run(CLI::App& program) {
         program.add_subcommand("run", "Run a program with the given options of the library");
     add_options_of_places(*app, request);
     app->add_option("--workers", request->workers, "OS threads that run threads, at each place")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(value_of("workers"));
     app->add_option("--stack-size", request->stack_size,
                     "Bytes of a thread's stack; K, M, G may follow")
-        ->type_name("S");
+        ->type_name("S")
+        ->check(value_of("stack_size"));
     add_reports(*app, *request);
     app->add_flag("--share-cpus", request->share_cpus,
                   "Shares the processors with the user's other programs that do (`tulle cpus`)");
@@ -263,7 +264,7 @@ command add_run(CLI::App& program) {
                   "PROG gets makecontext, swapcontext and their kin of Tulle; =no-masks: without "
                   "system calls for signal masks")
         ->type_name("[=no-masks]")
-        ->check(CLI::IsMember({"masks", "no-masks"}).description(""));
+        ->check(one_of({"masks", "no-masks"}));
     app->add_flag("--pthreads", request->pthreads,
                   "The threads of PROG, which knows only those of the C library, are threads of "
                   "Tulle");
@@ -271,17 +272,19 @@ command add_run(CLI::App& program) {
                   "Finds pointers that are sent to other places, where they mean nothing");
     app->add_option("--seed", request->seed,
                     "A deterministic run: one worker, and the seed decides the order of threads")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(value_of("seed"));
     app->add_option("--explore", request->explore,
                     "Deterministic runs under N seeds, from 1 or --seed on, until one fails")
         ->type_name("N")
-        ->check(in_range(1, UINT32_MAX));
+        ->check(number_from(1, UINT32_MAX));
     app->add_option("--time-limit", request->time_limit,
                     "Of each run of --explore; one that takes longer has failed [60]")
         ->type_name("SECONDS")
-        ->check(in_range(1, 1'000'000));
+        ->check(number_from(1, 1'000'000));
     app->add_option("--set", request->assignments, "Any option of `tulle info`; may be repeated")
         ->type_name("NAME=VALUE")
+        ->check(assignment_of_option())
         ->allow_extra_args(false);
     app->add_option("PROG", request->words,
                     "The program and its arguments; `--` may stand before it")

@@ -486,11 +486,11 @@ class Usage(PlacesTest):
 
     def test_numbers_of_places(self):
         for wrong in ("0", "-1", "100000", "1025"):
-            self.refused(["-n", wrong], rf"--places: Value {wrong} not in range 1 to 1024")
+            self.refused(["-n", wrong], rf"--places: '{wrong}' is not a number from 1 to 1024")
         self.refused(["-n", "abc"], "--places.*abc")
 
     def test_tags(self):
-        self.refused(["-n", "2", "--tags", "some"], "--tags: some not in")
+        self.refused(["-n", "2", "--tags", "some"], "--tags: 'some' is none of others, all, none")
         self.refused(["--tags", "all"], "--tags requires --places")
 
     def test_deterministic_runs(self):

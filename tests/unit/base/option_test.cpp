@@ -70,7 +70,9 @@ TEST(option, refuses_nonsense_and_keeps_the_value) {
 TEST(option, names_an_unknown_option) {
     option_table table;
     EXPECT_EQ(table.set("wrokers", "1", k_api).value(),
-              "there is no option 'wrokers'; `tulle info` lists them");
+              "there is no option 'wrokers'; did you mean 'workers'? `tulle info` lists them");
+    EXPECT_EQ(table.set("colour", "1", k_api).value(),
+              "there is no option 'colour'; `tulle info` lists them");
     EXPECT_TRUE(table.set("", "1", k_api).has_value());
     EXPECT_TRUE(table.set_assignment("workers", k_api).has_value());
     EXPECT_EQ(table.set_assignment("workers=3", option_source::command_line), std::nullopt);

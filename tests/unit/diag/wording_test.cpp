@@ -36,6 +36,7 @@ TEST(wording, public_functions_of_the_library_are_shown) {
     EXPECT_TRUE(diag::is_internal(made("run", "/usr/include/tulle/detail/record.hpp:7")));
     EXPECT_TRUE(diag::is_internal(made("operator()", "/usr/include/tulle/thread.hpp:7")));
     EXPECT_TRUE(diag::is_internal(made("bool tulle::sync::core<int>::take<char>(char&)", "")));
+    EXPECT_TRUE(diag::is_internal(made("tulle::posix::lock(pthread_mutex_t*)", "")));
     // With what it has inlined.
     EXPECT_FALSE(diag::is_internal(made("user(tulle::mutex&)", "/usr/include/tulle/mutex.hpp:7")));
     EXPECT_FALSE(diag::is_internal(made("tulle::latch::wait()", "/usr/include/tulle/latch.hpp:7")));
@@ -47,6 +48,10 @@ TEST(wording, the_site_is_in_the_users_function) {
                                                  made("user", "user.cpp:3"),
                                                  made("main", "user.cpp:9")};
     EXPECT_EQ(diag::site_of(inlined).function, "user");
+    std::pmr::vector<diag::symbol> const through_others{
+        made("spawn", "/usr/include/tulle/thread.hpp:7"),
+        made("spawn", "/usr/include/tulle/finish.hpp:9"), made("user", "user.cpp:3")};
+    EXPECT_EQ(diag::site_of(through_others).function, "user");
     std::pmr::vector<diag::symbol> const only_ours{
         made("spawn", "/usr/include/tulle/thread.hpp:7")};
     EXPECT_EQ(diag::site_of(only_ours).function, "spawn");
@@ -76,6 +81,17 @@ TEST_F(callables, a_forked_thread_is_told_by_its_callable_and_where_that_is_writ
     EXPECT_EQ(printed({made("tulle::detail::scope_body<job>::run(tulle::detail::record*)",
                             "/usr/include/tulle/scope.hpp:9")}),
               "forked as job\n");
+}
+
+TEST_F(callables, are_the_users_where_the_library_has_one_of_its_own_around_them) {
+    EXPECT_EQ(printed({made("tulle::detail::scope_body<tulle::cancellable_scope::spawn<f(int)::"
+                            "{lambda()#2}>(f(int)::{lambda()#2}&&)::{lambda()#1}>::run(x*)",
+                            "/usr/include/tulle/scope.hpp:44")}),
+              "forked as f(int)::{lambda()#2}\n");
+    EXPECT_EQ(printed({made("tulle::detail::scope_body<void tulle::cancellable_scope::spawn<f(int)"
+                            "::$_0>(f(int)::$_0&&)::'lambda'()>::run(x*)", // as LLVM has it
+                            "/usr/include/tulle/scope.hpp:44")}),
+              "forked as f(int)::$_0\n");
 }
 
 TEST_F(callables, types_of_a_callable_are_no_end_of_it) {

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sanitizer that the program is compiled with and this library is not.
+#pragma once
+
+namespace tulle::base {
+
+// What follows from it and what to do, in a sentence; nullptr: there is none.
+[[nodiscard]] char const* warning_of_foreign_sanitizer() noexcept;
+
+} // namespace tulle::base
