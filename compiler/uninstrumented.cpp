@@ -33,9 +33,20 @@ bool only_takes_address(StringRef name) {
            name.find("__cxa_") == 0;
 }
 
+// Instructions of x86 that touch memory, but for hints and what is a plain access by now.
+std::string line_of(IntrinsicInst const& instruction) {
+    StringRef const name = instruction.getCalledFunction()->getName();
+    bool const is_hint = any_of(ArrayRef<char const*>{"prefetch", "gatherpf", "scatterpf",
+                                                      "clflush", "clwb", "cldemote", "monitor"},
+                                [&](char const* hint) { return name.contains(hint); });
+    if (name.find("llvm.x86.") != 0 || is_hint || !takes_shared_pointer(instruction)) return "";
+    return "instruction\t" + name.str() + "\t" + instruction.getFunction()->getName().str() + "\t" +
+           place_of(instruction);
+}
+
 std::string line_of(CallBase const& call) {
     std::string const caller = call.getFunction()->getName().str();
-    if (isa<IntrinsicInst>(call)) return "";
+    if (auto const* instruction = dyn_cast<IntrinsicInst>(&call)) return line_of(*instruction);
     if (auto const* assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
         bool const may_touch = takes_shared_pointer(call) || assembly->getConstraintString().find(
                                                                  "{memory}") != std::string::npos;

@@ -102,6 +102,30 @@ void waits_by_getter(s& p) { while (!p.get()) std::this_thread::yield(); }
 void for_atomic(s& p) { while (!p.word) std::this_thread::yield(); }
 int main() {}
 """
+# Accesses by vectors, of which a processor need not be here.
+VECTORS = """
+#include <immintrin.h>
+#define AVX512 __attribute__((target("avx512f,avx512vl,avx512bw")))
+AVX512 __m512 gather(float const* a, __m512i at, __mmask16 m) { return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), m, at, a, 4); }
+AVX512 __m128 gather_less(float const* a, __m128i at, __mmask8 m) { return _mm_mmask_i64gather_ps(_mm_setzero_ps(), m, at, a, 4); }
+AVX512 __m128d gather_pairs(double const* a, __m128i at, __mmask8 m) { return _mm_mmask_i32gather_pd(_mm_setzero_pd(), m, at, a, 8); }
+AVX512 void scatter(double* a, __m256i at, __m512d v) { _mm512_i32scatter_pd(a, at, v, 8); }
+AVX512 void scatter_less(float* a, __m128i at, __mmask8 m, __m128 v) { _mm_mask_i64scatter_ps(a, m, at, v, 4); }
+AVX512 __m512 load(float const* a, __mmask16 m) { return _mm512_maskz_loadu_ps(m, a); }
+AVX512 void store(float* a, __mmask16 m, __m512 v) { _mm512_mask_storeu_ps(a, m, v); }
+AVX512 __m512 expand(float const* a, __mmask16 m) { return _mm512_maskz_expandloadu_ps(m, a); }
+AVX512 void compress(float* a, __mmask16 m, __m512 v) { _mm512_mask_compressstoreu_ps(a, m, v); }
+void stream(int* a, int n) { _mm_stream_si32(a, n); }
+void stream_vector(float* a, __m128 v) { _mm_stream_ps(a, v); }
+"""
+NARROWED = """
+#include <immintrin.h>
+__attribute__((target("avx512f"))) void narrow(void* a, __mmask16 m, __m512i v) { _mm512_mask_cvtepi32_storeu_epi8(a, m, v); }
+__attribute__((target("fxsr"))) void save(void* a) { _fxsave(a); }
+void control(unsigned const* n) { _mm_setcsr(*n); }
+void hint(void* a) { _mm_prefetch((char*)a, 1); _mm_clflush(a); }
+int main(void) { return 0; }
+"""
 ELSEWHERE = "void elsewhere(int* number) { if (!number) __builtin_trap(); }\n"
 
 
@@ -274,6 +298,40 @@ long number(char const* text) { return __isoc23_strtol(text, 0, 10); }
         self.assertIn("@tulle_coherent_store_range(", done.stdout)
         self.assertIn("@tulle_coherent_string(", done.stdout)
         self.assertNotIn("call\\t__isoc23", done.stdout)
+
+    def bodies(self, text, scheme, level="-O1"):
+        """{function: its code} after a compilation by a scheme."""
+        done = run([TULLE, "cc", f"--scheme={scheme}", level, "-S", "-emit-llvm", self.source("v.c", text), "-o", "-"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return dict(re.findall(r"^define [^\n]*@(\w+)\([^\n]*\{\n(.*?)^\}", done.stdout, re.M | re.S))
+
+    def test_accesses_by_vectors_of_512_bits_have_checks(self):
+        wanted = {}
+        for function in re.findall(r"^(?:AVX512 )?\w+ (\w+)\(", VECTORS, re.M):
+            wanted[function] = "load" if function.split("_")[0] in ("gather", "load", "expand") else "store"
+        for scheme, call in (("states", r"@tulle_coherent_{}\("), ("refresh", r"@tulle_coherent_{}\("),
+                             ("directory", r"@tulle_(directory_{}|coherent_copy)\("), ("races", r"@tulle_race_{}\(")):
+            for level in ("-O0", "-O2"):
+                bodies = self.bodies(VECTORS, scheme, level)
+                for function, kind in wanted.items():
+                    body = bodies[function]
+                    has_checks = kind == "store" or scheme != "refresh"
+                    self.assertEqual(re.search(call.format(kind), body) is not None, has_checks, (scheme, level, function))
+                    self.assertNotIn("@llvm.x86.", body)
+
+    def test_no_store_by_the_directory_comes_after_the_unlock(self):
+        for scheme, is_left in (("states", True), ("directory", False)):
+            bodies = self.bodies(VECTORS, scheme)
+            for function in ("stream", "stream_vector"):
+                self.assertEqual("!nontemporal" in bodies[function], is_left, (scheme, function))
+
+    def test_list_names_instructions_that_have_no_checks(self):
+        self.assertEqual(self.build("v.c", VECTORS + "int main(void) { return 0; }\n", "--list", "-O1").stdout, "")
+        done = self.build("n.c", NARROWED, "--list", "-O1", "-g")
+        self.assertIn("n.c:3: narrow has the instruction llvm.x86.avx512.mask.pmov.db.mem.512, which has no checks\n", done.stdout)
+        self.assertIn("n.c:4: save has the instruction llvm.x86.fxsave, which has no checks\n", done.stdout)
+        self.assertNotIn("control", done.stdout)
+        self.assertNotIn("hint", done.stdout)
 
     def test_a_function_may_be_chosen_while_the_program_is_linked(self):
         source = self.source("i.c", """__attribute__((target_clones("avx2", "default"))) int sum(int n) { return n + 1; }

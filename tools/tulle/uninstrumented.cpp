@@ -98,6 +98,9 @@ std::vector<std::string> uninstrumented_parts(fs::path const& program) {
         if (line.size() == 3 && line[0] == "assembly")
             parts.push_back(line[2] + ": " + readable(line[1]) +
                             " has inline assembly, which has no checks");
+        if (line.size() == 4 && line[0] == "instruction")
+            parts.push_back(line[3] + ": " + readable(line[2]) + " has the instruction " + line[1] +
+                            ", which has no checks");
         if (line.size() == 3 && line[0] == "atomic")
             parts.push_back(line[2] + ": " + readable(line[1]) +
                             " has an atomic operation that happens on this host only");
