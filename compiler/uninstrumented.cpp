@@ -6,6 +6,8 @@
 #include "library_checks.hpp"
 #include "list_section.hpp"
 
+#include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,17 +22,38 @@ using namespace llvm;
 
 namespace {
 
-bool takes_shared_pointer(CallBase const& call) {
-    return any_of(call.args(), [](Use const& argument) {
+bool takes_shared_pointer(CallBase const& call, unsigned first = 0) {
+    return any_of(drop_begin(call.args(), first), [](Use const& argument) {
         return argument->getType()->isPointerTy() && !isa<Constant>(argument) &&
                !is_private(argument);
     });
 }
 
-// These neither read nor write what they are given.
-bool only_takes_address(StringRef name) {
-    return name.find("tulle_") == 0 || name == "free" || name == "_ZdlPv" || name == "_ZdlPvm" ||
-           name.find("__cxa_") == 0;
+// Functions of Tulle that load or store what some of their pointers lead to, which is not for Tulle
+// alone; the other pointers are to objects of its own, or are passed on.
+struct touching {
+    char const* prefix;
+    unsigned first; // of those arguments
+};
+
+constexpr std::array k_touching{
+    touching{"tulle_readv", 1},          touching{"tulle_writev", 1},
+    touching{"tulle_recv", 1},           touching{"tulle_send", 1},
+    touching{"tulle_poll", 0},           touching{"tulle_select", 1},
+    touching{"tulle_accept", 1},         touching{"tulle_connect", 1},
+    touching{"tulle_waitpid", 1},        touching{"tulle_getaddrinfo", 0},
+    touching{"tulle_global_read", 0},    touching{"tulle_global_write", 0},
+    touching{"tulle_feb_", 0},           touching{"tulle_channel_send", 1},
+    touching{"tulle_channel_receive", 1}};
+
+// The first argument of a function that may touch what it is given; none: it does not.
+std::optional<unsigned> first_touched(StringRef name) {
+    for (touching const& t : k_touching)
+        if (name.find(t.prefix) == 0) return t.first;
+    bool const only_takes_address = name.find("tulle_") == 0 || name == "free" ||
+                                    name == "_ZdlPv" || name == "_ZdlPvm" ||
+                                    name.find("__cxa_") == 0;
+    return only_takes_address ? std::nullopt : std::optional<unsigned>(0);
 }
 
 // Instructions of x86 that touch memory, but for hints and what is a plain access by now.
@@ -55,9 +78,9 @@ std::string line_of(CallBase const& call) {
     }
     Function const* const callee = call.getCalledFunction();
     if (is_checked_call(call)) return "";
-    if (callee == nullptr || !callee->isDeclaration() || only_takes_address(callee->getName()) ||
-        !takes_shared_pointer(call))
-        return "";
+    if (callee == nullptr || !callee->isDeclaration()) return "";
+    auto const first = first_touched(callee->getName());
+    if (!first || *first >= call.arg_size() || !takes_shared_pointer(call, *first)) return "";
     return "call\t" + callee->getName().str() + "\t" + caller + "\t" + place_of(call);
 }
 

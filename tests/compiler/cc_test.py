@@ -118,6 +118,40 @@ AVX512 void compress(float* a, __mmask16 m, __m512 v) { _mm512_mask_compressstor
 void stream(int* a, int n) { _mm_stream_si32(a, n); }
 void stream_vector(float* a, __m128 v) { _mm_stream_ps(a, v); }
 """
+# Each has a size more than the function that it is of, and the comment says what of its arguments it loads and stores.
+FORTIFIED = """
+typedef unsigned long size;
+void* __memcpy_chk(void*, void const*, size, size); /* store load */
+void* __mempcpy_chk(void*, void const*, size, size); /* store load */
+void* __memmove_chk(void*, void const*, size, size); /* store load */
+void* __memset_chk(void*, int, size, size); /* store */
+char* __strcpy_chk(char*, char const*, size); /* store string */
+char* __stpcpy_chk(char*, char const*, size); /* store string */
+char* __strncpy_chk(char*, char const*, size, size); /* store string */
+char* __strcat_chk(char*, char const*, size); /* store string */
+char* __strncat_chk(char*, char const*, size, size); /* store string */
+long __read_chk(int, void*, size, size); /* store */
+long __pread_chk(int, void*, size, long, size); /* store */
+long __recv_chk(int, void*, size, size, int); /* store */
+size __fread_chk(void*, size, size, size, void*); /* store */
+char* __fgets_chk(char*, size, int, void*); /* store */
+char* __getcwd_chk(char*, size, size); /* store */
+int __sprintf_chk(char*, int, size, char const*, ...); /* store string snprintf */
+int __snprintf_chk(char*, size, int, size, char const*, ...); /* store string snprintf */
+int __printf_chk(int, char const*, ...); /* string */
+int __fprintf_chk(void*, int, char const*, ...); /* string */
+long tulle_read(int, void*, size); /* borrow return */
+long tulle_read_within(int, void*, size, void const*); /* borrow return */
+long tulle_pread(int, void*, size, long); /* borrow return */
+long tulle_recvfrom(int, void*, size, int, void*, unsigned*); /* borrow return */
+long tulle_write(int, void const*, size); /* load */
+long tulle_pwrite_within(int, void const*, size, long, void const*); /* load */
+long tulle_sendto(int, void const*, size, int, void const*, unsigned); /* load */
+void* memchr(void const*, int, size); /* find */
+void* rawmemchr(void const*, int); /* find */
+void* memccpy(void*, void const*, int, size); /* store find */
+char* other;
+"""
 NARROWED = """
 #include <immintrin.h>
 __attribute__((target("avx512f"))) void narrow(void* a, __mmask16 m, __m512i v) { _mm512_mask_cvtepi32_storeu_epi8(a, m, v); }
@@ -332,6 +366,38 @@ long number(char const* text) { return __isoc23_strtol(text, 0, 10); }
         self.assertIn("n.c:4: save has the instruction llvm.x86.fxsave, which has no checks\n", done.stdout)
         self.assertNotIn("control", done.stdout)
         self.assertNotIn("hint", done.stdout)
+
+    def test_names_that_are_fortified_are_those_of_the_functions(self):
+        """And functions that go by what they find, or that let others run."""
+        functions = re.findall(r"^(.*?) (\w+)\((.*)\); /\* (.*) \*/$", FORTIFIED, re.M)
+        calls = []
+        for result, function, parameters, _ in functions:
+            words = parameters.split(", ")
+            if words[-1] == "...":
+                words[-2:] = ["format", "other"]
+            values = {"format": '"%d: %s\\n", n', "other": "q", "void*": "p", "char*": "p", "void const*": "q", "char const*": "q", "unsigned*": "0"}
+            calls.append(f"{result} of_{function}(char* p, char const* q, int n) {{ return {function}({', '.join(values.get(word, 'n') for word in words)}); }}")
+        text = FORTIFIED + "\n".join(calls) + "\nint main(void) { return 0; }\n"
+        bodies = self.bodies(text.replace("#include", "//"), "states", "-O1")
+        wanted = {"store": "@tulle_coherent_store_range(", "load": "@tulle_coherent_load_range(", "snprintf": "@snprintf("}
+        for _, function, _, kinds in functions:
+            for kind in kinds.split():
+                self.assertIn(wanted.get(kind, f"@tulle_coherent_{kind}("), bodies[f"of_{function}"], function)
+        done = run([TULLE, "cc", "-O1", "-S", "-emit-llvm", self.source("f.c", text), "-o", "-"])
+        self.assertEqual(re.findall(r"call\\\\t(\w+)", done.stdout), [])
+
+    def test_list_names_lists_of_buffers(self):
+        done = self.build("i.c", """#include <tulle.h>
+ssize_t several(struct iovec const* parts) { return tulle_readv(0, parts, 2); }
+ssize_t more(int s, struct msghdr* m) { return tulle_recvmsg(s, m, 0); }
+int item(tulle_channel_t* c, int* into) { return tulle_channel_receive(c, into); }
+ssize_t one(char* into) { return tulle_read(0, into, 7); }
+int own(tulle_channel_t* c) { int word = 0; return tulle_channel_send(c, &word); }
+int guarded(tulle_mutex_t* m) { return tulle_mutex_lock(m); }
+int main(void) { return 0; }
+""", "--list", "-O1", "-I", pathlib.Path(__file__).resolve().parents[2] / "include", "-L", TULLE.parent.parent / "lib", "-ltulle")
+        self.assertEqual(set(re.findall(r": (\w+) hands memory to (\w+),", done.stdout)),
+                         {("several", "tulle_readv"), ("more", "tulle_recvmsg"), ("item", "tulle_channel_receive")})
 
     def test_a_function_may_be_chosen_while_the_program_is_linked(self):
         source = self.source("i.c", """__attribute__((target_clones("avx2", "default"))) int sum(int n) { return n + 1; }
