@@ -88,10 +88,21 @@ bool is_word(Type const& type) { return type.getPrimitiveSizeInBits().getKnownMi
 
 std::string line_of_atomic(Instruction const& i, Value const* pointer) {
     if (is_private(pointer)) return "";
-    return "atomic\t" + i.getFunction()->getName().str() + "\t" + place_of(i);
+    char const* const kind = chosen_scheme() == scheme::races ? "wide\t" : "atomic\t";
+    return kind + i.getFunction()->getName().str() + "\t" + place_of(i);
 }
 
-// Of atomic operations that the run time cannot do elsewhere.
+// Of atomic operations that the run time cannot do elsewhere, or does not see.
+std::string line_of(LoadInst const& load) {
+    bool const is_known = !load.isAtomic() || is_word(*load.getType());
+    return is_known ? "" : line_of_atomic(load, load.getPointerOperand());
+}
+
+std::string line_of(StoreInst const& store) {
+    bool const is_known = !store.isAtomic() || is_word(*store.getValueOperand()->getType());
+    return is_known ? "" : line_of_atomic(store, store.getPointerOperand());
+}
+
 std::string line_of(AtomicRMWInst const& change) {
     bool const is_known =
         is_change_of_run_time(change.getOperation()) && is_word(*change.getType());
@@ -112,6 +123,8 @@ void list_uninstrumented(Module& module) {
         if (!f.isDeclaration()) lines.insert("define\t" + f.getName().str());
         for (Instruction const& i : instructions(f)) {
             if (auto const* call = dyn_cast<CallBase>(&i)) lines.insert(line_of(*call));
+            if (auto const* load = dyn_cast<LoadInst>(&i)) lines.insert(line_of(*load));
+            if (auto const* store = dyn_cast<StoreInst>(&i)) lines.insert(line_of(*store));
             if (auto const* change = dyn_cast<AtomicRMWInst>(&i)) lines.insert(line_of(*change));
             if (auto const* exchange = dyn_cast<AtomicCmpXchgInst>(&i))
                 lines.insert(line_of(*exchange));

@@ -333,9 +333,9 @@ long number(char const* text) { return __isoc23_strtol(text, 0, 10); }
         self.assertIn("@tulle_coherent_string(", done.stdout)
         self.assertNotIn("call\\t__isoc23", done.stdout)
 
-    def bodies(self, text, scheme, level="-O1"):
+    def bodies(self, text, scheme, *words):
         """{function: its code} after a compilation by a scheme."""
-        done = run([TULLE, "cc", f"--scheme={scheme}", level, "-S", "-emit-llvm", self.source("v.c", text), "-o", "-"])
+        done = run([TULLE, "cc", f"--scheme={scheme}", *(words or ["-O1"]), "-S", "-emit-llvm", self.source("v.c", text), "-o", "-"])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return dict(re.findall(r"^define [^\n]*@(\w+)\([^\n]*\{\n(.*?)^\}", done.stdout, re.M | re.S))
 
@@ -398,6 +398,25 @@ int main(void) { return 0; }
 """, "--list", "-O1", "-I", pathlib.Path(__file__).resolve().parents[2] / "include", "-L", TULLE.parent.parent / "lib", "-ltulle")
         self.assertEqual(set(re.findall(r": (\w+) hands memory to (\w+),", done.stdout)),
                          {("several", "tulle_readv"), ("more", "tulle_recvmsg"), ("item", "tulle_channel_receive")})
+
+    def test_atomic_operations_of_16_bytes(self):
+        """They are done in place, and where races are looked for nothing is told of them, and nothing that stands beside them is left out."""
+        text = """typedef _Atomic(__int128) wide;
+__int128 load(wide* p) { return __c11_atomic_load(p, 5); }
+void store(wide* p, __int128 n) { __c11_atomic_store(p, n, 5); }
+__int128 swap(wide* p, __int128 n) { return __c11_atomic_exchange(p, n, 5); }
+int compare(wide* p, __int128 a, __int128 b) { return __c11_atomic_compare_exchange_strong(p, &a, b, 5, 5); }
+long plain_after(wide* p) { __c11_atomic_store(p, 1, 0); return *(long*)p; }
+int main(void) { return 0; }
+"""
+        functions = {"load", "store", "swap", "compare", "plain_after"}
+        bodies = self.bodies(text, "races", "-O1", "-mcx16")
+        for function in functions:
+            self.assertEqual(bodies[function].count("@tulle_race_"), int(function == "plain_after"), bodies[function])
+        for scheme, sentence in (("states", "has an atomic operation that happens on this host only"),
+                                 ("races", "has an atomic operation of more than 8 bytes, which is not seen where races are looked for")):
+            done = self.build("w.c", text, "--list", f"--scheme={scheme}", "-O1", "-mcx16")
+            self.assertEqual(set(re.findall(rf": (\w+) {sentence}\n", done.stdout)), functions)
 
     def test_a_function_may_be_chosen_while_the_program_is_linked(self):
         source = self.source("i.c", """__attribute__((target_clones("avx2", "default"))) int sum(int n) { return n + 1; }
