@@ -75,6 +75,9 @@
 #define TULLE_COHERENT_ATOMIC_SIZE_SHIFT 8
 #define TULLE_COHERENT_ATOMIC_ORDER_SHIFT 12
 
+// Of tulle_coherent_borrow: it is stored to after a wait.
+#define TULLE_COHERENT_STORES_LATE 2
+
 // The scheme of the directory, `tulle cc --scheme=directory`. The byte of a line is its tag: if the
 // host alone has the line. Before a store, code puts TULLE_DIRECTORY_LOCKED there; if it was
 // exclusive, code stores and puts that back, and otherwise tulle_directory_store() makes it so. A
@@ -168,7 +171,6 @@ TULLE_API uint64_t tulle_coherent_find(uint64_t address, int byte, uint64_t most
 // TULLE_COHERENT_STORES_LATE: other threads may run before the function stores, so that no check
 // ahead of it holds. Then, and by the directory, it is a copy. Where there is no memory for it the
 // program ends.
-#define TULLE_COHERENT_STORES_LATE 2
 TULLE_API void* tulle_coherent_borrow(void* at, uint64_t bytes, int stores);
 TULLE_API void tulle_coherent_return(void* at, void* borrowed, uint64_t bytes, int has_stored);
 
