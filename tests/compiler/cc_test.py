@@ -406,7 +406,7 @@ __int128 load(wide* p) { return __c11_atomic_load(p, 5); }
 void store(wide* p, __int128 n) { __c11_atomic_store(p, n, 5); }
 __int128 swap(wide* p, __int128 n) { return __c11_atomic_exchange(p, n, 5); }
 int compare(wide* p, __int128 a, __int128 b) { return __c11_atomic_compare_exchange_strong(p, &a, b, 5, 5); }
-long plain_after(wide* p) { __c11_atomic_store(p, 1, 0); return *(long*)p; }
+void plain_after(wide* p, long n) { __c11_atomic_store(p, 1, 5); *(long*)p = n; }
 int main(void) { return 0; }
 """
         functions = {"load", "store", "swap", "compare", "plain_after"}
