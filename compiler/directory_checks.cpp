@@ -179,6 +179,7 @@ private:
     }
     // The tag is locked before and let go after; or the run time has locked the entry.
     void check_store(Instruction& store, access const& a) {
+        store.setMetadata(LLVMContext::MD_nontemporal, nullptr); // it might come after the unlock
         Instruction* const after = store.getNextNode();
         IRBuilder<> builder(&store);
         Value* const address = m_writer.address_of(builder, a.pointer);

@@ -31,8 +31,25 @@ constexpr part stores(unsigned pointer, int count, int size = k_none) {
 constexpr part reads(unsigned pointer, int most = k_none) {
     return {pointer, extent::string, most};
 }
+// A string that ends with a byte.
+constexpr part finds(unsigned pointer, int byte, int most = k_none) {
+    part made = reads(pointer, most);
+    made.end = byte;
+    return made;
+}
+// Functions of Tulle let other threads run while they wait.
+constexpr part stores_late(unsigned pointer, int count) {
+    part made = stores(pointer, count);
+    made.is_late = true;
+    return made;
+}
 constexpr part takes(unsigned pointer, int string, int most = k_none) {
     return {pointer, extent::as_string, string, most, mode::store};
+}
+constexpr part takes_found(unsigned pointer, int string, int byte, int most) {
+    part made = takes(pointer, string, most);
+    made.end = byte;
+    return made;
 }
 constexpr part appends(unsigned pointer, int string, int most = k_none) {
     return {pointer, extent::after_string, string, most, mode::store};
@@ -60,16 +77,24 @@ constexpr std::array k_known{
     known{"memcmp", loads(1, 2)},
     known{"bcmp", loads(0, 2)},
     known{"bcmp", loads(1, 2)},
-    known{"memchr", loads(0, 2)},
+    known{"memchr", finds(0, 1, 2)},
+    known{"rawmemchr", finds(0, 1)},
     known{"memrchr", loads(0, 2)},
     known{"qsort", stores(0, 1, 2)},
     known{"mempcpy", stores(0, 2)},
     known{"mempcpy", loads(1, 2)},
-    known{"memccpy", stores(0, 3)},
-    known{"memccpy", loads(1, 3)},
+    known{"memccpy", takes_found(0, 1, 2, 3)},
+    known{"memccpy", finds(1, 2, 3)},
     known{"bcopy", stores(1, 2)},
     known{"bcopy", loads(0, 2)},
     known{"bzero", stores(0, 1)},
+    known{"explicit_bzero", stores(0, 1)},
+    // These three are mostly intrinsics; not so where they are fortified.
+    known{"memcpy", stores(0, 2)},
+    known{"memcpy", loads(1, 2)},
+    known{"memmove", stores(0, 2)},
+    known{"memmove", loads(1, 2)},
+    known{"memset", stores(0, 2)},
     known{"strlen", reads(0)},
     known{"strnlen", reads(0, 1)},
     known{"strcmp", reads(0)},
@@ -108,6 +133,10 @@ constexpr std::array k_known{
     known{"fopen", reads(0)},
     known{"fopen", reads(1)},
     known{"open", reads(0)},
+    known{"__open_2", reads(0)},
+    known{"readlink", reads(0)},
+    known{"readlink", stores(1, 2)},
+    known{"gethostname", stores(0, 1)},
     known{"getenv", reads(0)},
     known{"strcpy", takes(0, 1)},
     known{"strcpy", reads(1)},
@@ -121,7 +150,21 @@ constexpr std::array k_known{
     known{"strcat", reads(1)},
     known{"strncat", appends(0, 1, 2)},
     known{"strncat", reads(1, 2)},
-    known{"snprintf", stores(0, 1)},
+    // Fortified, with the size of what is stored to ahead of others.
+    known{"__fread_chk", stores(0, 3, 2)},
+    known{"__fread_unlocked_chk", stores(0, 3, 2)},
+    known{"__fgets_chk", stores(0, 2)},
+    known{"__fgets_unlocked_chk", stores(0, 2)},
+    // <tulle/c/io.h>
+    known{"tulle_read", stores_late(1, 2)},
+    known{"tulle_pread", stores_late(1, 2)},
+    known{"tulle_recv", stores_late(1, 2)},
+    known{"tulle_recvfrom", stores_late(1, 2)},
+    known{"tulle_write", loads(1, 2)},
+    known{"tulle_pwrite", loads(1, 2)},
+    known{"tulle_send", loads(1, 2)},
+    known{"tulle_sendto", loads(1, 2)},
+    known{"tulle_open", reads(0)},
 };
 
 // The number that a string begins with; where it ends is stored, and may be a pointer into what is
@@ -135,12 +178,23 @@ struct formatted {
     char const* function;
     unsigned format;
     bool scans;
+    int stored = k_none; // where it prints to
+    int most = k_none;   // a number of bytes
 };
 
-constexpr std::array k_formatted{formatted{"printf", 0, false},  formatted{"fprintf", 1, false},
-                                 formatted{"dprintf", 1, false}, formatted{"snprintf", 2, false},
-                                 formatted{"scanf", 0, true},    formatted{"fscanf", 1, true},
-                                 formatted{"sscanf", 1, true}};
+constexpr std::array k_formatted{formatted{"printf", 0, false},
+                                 formatted{"fprintf", 1, false},
+                                 formatted{"dprintf", 1, false},
+                                 formatted{"sprintf", 1, false, 0},
+                                 formatted{"snprintf", 2, false, 0, 1},
+                                 formatted{"scanf", 0, true},
+                                 formatted{"fscanf", 1, true},
+                                 formatted{"sscanf", 1, true},
+                                 formatted{"__printf_chk", 1, false},
+                                 formatted{"__fprintf_chk", 2, false},
+                                 formatted{"__dprintf_chk", 2, false},
+                                 formatted{"__sprintf_chk", 3, false, 0},
+                                 formatted{"__snprintf_chk", 4, false, 0, 1}};
 
 // A conversion of a format.
 struct conversion {
@@ -281,12 +335,23 @@ private:
     parts m_found;
 };
 
-// Headers of the C library give some functions names by the standard that they are of.
+bool is_listed(StringRef name) {
+    return any_of(k_known, [&](known const& k) { return name == k.function; }) ||
+           any_of(k_formatted, [&](formatted const& f) { return name == f.function; });
+}
+
+// Headers of the C library give some functions names by the standard that they are of, and others
+// where they are fortified: most have the size of what they store to behind their own arguments.
+// Those of Tulle that wait have a limit there.
 StringRef standard_name(Function const& f) {
     StringRef name = f.getName();
     for (char const* const standard : {"__isoc99_", "__isoc23_"})
         if (name.consume_front(standard)) break;
-    return name;
+    if (is_listed(name)) return name;
+    StringRef plain = name;
+    bool const is_other = (plain.consume_front("__") && plain.consume_back("_chk")) ||
+                          (name.find("tulle_") == 0 && plain.consume_back("_within"));
+    return is_other ? plain : name;
 }
 
 bool is_number(CallBase const& call, int argument) {
@@ -300,8 +365,9 @@ bool is_pointer(CallBase const& call, unsigned argument) {
 }
 
 bool fits(CallBase const& call, part const& p) {
-    bool const is_of_string = p.how_far == extent::as_string || p.how_far == extent::after_string;
-    return is_pointer(call, p.pointer) && is_number(call, p.b) &&
+    bool const is_of_string = p.how_far == extent::as_string || p.how_far == extent::after_string ||
+                              p.how_far == extent::printed;
+    return is_pointer(call, p.pointer) && is_number(call, p.b) && is_number(call, p.end) &&
            (is_of_string ? is_pointer(call, static_cast<unsigned>(p.a)) : is_number(call, p.a));
 }
 
@@ -323,6 +389,14 @@ void add_formatted(CallBase const& call, formatted const& f, parts& found) {
         if (fits(call, p)) found.push_back(p);
 }
 
+// Last, when what it prints may be loaded.
+void add_printed(CallBase const& call, formatted const& f, parts& found) {
+    if (f.stored == k_none) return;
+    part const made{static_cast<unsigned>(f.stored), extent::printed, static_cast<int>(f.format),
+                    f.most, mode::store};
+    if (fits(call, made)) found.push_back(made);
+}
+
 } // namespace
 
 // The program may have a function of that name itself.
@@ -337,8 +411,11 @@ parts parts_of(CallBase const& call) {
         found.push_back(reads(0));
         if (!isa<ConstantPointerNull>(call.getArgOperand(1))) found.push_back(k_end_of_number);
     }
-    for (formatted const& f : k_formatted)
-        if (name == f.function) add_formatted(call, f, found);
+    for (formatted const& f : k_formatted) {
+        if (name != f.function) continue;
+        add_formatted(call, f, found);
+        add_printed(call, f, found);
+    }
     return found;
 }
 

@@ -16,11 +16,12 @@ inline constexpr int k_none = -1;
 
 // How far memory goes from a pointer on. The numbers are those of arguments of the call.
 enum class extent {
-    objects,     // so many, `a`, of so many bytes, `b` or one
-    bytes,       // as many as `most`
-    string,      // to its end; of at most `a` bytes, or `most`
-    as_string,   // as that of the string `a`, of which at most `b` bytes count
-    after_string // the same, behind the string that is there
+    objects,      // so many, `a`, of so many bytes, `b` or one
+    bytes,        // as many as `most`
+    string,       // to its end; of at most `a` bytes, or `most`
+    as_string,    // as that of the string `a`, of which at most `b` bytes count
+    after_string, // the same, behind the string that is there
+    printed // what is printed by the format `a`, which is ahead of its values; at most `b` bytes
 };
 
 struct part {
@@ -30,6 +31,8 @@ struct part {
     int b = k_none;
     mode how = mode::load;
     std::uint64_t most = ~std::uint64_t{0};
+    int end = k_none;     // the byte, a number, with which a string ends; none: 0
+    bool is_late = false; // others may run between the call and the access
 };
 
 using parts = llvm::SmallVector<part, 4>;

@@ -7,6 +7,8 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#include "tulle/coherent_abi.h"
+
 namespace tulle::compiler {
 
 using namespace llvm;
@@ -40,16 +42,22 @@ public:
                              s.what.how);
     }
     void tell(shared_part const& s) { m_writer.tell(&m_call, s.address, s.bytes, s.what.how); }
-    void lend(ArrayRef<shared_part> all) {
+    // One after the other: what is printed is measured by what has been lent before.
+    void lend(ArrayRef<part> parts) {
+        if (parts.empty()) return;
+        SmallVector<shared_part, 4> all;
         SmallVector<Value*, 4> lent;
         IRBuilder<> builder(&m_call);
-        for (shared_part const& s : all)
+        for (part const& p : parts) {
+            shared_part const s = measure(p);
+            all.push_back(s);
             lent.push_back(m_writer.call(&m_call, "tulle_coherent_borrow",
                                          {s.address, s.bytes, stores(builder, s)}, CallingConv::C,
                                          builder.getInt64Ty()));
-        for (auto const& [s, address] : zip(all, lent))
-            m_call.setArgOperand(s.what.pointer,
-                                 builder.CreateIntToPtr(address, s.pointer->getType()));
+            builder.SetInsertPoint(&m_call);
+            m_call.setArgOperand(p.pointer,
+                                 builder.CreateIntToPtr(lent.back(), s.pointer->getType()));
+        }
         Instruction* const after = next();
         builder.SetInsertPoint(after);
         if (m_call.getType()->isPointerTy()) give_result(builder, all, lent);
@@ -60,7 +68,8 @@ public:
 
 private:
     static Value* stores(IRBuilder<>& builder, shared_part const& s) {
-        return builder.getInt32(s.what.how == mode::store ? 1 : 0);
+        if (s.what.how != mode::store) return builder.getInt32(0);
+        return builder.getInt32(s.what.is_late ? TULLE_COHERENT_STORES_LATE : 1);
     }
     Instruction* next() {
         auto* const invoke = dyn_cast<InvokeInst>(&m_call);
@@ -91,8 +100,28 @@ private:
         if (p.how_far == extent::bytes) return builder.getInt64(p.most);
         if (p.how_far == extent::objects)
             return builder.CreateMul(number(builder, p.a, 1), number(builder, p.b, 1));
-        return where_coherent(address,
-                              [&](Instruction* at) { return bytes_of_string(p, address, at); });
+        return where_coherent(address, [&](Instruction* at) {
+            return p.how_far == extent::printed ? bytes_printed(p, at)
+                                                : bytes_of_string(p, address, at);
+        });
+    }
+    // It is printed to nowhere. What fails prints nothing, by -1 and the byte at the end.
+    Value* bytes_printed(part const& p, Instruction* at) {
+        IRBuilder<> builder(at);
+        Type* const text = builder.getInt8Ty()->getPointerTo();
+        SmallVector<Value*, 8> arguments{ConstantPointerNull::get(cast<PointerType>(text)),
+                                         builder.getInt64(0)};
+        for (unsigned k = static_cast<unsigned>(p.a); k < m_call.arg_size(); ++k)
+            arguments.push_back(m_call.getArgOperand(k));
+        auto* const type =
+            FunctionType::get(builder.getInt32Ty(), {text, builder.getInt64Ty(), text}, true);
+        Value* const length = builder.CreateCall(
+            m_call.getModule()->getOrInsertFunction("snprintf", type), arguments);
+        Value* const bytes = builder.CreateAdd(builder.CreateSExt(length, builder.getInt64Ty()),
+                                               builder.getInt64(1));
+        if (p.b == k_none) return bytes;
+        Value* const most = number(builder, p.b, 0);
+        return builder.CreateSelect(builder.CreateICmpULT(bytes, most), bytes, most);
     }
     // 0 for other memory.
     template <typename Make> Value* where_coherent(Value* address, Make make) {
@@ -109,15 +138,23 @@ private:
     }
     Value* bytes_of_string(part const& p, Value* address, Instruction* at) {
         IRBuilder<> builder(at);
-        if (p.how_far == extent::string) return string(at, address, number(builder, p.a, p.most));
+        if (p.how_far == extent::string)
+            return string(p, at, address, number(builder, p.a, p.most));
         Value* const source =
             m_writer.address_of(builder, m_call.getArgOperand(static_cast<unsigned>(p.a)));
-        Value* const own = string(at, source, number(builder, p.b, p.most));
+        Value* const own = string(p, at, source, number(builder, p.b, p.most));
         if (p.how_far == extent::as_string) return own;
-        Value* const before = string(at, address, builder.getInt64(p.most));
+        Value* const before = string(p, at, address, builder.getInt64(p.most));
         return builder.CreateAdd(before, own); // one more than both and their end
     }
-    Value* string(Instruction* at, Value* address, Value* most) {
+    Value* string(part const& p, Instruction* at, Value* address, Value* most) {
+        if (p.end != k_none) {
+            IRBuilder<> builder(at);
+            Value* const byte = builder.CreateZExtOrTrunc(
+                m_call.getArgOperand(static_cast<unsigned>(p.end)), builder.getInt32Ty());
+            return m_writer.call(at, "tulle_coherent_find", {address, byte, most}, CallingConv::C,
+                                 most->getType());
+        }
         return m_writer.call(at, "tulle_coherent_string", {address, most}, CallingConv::C,
                              most->getType());
     }
@@ -151,7 +188,14 @@ bool is_checked_call(CallBase const& call) {
 void check_library_calls(Function& function, chosen_checks chosen, check_writer& writer) {
     each_call(function, chosen, [&](CallBase& call, parts const& all) {
         call_writer by(call, writer);
-        for (part const& p : all) by.check(by.measure(p));
+        parts late;
+        for (part const& p : all) {
+            if (p.is_late)
+                late.push_back(p);
+            else
+                by.check(by.measure(p));
+        }
+        by.lend(late);
     });
 }
 
@@ -163,12 +207,8 @@ void tell_library_calls(Function& function, chosen_checks chosen, check_writer& 
 }
 
 void lend_to_library(Function& function, chosen_checks chosen, check_writer& writer) {
-    each_call(function, chosen, [&](CallBase& call, parts const& all) {
-        call_writer by(call, writer);
-        SmallVector<shared_part, 4> measured;
-        for (part const& p : all) measured.push_back(by.measure(p));
-        by.lend(measured);
-    });
+    each_call(function, chosen,
+              [&](CallBase& call, parts const& all) { call_writer(call, writer).lend(all); });
 }
 
 } // namespace tulle::compiler

@@ -12,6 +12,7 @@
 #include "race_checks.hpp"
 #include "spin_loops.hpp"
 #include "uninstrumented.hpp"
+#include "vector_intrinsics.hpp"
 
 #include <memory>
 
@@ -61,8 +62,11 @@ public:
         if (!chosen.loads && !chosen.stores) return PreservedAnalyses::all();
         auto& functions =
             analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
-        for (Function& f : module)
-            if (has_code(f)) expand_changes(f);
+        for (Function& f : module) {
+            if (!has_code(f)) continue;
+            expand_changes(f);
+            make_vectors_generic(f);
+        }
         synchronisation const synchronises = look_into(module, functions);
         check_writer writer(module);
         list_uninstrumented(module);

@@ -17,6 +17,9 @@ bool may_synchronise(Instruction const& i) {
     return i.isAtomic() || i.isVolatile() || (isa<CallBase>(i) && !isa<IntrinsicInst>(i));
 }
 
+// One of more bytes than the run time knows: by it processes may be ordered, and nobody is told.
+bool is_wide_atomic(access const& a) { return a.how != mode::atomic && a.at->isAtomic(); }
+
 // Loads and stores of which another access to the same address in the same block tells all that
 // there is to tell, with nothing in between that may order the two differently: an earlier one, or
 // a later store of what is loaded.
@@ -24,7 +27,8 @@ class redundant_accesses {
 public:
     redundant_accesses(Function& function, ArrayRef<access> accesses) {
         for (access const& a : accesses)
-            if (isa<LoadInst>(a.at) || isa<StoreInst>(a.at)) m_all[a.at] = &a;
+            if ((isa<LoadInst>(a.at) || isa<StoreInst>(a.at)) && !is_wide_atomic(a))
+                m_all[a.at] = &a;
         for (BasicBlock& block : function) {
             look_at(block, [this](access const& a) { return is_known(a, true); });
             look_at(reverse(block),
@@ -111,7 +115,7 @@ void tell_accesses(Function& function, chosen_checks chosen, ArrayRef<access> ac
     for (Instruction& i : instructions(function))
         if (isa<AnyMemIntrinsic>(i) || isa<FenceInst>(i)) others.push_back(&i);
     for (access const& a : accesses)
-        if (a.how != mode::atomic && !redundant.contain(a)) tell(a, writer);
+        if (a.how != mode::atomic && !is_wide_atomic(a) && !redundant.contain(a)) tell(a, writer);
     for (Instruction* const i : others) {
         if (auto* const operation = dyn_cast<AnyMemIntrinsic>(i))
             tell_block(*operation, chosen, writer);

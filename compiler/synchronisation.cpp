@@ -19,7 +19,8 @@ bool is_of_checks(StringRef name) {
          {"tulle_coherent_load", "tulle_coherent_store", "tulle_coherent_load_range",
           "tulle_coherent_store_range", "tulle_coherent_load_rows", "tulle_coherent_store_rows",
           "tulle_coherent_copy", "tulle_coherent_fill", "tulle_coherent_string",
-          "tulle_coherent_borrow", "tulle_coherent_return", "tulle_coherent_use"})
+          "tulle_coherent_find", "tulle_coherent_borrow", "tulle_coherent_return",
+          "tulle_coherent_use"})
         if (name == one) return true;
     return false;
 }

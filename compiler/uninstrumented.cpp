@@ -6,6 +6,8 @@
 #include "library_checks.hpp"
 #include "list_section.hpp"
 
+#include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,22 +22,54 @@ using namespace llvm;
 
 namespace {
 
-bool takes_shared_pointer(CallBase const& call) {
-    return any_of(call.args(), [](Use const& argument) {
+bool takes_shared_pointer(CallBase const& call, unsigned first = 0) {
+    return any_of(drop_begin(call.args(), first), [](Use const& argument) {
         return argument->getType()->isPointerTy() && !isa<Constant>(argument) &&
                !is_private(argument);
     });
 }
 
-// These neither read nor write what they are given.
-bool only_takes_address(StringRef name) {
-    return name.find("tulle_") == 0 || name == "free" || name == "_ZdlPv" || name == "_ZdlPvm" ||
-           name.find("__cxa_") == 0;
+// Functions of Tulle that load or store what some of their pointers lead to, which is not for Tulle
+// alone; the other pointers are to objects of its own, or are passed on.
+struct touching {
+    char const* prefix;
+    unsigned first; // of those arguments
+};
+
+constexpr std::array k_touching{
+    touching{"tulle_readv", 1},          touching{"tulle_writev", 1},
+    touching{"tulle_recv", 1},           touching{"tulle_send", 1},
+    touching{"tulle_poll", 0},           touching{"tulle_select", 1},
+    touching{"tulle_accept", 1},         touching{"tulle_connect", 1},
+    touching{"tulle_waitpid", 1},        touching{"tulle_getaddrinfo", 0},
+    touching{"tulle_global_read", 0},    touching{"tulle_global_write", 0},
+    touching{"tulle_feb_", 0},           touching{"tulle_channel_send", 1},
+    touching{"tulle_channel_receive", 1}};
+
+// The first argument of a function that may touch what it is given; none: it does not.
+std::optional<unsigned> first_touched(StringRef name) {
+    for (touching const& t : k_touching)
+        if (name.find(t.prefix) == 0) return t.first;
+    bool const only_takes_address = name.find("tulle_") == 0 || name == "free" ||
+                                    name == "_ZdlPv" || name == "_ZdlPvm" ||
+                                    name.find("__cxa_") == 0;
+    return only_takes_address ? std::nullopt : std::optional<unsigned>(0);
+}
+
+// Instructions of x86 that touch memory, but for hints and what is a plain access by now.
+std::string line_of(IntrinsicInst const& instruction) {
+    StringRef const name = instruction.getCalledFunction()->getName();
+    bool const is_hint = any_of(ArrayRef<char const*>{"prefetch", "gatherpf", "scatterpf",
+                                                      "clflush", "clwb", "cldemote", "monitor"},
+                                [&](char const* hint) { return name.contains(hint); });
+    if (name.find("llvm.x86.") != 0 || is_hint || !takes_shared_pointer(instruction)) return "";
+    return "instruction\t" + name.str() + "\t" + instruction.getFunction()->getName().str() + "\t" +
+           place_of(instruction);
 }
 
 std::string line_of(CallBase const& call) {
     std::string const caller = call.getFunction()->getName().str();
-    if (isa<IntrinsicInst>(call)) return "";
+    if (auto const* instruction = dyn_cast<IntrinsicInst>(&call)) return line_of(*instruction);
     if (auto const* assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
         bool const may_touch = takes_shared_pointer(call) || assembly->getConstraintString().find(
                                                                  "{memory}") != std::string::npos;
@@ -44,9 +78,9 @@ std::string line_of(CallBase const& call) {
     }
     Function const* const callee = call.getCalledFunction();
     if (is_checked_call(call)) return "";
-    if (callee == nullptr || !callee->isDeclaration() || only_takes_address(callee->getName()) ||
-        !takes_shared_pointer(call))
-        return "";
+    if (callee == nullptr || !callee->isDeclaration()) return "";
+    auto const first = first_touched(callee->getName());
+    if (!first || *first >= call.arg_size() || !takes_shared_pointer(call, *first)) return "";
     return "call\t" + callee->getName().str() + "\t" + caller + "\t" + place_of(call);
 }
 
@@ -54,10 +88,21 @@ bool is_word(Type const& type) { return type.getPrimitiveSizeInBits().getKnownMi
 
 std::string line_of_atomic(Instruction const& i, Value const* pointer) {
     if (is_private(pointer)) return "";
-    return "atomic\t" + i.getFunction()->getName().str() + "\t" + place_of(i);
+    char const* const kind = chosen_scheme() == scheme::races ? "wide\t" : "atomic\t";
+    return kind + i.getFunction()->getName().str() + "\t" + place_of(i);
 }
 
-// Of atomic operations that the run time cannot do elsewhere.
+// Of atomic operations that the run time cannot do elsewhere, or does not see.
+std::string line_of(LoadInst const& load) {
+    bool const is_known = !load.isAtomic() || is_word(*load.getType());
+    return is_known ? "" : line_of_atomic(load, load.getPointerOperand());
+}
+
+std::string line_of(StoreInst const& store) {
+    bool const is_known = !store.isAtomic() || is_word(*store.getValueOperand()->getType());
+    return is_known ? "" : line_of_atomic(store, store.getPointerOperand());
+}
+
 std::string line_of(AtomicRMWInst const& change) {
     bool const is_known =
         is_change_of_run_time(change.getOperation()) && is_word(*change.getType());
@@ -78,6 +123,8 @@ void list_uninstrumented(Module& module) {
         if (!f.isDeclaration()) lines.insert("define\t" + f.getName().str());
         for (Instruction const& i : instructions(f)) {
             if (auto const* call = dyn_cast<CallBase>(&i)) lines.insert(line_of(*call));
+            if (auto const* load = dyn_cast<LoadInst>(&i)) lines.insert(line_of(*load));
+            if (auto const* store = dyn_cast<StoreInst>(&i)) lines.insert(line_of(*store));
             if (auto const* change = dyn_cast<AtomicRMWInst>(&i)) lines.insert(line_of(*change));
             if (auto const* exchange = dyn_cast<AtomicCmpXchgInst>(&i))
                 lines.insert(line_of(*exchange));

@@ -75,6 +75,9 @@
 #define TULLE_COHERENT_ATOMIC_SIZE_SHIFT 8
 #define TULLE_COHERENT_ATOMIC_ORDER_SHIFT 12
 
+// Of tulle_coherent_borrow: it is stored to after a wait.
+#define TULLE_COHERENT_STORES_LATE 2
+
 // The scheme of the directory, `tulle cc --scheme=directory`. The byte of a line is its tag: if the
 // host alone has the line. Before a store, code puts TULLE_DIRECTORY_LOCKED there; if it was
 // exclusive, code stores and puts that back, and otherwise tulle_directory_store() makes it so. A
@@ -160,9 +163,14 @@ TULLE_API void tulle_coherent_fill(void* to, int byte, uint64_t bytes);
 // The bytes of a string with its end, `most` if there is none in so many, as it is to be loaded
 // from after this: by states its lines are usable.
 TULLE_API uint64_t tulle_coherent_string(uint64_t address, uint64_t most);
+// The same for bytes that end with the first one that is `byte` (0 to 255, of which higher bits are
+// cut off).
+TULLE_API uint64_t tulle_coherent_find(uint64_t address, int byte, uint64_t most);
 // For functions that have no checks: memory with what is in these bytes, and back into these what
-// was changed there. By states it is the memory itself, as are other addresses; by the directory it
-// is a copy. Where there is no memory for it the program ends.
+// was changed there. By states it is the memory itself, as are other addresses, unless `stores` is
+// TULLE_COHERENT_STORES_LATE: other threads may run before the function stores, so that no check
+// ahead of it holds. Then, and by the directory, it is a copy. Where there is no memory for it the
+// program ends.
 TULLE_API void* tulle_coherent_borrow(void* at, uint64_t bytes, int stores);
 TULLE_API void tulle_coherent_return(void* at, void* borrowed, uint64_t bytes, int has_stored);
 

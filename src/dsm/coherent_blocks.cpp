@@ -78,22 +78,34 @@ void use(void const* at, std::size_t bytes, access_kind wanted) noexcept {
     make_usable(number_of(at), number_of(at) + bytes - 1, wanted);
 }
 
+void load(void const* from, void* to, std::size_t bytes) {
+    if (by_directory() != nullptr) return load(*by_directory(), from, to, bytes);
+    use(from, bytes, access_kind::load);
+    std::memcpy(to, from, bytes);
+}
+
+void store(void* to, void const* from, std::size_t bytes) {
+    if (by_directory() != nullptr) return store(*by_directory(), to, from, bytes);
+    use(to, bytes, access_kind::store);
+    std::memcpy(to, from, bytes);
+}
+
 // What was there when it was borrowed comes first: only bytes that have changed go back, as others
 // may be somebody else's.
-std::byte* borrowed_copy(directory_host& by, void* at, std::size_t bytes) {
+std::byte* borrowed_copy(void* at, std::size_t bytes) {
     auto* const made = static_cast<std::byte*>(std::malloc(2 * bytes));
     if (made == nullptr) base::fatal("coherent memory: no memory for a copy of %zu bytes", bytes);
-    load(by, at, made, bytes);
+    load(at, made, bytes);
     std::memcpy(made + bytes, made, bytes);
     return made + bytes;
 }
 
-void store_changes(directory_host& by, std::byte* to, std::byte const* now, std::size_t bytes) {
+void store_changes(std::byte* to, std::byte const* now, std::size_t bytes) {
     std::byte const* const before = now - bytes;
     for (std::size_t k = 0; k < bytes;) {
         std::size_t end = k;
         while (end < bytes && now[end] != before[end]) ++end;
-        if (end != k) store(by, to + k, now + k, end - k);
+        if (end != k) store(to + k, now + k, end - k);
         k = end + 1;
     }
 }
@@ -117,13 +129,14 @@ char const* seen(look const& l, line_bytes& between) {
     return reinterpret_cast<char const*>(l.at);
 }
 
-std::size_t string_bytes(std::byte const* at, std::size_t most) {
+std::size_t bytes_up_to(int last, std::byte const* at, std::size_t most) {
     line_bytes between;
     for (std::size_t k = 0; k < most;) {
         look const l{at + k, std::min(most - k, k_line - (number_of(at) + k) % k_line)};
-        std::size_t const found = strnlen(seen(l, between), l.bytes);
-        k += found;
-        if (found != l.bytes) return k + 1;
+        char const* const first = seen(l, between);
+        if (auto const* const found = static_cast<char const*>(std::memchr(first, last, l.bytes)))
+            return k + static_cast<std::size_t>(found - first) + 1;
+        k += l.bytes;
     }
     return most;
 }
@@ -166,7 +179,8 @@ void tulle_coherent_fill(void* to, int byte, std::uint64_t bytes) {
 
 void* tulle_coherent_borrow(void* at, std::uint64_t bytes, int stores) {
     if (!is_host() || bytes == 0 || bytes > PTRDIFF_MAX || !touches(at, bytes)) return at;
-    if (by_directory() != nullptr) return borrowed_copy(*by_directory(), at, bytes);
+    if (by_directory() != nullptr || stores == TULLE_COHERENT_STORES_LATE)
+        return borrowed_copy(at, bytes);
     use(at, bytes, stores != 0 ? access_kind::store : access_kind::load);
     return at;
 }
@@ -174,11 +188,15 @@ void* tulle_coherent_borrow(void* at, std::uint64_t bytes, int stores) {
 void tulle_coherent_return(void* at, void* borrowed, std::uint64_t bytes, int has_stored) {
     if (borrowed == at) return;
     auto* const now = static_cast<std::byte*>(borrowed);
-    if (has_stored != 0) store_changes(*by_directory(), static_cast<std::byte*>(at), now, bytes);
+    if (has_stored != 0) store_changes(static_cast<std::byte*>(at), now, bytes);
     std::free(now - bytes);
 }
 
 std::uint64_t tulle_coherent_string(std::uint64_t address, std::uint64_t most) {
+    return tulle_coherent_find(address, 0, most);
+}
+
+std::uint64_t tulle_coherent_find(std::uint64_t address, int byte, std::uint64_t most) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    return string_bytes(reinterpret_cast<std::byte const*>(address), most);
+    return bytes_up_to(byte, reinterpret_cast<std::byte const*>(address), most);
 }

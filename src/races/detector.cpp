@@ -244,8 +244,12 @@ void allocated(void const* address, std::size_t bytes, void const* pc) noexcept 
     s_detector->shared().blocks.add({reinterpret_cast<std::uintptr_t>(address), bytes,
                                      reinterpret_cast<std::uintptr_t>(pc) - 1});
 }
-void freed(void const* address) noexcept {
-    s_detector->shared().blocks.remove(reinterpret_cast<std::uintptr_t>(address));
+void freed(void const* address, void const* pc) noexcept {
+    auto const begin = reinterpret_cast<std::uintptr_t>(address);
+    block_list& blocks = s_detector->shared().blocks;
+    if (auto const known = blocks.find(begin); known && known->address == begin)
+        look_at({begin, known->bytes, true, false, pc});
+    blocks.remove(begin);
 }
 
 void begin_process(void const* creation) noexcept { s_detector->begin(key_of(creation)); }

@@ -34,7 +34,8 @@ TULLE_API void watch_variables(std::uint64_t low, std::uint64_t high, bool are_s
 
 // Blocks of shared memory; `pc`: whoever asks returns there.
 TULLE_API void allocated(void const* address, std::size_t bytes, void const* pc) noexcept;
-TULLE_API void freed(void const* address) noexcept; // null: nothing
+// To free a block is to store to all of it. Null: nothing.
+TULLE_API void freed(void const* address, void const* pc) noexcept;
 
 // --- order (happens_before.hpp), after begin or join; an object is an address that all have ------
 // This process runs from here on what another one has created, which has released `creation`.

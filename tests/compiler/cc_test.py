@@ -102,6 +102,64 @@ void waits_by_getter(s& p) { while (!p.get()) std::this_thread::yield(); }
 void for_atomic(s& p) { while (!p.word) std::this_thread::yield(); }
 int main() {}
 """
+# Accesses by vectors, of which a processor need not be here.
+VECTORS = """
+#include <immintrin.h>
+#define AVX512 __attribute__((target("avx512f,avx512vl,avx512bw")))
+AVX512 __m512 gather(float const* a, __m512i at, __mmask16 m) { return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), m, at, a, 4); }
+AVX512 __m128 gather_less(float const* a, __m128i at, __mmask8 m) { return _mm_mmask_i64gather_ps(_mm_setzero_ps(), m, at, a, 4); }
+AVX512 __m128d gather_pairs(double const* a, __m128i at, __mmask8 m) { return _mm_mmask_i32gather_pd(_mm_setzero_pd(), m, at, a, 8); }
+AVX512 void scatter(double* a, __m256i at, __m512d v) { _mm512_i32scatter_pd(a, at, v, 8); }
+AVX512 void scatter_less(float* a, __m128i at, __mmask8 m, __m128 v) { _mm_mask_i64scatter_ps(a, m, at, v, 4); }
+AVX512 __m512 load(float const* a, __mmask16 m) { return _mm512_maskz_loadu_ps(m, a); }
+AVX512 void store(float* a, __mmask16 m, __m512 v) { _mm512_mask_storeu_ps(a, m, v); }
+AVX512 __m512 expand(float const* a, __mmask16 m) { return _mm512_maskz_expandloadu_ps(m, a); }
+AVX512 void compress(float* a, __mmask16 m, __m512 v) { _mm512_mask_compressstoreu_ps(a, m, v); }
+void stream(int* a, int n) { _mm_stream_si32(a, n); }
+void stream_vector(float* a, __m128 v) { _mm_stream_ps(a, v); }
+"""
+# Each has a size more than the function that it is of, and the comment says what of its arguments it loads and stores.
+FORTIFIED = """
+typedef unsigned long size;
+void* __memcpy_chk(void*, void const*, size, size); /* store load */
+void* __mempcpy_chk(void*, void const*, size, size); /* store load */
+void* __memmove_chk(void*, void const*, size, size); /* store load */
+void* __memset_chk(void*, int, size, size); /* store */
+char* __strcpy_chk(char*, char const*, size); /* store string */
+char* __stpcpy_chk(char*, char const*, size); /* store string */
+char* __strncpy_chk(char*, char const*, size, size); /* store string */
+char* __strcat_chk(char*, char const*, size); /* store string */
+char* __strncat_chk(char*, char const*, size, size); /* store string */
+long __read_chk(int, void*, size, size); /* store */
+long __pread_chk(int, void*, size, long, size); /* store */
+long __recv_chk(int, void*, size, size, int); /* store */
+size __fread_chk(void*, size, size, size, void*); /* store */
+char* __fgets_chk(char*, size, int, void*); /* store */
+char* __getcwd_chk(char*, size, size); /* store */
+int __sprintf_chk(char*, int, size, char const*, ...); /* store string snprintf */
+int __snprintf_chk(char*, size, int, size, char const*, ...); /* store string snprintf */
+int __printf_chk(int, char const*, ...); /* string */
+int __fprintf_chk(void*, int, char const*, ...); /* string */
+long tulle_read(int, void*, size); /* borrow return */
+long tulle_read_within(int, void*, size, void const*); /* borrow return */
+long tulle_pread(int, void*, size, long); /* borrow return */
+long tulle_recvfrom(int, void*, size, int, void*, unsigned*); /* borrow return */
+long tulle_write(int, void const*, size); /* load */
+long tulle_pwrite_within(int, void const*, size, long, void const*); /* load */
+long tulle_sendto(int, void const*, size, int, void const*, unsigned); /* load */
+void* memchr(void const*, int, size); /* find */
+void* rawmemchr(void const*, int); /* find */
+void* memccpy(void*, void const*, int, size); /* store find */
+char* other;
+"""
+NARROWED = """
+#include <immintrin.h>
+__attribute__((target("avx512f"))) void narrow(void* a, __mmask16 m, __m512i v) { _mm512_mask_cvtepi32_storeu_epi8(a, m, v); }
+__attribute__((target("fxsr"))) void save(void* a) { _fxsave(a); }
+void control(unsigned const* n) { _mm_setcsr(*n); }
+void hint(void* a) { _mm_prefetch((char*)a, 1); _mm_clflush(a); }
+int main(void) { return 0; }
+"""
 ELSEWHERE = "void elsewhere(int* number) { if (!number) __builtin_trap(); }\n"
 
 
@@ -274,6 +332,91 @@ long number(char const* text) { return __isoc23_strtol(text, 0, 10); }
         self.assertIn("@tulle_coherent_store_range(", done.stdout)
         self.assertIn("@tulle_coherent_string(", done.stdout)
         self.assertNotIn("call\\t__isoc23", done.stdout)
+
+    def bodies(self, text, scheme, *words):
+        """{function: its code} after a compilation by a scheme."""
+        done = run([TULLE, "cc", f"--scheme={scheme}", *(words or ["-O1"]), "-S", "-emit-llvm", self.source("v.c", text), "-o", "-"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return dict(re.findall(r"^define [^\n]*@(\w+)\([^\n]*\{\n(.*?)^\}", done.stdout, re.M | re.S))
+
+    def test_accesses_by_vectors_of_512_bits_have_checks(self):
+        wanted = {}
+        for function in re.findall(r"^(?:AVX512 )?\w+ (\w+)\(", VECTORS, re.M):
+            wanted[function] = "load" if function.split("_")[0] in ("gather", "load", "expand") else "store"
+        for scheme, call in (("states", r"@tulle_coherent_{}\("), ("refresh", r"@tulle_coherent_{}\("),
+                             ("directory", r"@tulle_(directory_{}|coherent_copy)\("), ("races", r"@tulle_race_{}\(")):
+            for level in ("-O0", "-O2"):
+                bodies = self.bodies(VECTORS, scheme, level)
+                for function, kind in wanted.items():
+                    body = bodies[function]
+                    has_checks = kind == "store" or scheme != "refresh"
+                    self.assertEqual(re.search(call.format(kind), body) is not None, has_checks, (scheme, level, function))
+                    self.assertNotIn("@llvm.x86.", body)
+
+    def test_no_store_by_the_directory_comes_after_the_unlock(self):
+        for scheme, is_left in (("states", True), ("directory", False)):
+            bodies = self.bodies(VECTORS, scheme)
+            for function in ("stream", "stream_vector"):
+                self.assertEqual("!nontemporal" in bodies[function], is_left, (scheme, function))
+
+    def test_list_names_instructions_that_have_no_checks(self):
+        self.assertEqual(self.build("v.c", VECTORS + "int main(void) { return 0; }\n", "--list", "-O1").stdout, "")
+        done = self.build("n.c", NARROWED, "--list", "-O1", "-g")
+        self.assertIn("n.c:3: narrow has the instruction llvm.x86.avx512.mask.pmov.db.mem.512, which has no checks\n", done.stdout)
+        self.assertIn("n.c:4: save has the instruction llvm.x86.fxsave, which has no checks\n", done.stdout)
+        self.assertNotIn("control", done.stdout)
+        self.assertNotIn("hint", done.stdout)
+
+    def test_names_that_are_fortified_are_those_of_the_functions(self):
+        """And functions that go by what they find, or that let others run."""
+        functions = re.findall(r"^(.*?) (\w+)\((.*)\); /\* (.*) \*/$", FORTIFIED, re.M)
+        calls = []
+        for result, function, parameters, _ in functions:
+            words = parameters.split(", ")
+            if words[-1] == "...":
+                words[-2:] = ["format", "other"]
+            values = {"format": '"%d: %s\\n", n', "other": "q", "void*": "p", "char*": "p", "void const*": "q", "char const*": "q", "unsigned*": "0"}
+            calls.append(f"{result} of_{function}(char* p, char const* q, int n) {{ return {function}({', '.join(values.get(word, 'n') for word in words)}); }}")
+        text = FORTIFIED + "\n".join(calls) + "\nint main(void) { return 0; }\n"
+        bodies = self.bodies(text.replace("#include", "//"), "states", "-O1")
+        wanted = {"store": "@tulle_coherent_store_range(", "load": "@tulle_coherent_load_range(", "snprintf": "@snprintf("}
+        for _, function, _, kinds in functions:
+            for kind in kinds.split():
+                self.assertIn(wanted.get(kind, f"@tulle_coherent_{kind}("), bodies[f"of_{function}"], function)
+        done = run([TULLE, "cc", "-O1", "-S", "-emit-llvm", self.source("f.c", text), "-o", "-"])
+        self.assertEqual(re.findall(r"call\\\\t(\w+)", done.stdout), [])
+
+    def test_list_names_lists_of_buffers(self):
+        done = self.build("i.c", """#include <tulle.h>
+ssize_t several(struct iovec const* parts) { return tulle_readv(0, parts, 2); }
+ssize_t more(int s, struct msghdr* m) { return tulle_recvmsg(s, m, 0); }
+int item(tulle_channel_t* c, int* into) { return tulle_channel_receive(c, into); }
+ssize_t one(char* into) { return tulle_read(0, into, 7); }
+int own(tulle_channel_t* c) { int word = 0; return tulle_channel_send(c, &word); }
+int guarded(tulle_mutex_t* m) { return tulle_mutex_lock(m); }
+int main(void) { return 0; }
+""", "--list", "-O1", "-I", pathlib.Path(__file__).resolve().parents[2] / "include", "-L", TULLE.parent.parent / "lib", "-ltulle")
+        self.assertEqual(set(re.findall(r": (\w+) hands memory to (\w+),", done.stdout)),
+                         {("several", "tulle_readv"), ("more", "tulle_recvmsg"), ("item", "tulle_channel_receive")})
+
+    def test_atomic_operations_of_16_bytes(self):
+        """They are done in place, and where races are looked for nothing is told of them, and nothing that stands beside them is left out."""
+        text = """typedef _Atomic(__int128) wide;
+__int128 load(wide* p) { return __c11_atomic_load(p, 5); }
+void store(wide* p, __int128 n) { __c11_atomic_store(p, n, 5); }
+__int128 swap(wide* p, __int128 n) { return __c11_atomic_exchange(p, n, 5); }
+int compare(wide* p, __int128 a, __int128 b) { return __c11_atomic_compare_exchange_strong(p, &a, b, 5, 5); }
+void plain_after(wide* p, long n) { __c11_atomic_store(p, 1, 5); *(long*)p = n; }
+int main(void) { return 0; }
+"""
+        functions = {"load", "store", "swap", "compare", "plain_after"}
+        bodies = self.bodies(text, "races", "-O1", "-mcx16")
+        for function in functions:
+            self.assertEqual(bodies[function].count("@tulle_race_"), int(function == "plain_after"), bodies[function])
+        for scheme, sentence in (("states", "has an atomic operation that happens on this host only"),
+                                 ("races", "has an atomic operation of more than 8 bytes, which is not seen where races are looked for")):
+            done = self.build("w.c", text, "--list", f"--scheme={scheme}", "-O1", "-mcx16")
+            self.assertEqual(set(re.findall(rf": (\w+) {sentence}\n", done.stdout)), functions)
 
     def test_a_function_may_be_chosen_while_the_program_is_linked(self):
         source = self.source("i.c", """__attribute__((target_clones("avx2", "default"))) int sum(int n) { return n + 1; }

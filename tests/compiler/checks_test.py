@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 LEVELS = [["-O0"], ["-O1"], ["-O2"], ["-O3"], ["-O3", "-mavx2", "-mfma", "-ffp-contract=off"], ["-O2", "-g"]]
-DIRECTORY_LEVELS = [["-O0"], ["-O3", "-mavx2", "-mfma", "-ffp-contract=off"]]
+DIRECTORY_LEVELS = [["-O0"], ["-O3", "-mavx2", "-mfma", "-ffp-contract=off"], ["-O2", "-D_FORTIFY_SOURCE=2"]]
 NEED_DIRECTORY_CHECKS = ["programs/straight.c", "directory/strings.c"]
 TIME_LIMIT = 60
 CALL = re.compile(r"^\s*(?:tail )?call (?:preserve_(?:all|most)cc )?void @tulle_coherent_(?:load|store)")

@@ -140,6 +140,16 @@ class SeveralWorkers(Programs):
                     done = self.run_on(program, places, threads, 15, seed, threads, TULLE_WORKERS=str(threads), TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_input_and_output_of_threads_that_wait(self):
+        for scheme in ("states", "refresh", "directory"):
+            program = self.build_c("transfers", "-O2", f"--scheme={scheme}", output=f"transfers_{scheme}")
+            for workers, unit in ((1, "64"), (1, "4096"), (2, "1024")):
+                if scheme == "directory" and workers != 1:
+                    continue
+                with self.subTest(scheme, workers=workers, unit=unit):
+                    done = self.run_on(program, 2, TULLE_WORKERS=str(workers), TULLE_COHERENT_UNIT=unit)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_by_the_directory_and_by_pages_a_place_has_one_worker(self):
         program = self.build_c("workers", "-O1", "--scheme=directory", output="directory")
         self.assertEqual(self.run_on(program, 2, 2, 1, 1, TULLE_WORKERS="2").returncode, errno.EBUSY)

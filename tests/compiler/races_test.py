@@ -13,7 +13,7 @@ HEAD = "tulle: data race: nothing orders these accesses of two processes:"
 END = re.compile(r"tulle: races: (\d+) pairs? of places in the program")
 ACCESS = re.compile(r"  process (\d+) (.+) (\d+) bytes? at (0x[0-9a-f]+): (\w+) \((.+?):(\d+)\)")
 PLANTED = ("stores", "adds", "load", "missing_lock", "wrong_lock", "unrelated_lock", "after_unlock", "missing_barrier", "after_barrier", "copy", "string", "cleared_event",
-           "variable", "atomic", "relaxed", "own_flag")
+           "variable", "atomic", "relaxed", "own_flag", "freed")
 HAS_RACES = 66
 
 

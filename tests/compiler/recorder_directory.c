@@ -168,10 +168,14 @@ void tulle_coherent_fill(void* to, int byte, uint64_t bytes) {
     for (uint64_t k = 0; k < bytes; ++k) *where((uint64_t)to + k) = (unsigned char)byte;
 }
 
-uint64_t tulle_coherent_string(uint64_t address, uint64_t most) {
+uint64_t tulle_coherent_find(uint64_t address, int byte, uint64_t most) {
     uint64_t k = 0;
-    while (k < most && *where(address + k) != 0) ++k;
+    while (k < most && *where(address + k) != (unsigned char)byte) ++k;
     return k < most ? k + 1 : most;
+}
+
+uint64_t tulle_coherent_string(uint64_t address, uint64_t most) {
+    return tulle_coherent_find(address, 0, most);
 }
 
 // A copy, behind which no string goes on as it does in the memory itself.

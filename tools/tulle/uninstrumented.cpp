@@ -98,9 +98,17 @@ std::vector<std::string> uninstrumented_parts(fs::path const& program) {
         if (line.size() == 3 && line[0] == "assembly")
             parts.push_back(line[2] + ": " + readable(line[1]) +
                             " has inline assembly, which has no checks");
+        if (line.size() == 4 && line[0] == "instruction")
+            parts.push_back(line[3] + ": " + readable(line[2]) + " has the instruction " + line[1] +
+                            ", which has no checks");
         if (line.size() == 3 && line[0] == "atomic")
             parts.push_back(line[2] + ": " + readable(line[1]) +
                             " has an atomic operation that happens on this host only");
+        if (line.size() == 3 && line[0] == "wide")
+            parts.push_back(
+                line[2] + ": " + readable(line[1]) +
+                " has an atomic operation of more than 8 bytes, which is not seen where "
+                "races are looked for");
         if (line.size() == 4 && line[0] == "spin")
             parts.push_back(line[3] + ": " + readable(line[2]) + " waits in a loop for a " +
                             sentence_of_spin(line[1]));

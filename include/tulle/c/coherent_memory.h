@@ -21,6 +21,11 @@
  * do, and the thread may go on on another worker; one that holds a lock of the C library should not
  * be the first to touch what another host has written.
  *
+ * Objects of Tulle and of POSIX threads (mutexes, channels, full/empty words and others) may not
+ * lie there: each place would have one of its own, or pointers to the threads of another place.
+ * Nothing refuses them, and the program crashes or hangs. C11 atomics of up to 8 bytes may, but not
+ * by pages; and so may buffers for the functions of <tulle/c/io.h>, but no lists of buffers.
+ *
  * Contexts: threads of Tulle; those that begin, allocate and free may wait. Errors are negative
  * errno values. */
 #ifndef TULLE_COHERENT_MEMORY_H

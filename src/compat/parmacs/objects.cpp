@@ -104,7 +104,7 @@ void* tulle_parmacs_malloc(size_t size) {
 
 void tulle_parmacs_free(void* address) {
     static_cast<void>(world_or_begin("G_FREE"));
-    if (s_looks_for_races) races::freed(address);
+    if (s_looks_for_races) races::freed(address, __builtin_return_address(0));
     if (int const error = tulle_coherent_free(address)) fail("G_FREE: %s", std::strerror(-error));
 }
 

@@ -19,6 +19,10 @@ NOINLINE static int begin(char const* a, char const* b, size_t n) { return strnc
 NOINLINE static char* find(char const* s, int c) { return strchr(s, c); }
 NOINLINE static char* inside(char const* s, char const* part) { return strstr(s, part); }
 NOINLINE static void* byte(void const* s, int c, size_t n) { return memchr(s, c, n); }
+NOINLINE static void* somewhere(void const* s, int c) { return rawmemchr(s, c); }
+NOINLINE static void* until(void* to, void const* from, int c, size_t n) {
+    return memccpy(to, from, c, n);
+}
 NOINLINE static int number(char const* s) { return atoi(s); }
 NOINLINE static char* copy(char* to, char const* from) { return strcpy(to, from); }
 NOINLINE static char* part(char* to, char const* from, size_t n) { return strncpy(to, from, n); }
@@ -27,6 +31,9 @@ NOINLINE static void print(char const* s, int n, char const* t) {
     snprintf(out, sizeof out, "%d%% %5s|%.3s|%-*d|%.*s", n, s, s, 4, n, 2, t);
 }
 NOINLINE static void into(char* to, size_t n, int k) { snprintf(to, n, "<%d>", k); }
+NOINLINE static int all_into(char* to, char const* s, int k) {
+    return sprintf(to, "%s, %d and %.2s", s, k, s);
+}
 NOINLINE static int scan(char const* text, int* n, double* d, char* word) {
     return sscanf(text, "%d %lf %*d %7s", n, d, word);
 }
@@ -68,6 +75,13 @@ int main(void) {
     synchronise();
     REQUIRE(byte(a, ',', 100) == a + 33);
     synchronise();
+    REQUIRE(byte(a, ',', SIZE_MAX) == a + 33 && byte(a, 'b', (size_t)1 << 40) == a + 20);
+    REQUIRE(byte(a, 'b', 20) == NULL && somewhere(a, 'b' + 256) == a + 20);
+    synchronise();
+    REQUIRE(until(b, a, ',', SIZE_MAX) == b + 34 && until(b + 40, a, 'b', 20) == NULL);
+    synchronise();
+    REQUIRE(b[33] == ',' && b[34] == 0 && b[59] == a[19] && b[60] == 0);
+    synchronise();
     REQUIRE(copy(b, a) == b);
     synchronise();
     REQUIRE(is(b, long_text));
@@ -87,6 +101,19 @@ int main(void) {
     into(a, 64, -5);
     synchronise();
     REQUIRE(is(a, "<-5>"));
+    into(a, SIZE_MAX, 6);
+    synchronise();
+    REQUIRE(is(a, "<6>"));
+    into(a + 10, 2, 7);
+    synchronise();
+    REQUIRE(is(a + 10, "<") && a[12] == 'g');
+    put(b, "some words that go on beyond a line, and beyond the next one, as only some words do");
+    synchronise();
+    REQUIRE(all_into(a, b, 17) == 94);
+    synchronise();
+    REQUIRE(is(a,
+               "some words that go on beyond a line, and beyond the next one, as only some words "
+               "do, 17 and so"));
     put(a, "12 0.5 9 words");
     synchronise();
     REQUIRE(scan(a, n, d, b) == 3);
