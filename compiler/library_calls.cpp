@@ -37,9 +37,14 @@ constexpr part finds(unsigned pointer, int byte, int most = k_none) {
     made.end = byte;
     return made;
 }
+constexpr part stores_counted(unsigned pointer, int count) {
+    part made = stores(pointer, count);
+    made.is_counted = true;
+    return made;
+}
 // Functions of Tulle let other threads run while they wait.
 constexpr part stores_late(unsigned pointer, int count) {
-    part made = stores(pointer, count);
+    part made = stores_counted(pointer, count);
     made.is_late = true;
     return made;
 }
@@ -56,11 +61,11 @@ constexpr part appends(unsigned pointer, int string, int most = k_none) {
 }
 
 constexpr std::array k_known{
-    known{"read", stores(1, 2)},
-    known{"pread", stores(1, 2)},
-    known{"pread64", stores(1, 2)},
-    known{"recv", stores(1, 2)},
-    known{"recvfrom", stores(1, 2)},
+    known{"read", stores_counted(1, 2)},
+    known{"pread", stores_counted(1, 2)},
+    known{"pread64", stores_counted(1, 2)},
+    known{"recv", stores_counted(1, 2)},
+    known{"recvfrom", stores_counted(1, 2)},
     known{"fread", stores(0, 2, 1)},
     known{"fread_unlocked", stores(0, 2, 1)},
     known{"fgets", stores(0, 1)},
@@ -71,6 +76,7 @@ constexpr std::array k_known{
     known{"pwrite64", loads(1, 2)},
     known{"send", loads(1, 2)},
     known{"sendto", loads(1, 2)},
+    known{"sendto", loads(4, 5)},
     known{"fwrite", loads(0, 2, 1)},
     known{"fwrite_unlocked", loads(0, 2, 1)},
     known{"memcmp", loads(0, 2)},
@@ -164,6 +170,7 @@ constexpr std::array k_known{
     known{"tulle_pwrite", loads(1, 2)},
     known{"tulle_send", loads(1, 2)},
     known{"tulle_sendto", loads(1, 2)},
+    known{"tulle_sendto", loads(4, 5)},
     known{"tulle_open", reads(0)},
 };
 

@@ -31,8 +31,9 @@ struct part {
     int b = k_none;
     mode how = mode::load;
     std::uint64_t most = ~std::uint64_t{0};
-    int end = k_none;     // the byte, a number, with which a string ends; none: 0
-    bool is_late = false; // others may run between the call and the access
+    int end = k_none;        // the byte, a number, with which a string ends; none: 0
+    bool is_counted = false; // the call returns how many bytes it has stored, or a negative number
+    bool is_late = false;    // others may run between the call and the access
 };
 
 using parts = llvm::SmallVector<part, 4>;

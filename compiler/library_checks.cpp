@@ -63,13 +63,22 @@ public:
         if (m_call.getType()->isPointerTy()) give_result(builder, all, lent);
         for (auto const& [s, address] : zip(all, lent))
             m_writer.call(after, "tulle_coherent_return",
-                          {s.address, address, s.bytes, stores(builder, s)}, CallingConv::C);
+                          {s.address, address, s.bytes, stored(builder, s)}, CallingConv::C);
     }
 
 private:
     static Value* stores(IRBuilder<>& builder, shared_part const& s) {
         if (s.what.how != mode::store) return builder.getInt32(0);
         return builder.getInt32(s.what.is_late ? TULLE_COHERENT_STORES_LATE : 1);
+    }
+    // Behind the call.
+    Value* stored(IRBuilder<>& builder, shared_part const& s) {
+        if (s.what.how != mode::store) return builder.getInt64(0);
+        bool const is_told = s.what.is_counted && m_call.getType()->isIntegerTy();
+        if (!is_told) return builder.getInt64(TULLE_COHERENT_STORED_SOME);
+        Value* const count = builder.CreateSExtOrTrunc(&m_call, builder.getInt64Ty());
+        Value* const none = builder.getInt64(0);
+        return builder.CreateSelect(builder.CreateICmpSLT(count, none), none, count);
     }
     Instruction* next() {
         auto* const invoke = dyn_cast<InvokeInst>(&m_call);

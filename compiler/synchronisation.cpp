@@ -60,6 +60,9 @@ bool synchronisation::may_happen_at(Instruction const& instruction) const {
         isa<AtomicCmpXchgInst>(instruction))
         return true;
     if (instruction.isAtomic()) return true;
+    // It is done as an atomic one is, and may release what has been stored before.
+    if (auto const* const store = dyn_cast<StoreInst>(&instruction))
+        return store->isVolatile() && !is_private(store->getPointerOperand());
     auto const* const call = dyn_cast<CallBase>(&instruction);
     if (call == nullptr || isa<IntrinsicInst>(call)) return false;
     Function const* const callee = call->getCalledFunction();

@@ -43,8 +43,23 @@ constexpr std::array k_touching{
     touching{"tulle_accept", 1},         touching{"tulle_connect", 1},
     touching{"tulle_waitpid", 1},        touching{"tulle_getaddrinfo", 0},
     touching{"tulle_global_read", 0},    touching{"tulle_global_write", 0},
+    touching{"tulle_global_fetch_", 1},  touching{"tulle_global_exchange_", 1},
+    touching{"tulle_global_compare", 1}, touching{"tulle_loop_sum", 0},
+    touching{"tulle_loop_product", 0},   touching{"tulle_loop_min", 0},
+    touching{"tulle_loop_max", 0},       touching{"tulle_loop_sort", 0},
+    touching{"tulle_thread_join", 1},    touching{"tulle_call_wait", 1},
     touching{"tulle_feb_", 0},           touching{"tulle_channel_send", 1},
     touching{"tulle_channel_receive", 1}};
+
+// Those that have checks, but not of what these arguments lead to.
+constexpr std::array k_partly_checked{touching{"recvfrom", 4}, touching{"__recvfrom_chk", 5},
+                                      touching{"tulle_recvfrom", 4}};
+
+std::optional<unsigned> first_unchecked(StringRef name) {
+    for (touching const& t : k_partly_checked)
+        if (name.find(t.prefix) == 0) return t.first;
+    return std::nullopt;
+}
 
 // The first argument of a function that may touch what it is given; none: it does not.
 std::optional<unsigned> first_touched(StringRef name) {
@@ -77,9 +92,9 @@ std::string line_of(CallBase const& call) {
         return may_touch && !is_empty ? "assembly\t" + caller + "\t" + place_of(call) : "";
     }
     Function const* const callee = call.getCalledFunction();
-    if (is_checked_call(call)) return "";
     if (callee == nullptr || !callee->isDeclaration()) return "";
-    auto const first = first_touched(callee->getName());
+    StringRef const name = callee->getName();
+    auto const first = is_checked_call(call) ? first_unchecked(name) : first_touched(name);
     if (!first || *first >= call.arg_size() || !takes_shared_pointer(call, *first)) return "";
     return "call\t" + callee->getName().str() + "\t" + caller + "\t" + place_of(call);
 }

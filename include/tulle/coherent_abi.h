@@ -77,6 +77,8 @@
 
 // Of tulle_coherent_borrow: it is stored to after a wait.
 #define TULLE_COHERENT_STORES_LATE 2
+// Of tulle_coherent_return: how many bytes have been stored is not known.
+#define TULLE_COHERENT_STORED_SOME UINT64_MAX
 
 // The scheme of the directory, `tulle cc --scheme=directory`. The byte of a line is its tag: if the
 // host alone has the line. Before a store, code puts TULLE_DIRECTORY_LOCKED there; if it was
@@ -167,12 +169,14 @@ TULLE_API uint64_t tulle_coherent_string(uint64_t address, uint64_t most);
 // cut off).
 TULLE_API uint64_t tulle_coherent_find(uint64_t address, int byte, uint64_t most);
 // For functions that have no checks: memory with what is in these bytes, and back into these what
-// was changed there. By states it is the memory itself, as are other addresses, unless `stores` is
+// was stored there: the first `stored` bytes, or TULLE_COHERENT_STORED_SOME: those that have
+// changed, so that one which was stored to, and is as before, is left as others have it meanwhile.
+// By states it is the memory itself, as are other addresses, unless `stores` is
 // TULLE_COHERENT_STORES_LATE: other threads may run before the function stores, so that no check
 // ahead of it holds. Then, and by the directory, it is a copy. Where there is no memory for it the
 // program ends.
 TULLE_API void* tulle_coherent_borrow(void* at, uint64_t bytes, int stores);
-TULLE_API void tulle_coherent_return(void* at, void* borrowed, uint64_t bytes, int has_stored);
+TULLE_API void tulle_coherent_return(void* at, void* borrowed, uint64_t bytes, uint64_t stored);
 
 #ifdef __cplusplus
 }

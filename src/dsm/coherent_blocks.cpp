@@ -185,10 +185,13 @@ void* tulle_coherent_borrow(void* at, std::uint64_t bytes, int stores) {
     return at;
 }
 
-void tulle_coherent_return(void* at, void* borrowed, std::uint64_t bytes, int has_stored) {
+void tulle_coherent_return(void* at, void* borrowed, std::uint64_t bytes, std::uint64_t stored) {
     if (borrowed == at) return;
     auto* const now = static_cast<std::byte*>(borrowed);
-    if (has_stored != 0) store_changes(static_cast<std::byte*>(at), now, bytes);
+    if (stored == TULLE_COHERENT_STORED_SOME)
+        store_changes(static_cast<std::byte*>(at), now, bytes);
+    else if (stored != 0)
+        store(at, now, std::min(stored, bytes));
     std::free(now - bytes);
 }
 

@@ -163,8 +163,13 @@ public:
         notice_owned();
         notice_fetched();
         watch_dirty();
+        std::uint64_t const over_before = m_over;
         if (m_watches) begin_grace();
-        forget_watched([this](watched_unit const& w) noexcept { return w.until <= m_over; });
+        // Of those of older releases others may have fetched one since the logs were read, and a
+        // thread stored to it before the period ended: who has no notice here is asked once more.
+        forget_watched([=, this](watched_unit const& w) noexcept {
+            return w.until <= over_before || (w.until == m_next_over && w.until <= m_over);
+        });
         write_back();
         end_notices();
     }

@@ -386,18 +386,34 @@ long number(char const* text) { return __isoc23_strtol(text, 0, 10); }
         done = run([TULLE, "cc", "-O1", "-S", "-emit-llvm", self.source("f.c", text), "-o", "-"])
         self.assertEqual(re.findall(r"call\\\\t(\w+)", done.stdout), [])
 
+    def test_stores_that_are_volatile_may_release(self):
+        """They are done as atomic ones are, so that no right to store is kept over one that others may see."""
+        bodies = self.bodies("""void seen(int* a, volatile int* v, int n) { for (int i = 0; i < n; ++i) { a[i] = i; *v = i; } }
+void own(int* a, int n) { volatile int v; for (int i = 0; i < n; ++i) { a[i] = i; v = i; } }
+int main(void) { return 0; }
+""", "states", "-O1")
+        self.assertNotIn("@tulle_coherent_store_range(", bodies["seen"])
+        self.assertIn("@tulle_coherent_store_range(", bodies["own"])
+
     def test_list_names_lists_of_buffers(self):
         done = self.build("i.c", """#include <tulle.h>
 ssize_t several(struct iovec const* parts) { return tulle_readv(0, parts, 2); }
 ssize_t more(int s, struct msghdr* m) { return tulle_recvmsg(s, m, 0); }
 int item(tulle_channel_t* c, int* into) { return tulle_channel_receive(c, into); }
 ssize_t one(char* into) { return tulle_read(0, into, 7); }
+ssize_t from(int s, char* into, struct sockaddr* who, socklen_t* n) { return tulle_recvfrom(s, into, 7, 0, who, n); }
+ssize_t nobody(int s, char* into) { return tulle_recvfrom(s, into, 7, 0, NULL, NULL); }
+ssize_t natively(int s, char* into, struct sockaddr* who, socklen_t* n) { return recvfrom(s, into, 7, 0, who, n); }
+ssize_t to(int s, char const* from, struct sockaddr const* who) { return tulle_sendto(s, from, 7, 0, who, 16); }
+int joined(tulle_thread* t, void** result) { return tulle_thread_join(t, result); }
+int summed(double const* all, double* sum) { return tulle_loop_sum(all, 9, sum); }
 int own(tulle_channel_t* c) { int word = 0; return tulle_channel_send(c, &word); }
 int guarded(tulle_mutex_t* m) { return tulle_mutex_lock(m); }
 int main(void) { return 0; }
 """, "--list", "-O1", "-I", pathlib.Path(__file__).resolve().parents[2] / "include", "-L", TULLE.parent.parent / "lib", "-ltulle")
         self.assertEqual(set(re.findall(r": (\w+) hands memory to (\w+),", done.stdout)),
-                         {("several", "tulle_readv"), ("more", "tulle_recvmsg"), ("item", "tulle_channel_receive")})
+                         {("several", "tulle_readv"), ("more", "tulle_recvmsg"), ("item", "tulle_channel_receive"), ("from", "tulle_recvfrom"),
+                          ("natively", "recvfrom"), ("joined", "tulle_thread_join"), ("summed", "tulle_loop_sum")})
 
     def test_atomic_operations_of_16_bytes(self):
         """They are done in place, and where races are looked for nothing is told of them, and nothing that stands beside them is left out."""

@@ -190,9 +190,9 @@ void* tulle_coherent_borrow(void* at, uint64_t bytes, int stores) {
     return copy;
 }
 
-void tulle_coherent_return(void* at, void* borrowed, uint64_t bytes, int has_stored) {
+void tulle_coherent_return(void* at, void* borrowed, uint64_t bytes, uint64_t stored) {
     if (at == borrowed) return;
-    if (has_stored) memcpy(where((uint64_t)at), borrowed, bytes);
+    if (stored != 0) memcpy(where((uint64_t)at), borrowed, stored < bytes ? stored : bytes);
     free(borrowed);
 }
 

@@ -104,6 +104,26 @@ static void exchange(int turn) {
     CHECK(tulle_finish(expect_there, &message) == 0);
 }
 
+/* What arrives is what was there when the call began; the other place has stored to it since. */
+static void exchange_the_same(int turn) {
+    tulle_thread* receiver = NULL;
+    struct message message = {global, turn};
+    memset(global->received, letter(turn), BYTES);
+    tulle_coherent_release();
+    has_begun = 0;
+    CHECK(tulle_spawn(&receiver, NULL, receive, &turn) == 0);
+    while (!has_begun) tulle_yield();
+    for (int k = 0; k < RELEASES; ++k) tulle_yield(); /* it waits */
+    CHECK(tulle_finish(fill_there, &message) == 0);
+    tulle_coherent_acquire();
+    memset(global->after, letter(turn), sizeof global->after);
+    send_all(turn);
+    CHECK(tulle_thread_join(receiver, NULL) == 0);
+    tulle_coherent_release();
+    CHECK(tulle_finish(expect_there, &message) == 0);
+    tulle_coherent_acquire();
+}
+
 int main(void) {
     void* memory = NULL;
     CHECK(tulle_place_count() == 2);
@@ -116,5 +136,6 @@ int main(void) {
     tulle_coherent_release();
     global = memory;
     for (int turn = 0; turn < TURNS * WAYS; ++turn) exchange(turn);
+    for (int way = BY_READ; way < BY_PREAD; ++way) exchange_the_same(way);
     return 0;
 }

@@ -225,6 +225,40 @@ model::test_body begin_late(bool away, bool is_slow = false, bool runs = false) 
     };
 }
 
+// A thread stores by a check that is older than two releases of another one of its host, the second
+// of which watches something else, and a third host fetches what was there before.
+model::test_body fetch_older() {
+    return [](model::test& t) {
+        auto& all = t.make<hosts<k_length>>(with_threads());
+        for (unsigned k = 0; k < 2; ++k) all.at(0, k).begin();
+        all.at(0, 1).store(0, 1, 1);
+        t.thread([&all] {
+            auto& h = all.at(0, 0);
+            h.raise(all.flags[0]);
+            h.store(1, 0, 1);
+            h.release();
+            h.await_here(all.flags[1], 1);
+            h.raise(all.flags[2]);
+            h.end();
+        });
+        t.thread([&all] {
+            auto& h = all.at(0, 1);
+            h.put(0, 1, 2);
+            h.raise_here(all.flags[1]);
+            h.end();
+        });
+        t.thread([&all] {
+            auto& h = all.at(1);
+            h.begin();
+            h.await(all.flags[0], 1);
+            model::check(h.load(0, 1) != 0, "what was there before");
+            h.await(all.flags[2], 1);
+            model::check(h.load(0, 1) == 2, "what was stored last");
+            h.end();
+        });
+    };
+}
+
 // What a thread has stored just before it comes to such a point, or does nothing for a while, while
 // another one of its host releases.
 model::test_body store_last(bool rests) {
@@ -417,6 +451,7 @@ TEST(coherent_threads, come_and_go) {
     expect_right("coherent_threads_begin_away", 20000, begin_late(true));
     expect_right("coherent_threads_begin_slowly", 20000, begin_late(false, true));
     expect_right("coherent_threads_begin_slowly_away", 20000, begin_late(true, true));
+    expect_right("coherent_threads_older", 40000, fetch_older());
     expect_right("coherent_threads_check_slowly", 20000, begin_late(false, true, true));
     expect_right("coherent_threads_check_slowly_away", 20000, begin_late(true, true, true));
 }
