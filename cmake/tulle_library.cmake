@@ -89,9 +89,12 @@ function(tulle_add_library target kind)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME tulle LINKER_LANGUAGE CXX)
     target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    # A project whose languages do not include C++ cannot say what features that has.
+    # A project whose languages do not include C++ cannot say what features that has; a part of it may have more languages.
     if(PROJECT_IS_TOP_LEVEL OR "CXX" IN_LIST tulle_languages_before)
         target_compile_features(${target} INTERFACE cxx_std_20)
+    else()
+        target_compile_options(${target} INTERFACE
+            $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<STREQUAL:$<TARGET_PROPERTY:CXX_STANDARD>,>>:-std=gnu++20>)
     endif()
     # Binding a call lazily takes more than a compact stack.
     target_link_options(${target} INTERFACE LINKER:-z,now)

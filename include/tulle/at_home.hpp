@@ -54,7 +54,7 @@ template <class T, class... A>
 }
 template <class T, class N, class... A>
 requires std::is_integral_v<N>
-typename detail::number_for_place<N>::refused make_global(N, A const&...) = delete;
+void make_global(N, A const&...) = delete; // a place is wanted: tulle::place(1) instead of 1
 // Destroys an object that nobody uses any more. Null: nothing is done. Errors: those of at() and
 // free_global().
 template <class T> void destroy_global(global_ptr<T> p) {

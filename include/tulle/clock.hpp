@@ -55,9 +55,8 @@ public:
         taken.hand_over();
     }
     template <class N, class F, class... A>
-    requires std::is_integral_v<N>
-    typename detail::number_for_place<N>::refused async_at(activities&, N, F&&,
-                                                           A&&...) const = delete;
+    requires detail::number_for_place<N, F, clock, A...>
+    void async_at(activities&, N, F&&, A&&...) const = delete; // a place: tulle::place(1), not 1
 
 private:
     class home_calls;

@@ -99,8 +99,8 @@ public:
         detail::start_at(*m_scope, there.index(), &run_remote<call>, out);
     }
     template <class N, class F, class... A>
-    requires std::is_integral_v<N>
-    typename detail::number_for_place<N>::refused async_at(N, F&&, A&&...) = delete;
+    requires detail::number_for_place<N, F, A...>
+    void async_at(N, F&&, A&&...) = delete; // a place is wanted: tulle::place(1) instead of 1
 
 private:
     template <class F> static void run(detail::finish_scope& scope, F& call) noexcept {
@@ -193,8 +193,8 @@ template <class F, class... A> void async_at(place there, F&& f, A&&... argument
     siblings().async_at(there, std::forward<F>(f), std::forward<A>(arguments)...);
 }
 template <class N, class F, class... A>
-requires std::is_integral_v<N>
-typename detail::number_for_place<N>::refused async_at(N, F&&, A&&...) = delete;
+requires detail::number_for_place<N, F, A...>
+void async_at(N, F&&, A&&...) = delete; // a place is wanted: tulle::place(1) instead of 1
 template <class F, class... A> void async_any(F&& f, A&&... arguments) {
     siblings().async_any(std::forward<F>(f), std::forward<A>(arguments)...);
 }

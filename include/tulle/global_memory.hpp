@@ -149,7 +149,7 @@ template <global_object T>
 }
 template <global_object T, class N>
 requires std::is_integral_v<N>
-typename detail::number_for_place<N>::refused allocate_global_at(N, std::size_t = 1) = delete;
+void allocate_global_at(N, std::size_t = 1) = delete; // a place is wanted: tulle::place(1), not 1
 // Moves what `p` points to, if need be; the first of both counts of objects stay what they are.
 // Null: as allocate_global. Errors: as that and free_global; `p` is as it was then.
 template <global_object T>

@@ -140,13 +140,11 @@ private:
 
 namespace detail {
 
-// Functions that take a place have a deleted form for numbers, whose result is of this type: the
-// compiler says what is wrong before it lists all forms.
-template <class N> struct number_for_place {
-    static_assert(!std::is_integral_v<N>,
-                  "a number stands where a place is wanted: write tulle::place(1) instead of 1");
-    using refused = void;
-};
+// Functions that take a place, and then f(a...), have a deleted form for numbers: the compiler
+// shows the line that says what is wrong.
+template <class N, class F, class... A>
+concept number_for_place = std::is_integral_v<N> && std::is_invocable_v < std::decay_t<F>
+&, std::decay_t<A>... > ;
 
 // at() of the library itself, also at places that have memory only.
 template <class F, class... A>
@@ -189,8 +187,8 @@ std::invoke_result_t<std::decay_t<F>&, std::decay_t<A>...> at(place there, F&& f
 }
 
 template <class N, class F, class... A>
-requires std::is_integral_v<N>
-typename detail::number_for_place<N>::refused at(N, F&&, A&&...) = delete;
+requires detail::number_for_place<N, F, A...>
+void at(N, F&&, A&&...) = delete; // a place is wanted: tulle::place(1) instead of 1
 
 // Calls `f(arguments...)` at that place, as at() does, and returns the future of the result.
 template <class F, class... A> auto async_at(place there, F&& f, A&&... arguments) {
@@ -203,8 +201,8 @@ template <class F, class... A> auto async_at(place there, F&& f, A&&... argument
 }
 
 template <class N, class F, class... A>
-requires std::is_integral_v<N>
-typename detail::number_for_place<N>::refused async_at(N, F&&, A&&...) = delete;
+requires detail::number_for_place<N, F, A...>
+void async_at(N, F&&, A&&...) = delete; // a place is wanted: tulle::place(1) instead of 1
 
 // An object of one place, known to all. Does not own it.
 template <class T> class global_ref {

@@ -14,12 +14,12 @@ namespace tulle::base {
 
 char const* warning_of_foreign_sanitizer() noexcept {
     if (!k_thread_sanitizer && &__tsan_init != nullptr)
-        return "the program is compiled with -fsanitize=thread, and its libtulle is not: the "
+        return "the program runs with ThreadSanitizer, and its libtulle is built without: the "
                "sanitizer does not know of threads that switch, and tells of races that are none "
                "or crashes; link it with a Tulle that is built with -DTULLE_SANITIZE=thread "
                "(cmake --preset tsan, or clang-tsan)";
     if (!k_address_sanitizer && &__asan_init != nullptr)
-        return "the program is compiled with -fsanitize=address, and its libtulle is not: the "
+        return "the program runs with AddressSanitizer, and its libtulle is built without: the "
                "sanitizer does not know of stacks that switch, and may tell of errors that are "
                "none; link it with a Tulle that is built with -DTULLE_SANITIZE=address "
                "(cmake --preset asan, or clang-asan)";

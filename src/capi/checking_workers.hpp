@@ -36,8 +36,7 @@ public:
     // that has no number yet has run nothing.
     [[nodiscard]] std::uint64_t point_of(std::size_t number) const noexcept override {
         sched::worker_remote const& w = *m_scheduler.workers()[number];
-        bool const runs = w.tid.load(std::memory_order_relaxed) != 0 &&
-                          !w.is_idle.load(std::memory_order_relaxed);
+        bool const runs = w.tid.load(std::memory_order_relaxed) != 0 && !w.rest.is_set();
         if (!runs) return dsm::k_holds_no_check;
         return os::membarrier_available() ? w.decisions.value() : 0;
     }

@@ -113,15 +113,22 @@ void symbol_table::resolve() {
     }
 }
 
+// All but the last program have half of the time that is left.
 void symbol_table::ask(module const& asked, int most_seconds) {
-    std::uint64_t const begin = os::monotonic_ns();
-    for (char const* const program : k_programs) {
+    static_assert(k_programs.size() == decltype(m_are_slow)().size());
+    int left = most_seconds;
+    for (std::size_t k = 0; k < k_programs.size(); ++k) {
+        if (m_are_slow[k]) continue;
+        int const seconds = k + 1 == k_programs.size() ? left : (left + 1) / 2;
+        std::uint64_t const begin = os::monotonic_ns();
+        if (ask_program(k_programs[k], asked, seconds)) return;
         int const taken = static_cast<int>((os::monotonic_ns() - begin) / k_second);
-        if (taken < most_seconds && ask_program(program, asked, most_seconds - taken)) return;
+        m_are_slow[k] = taken >= seconds;
+        left = std::max(left - taken, 1);
     }
 }
 
-// False: it is not there, or does not answer.
+// False: it is not there, does not answer, or knows nothing.
 bool symbol_table::ask_program(char const* program, module const& asked, int most_seconds) {
     os::memory_file const question("tulle-addresses"), answer("tulle-symbols");
     if (!question.is_open() || !answer.is_open()) return false;
@@ -135,12 +142,12 @@ bool symbol_table::ask_program(char const* program, module const& asked, int mos
                                      nullptr};
     if (!os::run_program(arguments, question.descriptor(), answer.descriptor(), most_seconds))
         return false;
-    read_answer(asked, answer.descriptor());
-    return true;
+    return read_answer(asked, answer.descriptor());
 }
 
 // The answer has for each address: itself, then function and source line, innermost first.
-void symbol_table::read_answer(module const& asked, int answer) {
+bool symbol_table::read_answer(module const& asked, int answer) {
+    bool any = false;
     std::pmr::string content(&m_memory);
     char part[4096];
     ::lseek(answer, 0, SEEK_SET);
@@ -156,10 +163,20 @@ void symbol_table::read_answer(module const& asked, int answer) {
         }
         std::string_view const source_line = next_line(text);
         if (current == nullptr || line == "??") continue;
-        symbol& s = current->emplace_back(
-            symbol{std::pmr::string(line, &m_memory), std::pmr::string(&m_memory)});
-        set_source_line(s.source_line, source_line);
+        add_function(*current, line);
+        set_source_line(current->back().source_line, source_line);
+        any = true;
     }
+    return any;
+}
+
+// LLVM 19 leaves names as they are that clang has made for lambdas with `auto`.
+void symbol_table::add_function(std::pmr::vector<symbol>& to, std::string_view name) {
+    symbol& s =
+        to.emplace_back(symbol{std::pmr::string(name, &m_memory), std::pmr::string(&m_memory)});
+    if (!m_may_use_heap || !name.starts_with("_Z")) return;
+    auto const in_source = base::name_in_source(s.function.c_str());
+    if (in_source != nullptr) s.function = in_source.get();
 }
 
 void symbol_table::guess(std::uintptr_t pc, module const* nearest) {

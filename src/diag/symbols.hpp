@@ -5,6 +5,7 @@
 // last case.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory_resource>
 #include <span>
@@ -55,11 +56,13 @@ private:
     void add_module(dl_phdr_info const& info, std::pmr::vector<module>& modules) const;
     void ask(module const& asked, int most_seconds);
     [[nodiscard]] bool ask_program(char const* program, module const& asked, int most_seconds);
-    void read_answer(module const& asked, int answer);
+    [[nodiscard]] bool read_answer(module const& asked, int answer);
+    void add_function(std::pmr::vector<symbol>& to, std::string_view name);
     void guess(std::uintptr_t pc, module const* nearest);
 
     std::pmr::memory_resource& m_memory;
     bool m_may_use_heap;
+    std::array<bool, 2> m_are_slow{}; // programs, which are not asked again
     std::pmr::unordered_map<std::uintptr_t, std::pmr::vector<symbol>> m_found;
     symbol m_unknown;
 };

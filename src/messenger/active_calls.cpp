@@ -23,8 +23,8 @@ constexpr unsigned k_polls_before_yield = 200;
 bool may_let_others_run() noexcept {
     sched::worker const* const w = sched::this_worker();
     // relaxed: its own
-    return w != nullptr && !w->is_guest() && !w->is_idle.load(std::memory_order_relaxed) &&
-           !endpoint::delivers() && !w->owner->shortage().may_run_on_top_of_wait(*w);
+    return w != nullptr && !w->is_guest() && !w->rest.is_set() && !endpoint::delivers() &&
+           !w->owner->shortage().may_run_on_top_of_wait(*w);
 }
 
 // --- asking --------------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ bool active_workers::stand_by(worker& w) noexcept {
     w.has_worked = false;
     m_scheduler.m_idle.wake_one();
     w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
-    w.begin_rest();
+    w.rest.begin();
     for (;;) {
         std::uint32_t const seen = m_limit.read();
         if (!is_surplus(w) || m_scheduler.is_stopping()) break;

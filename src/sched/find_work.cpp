@@ -204,7 +204,7 @@ work probe_others_first(worker& w) noexcept {
     w.probe.clear();
     if (w.start_next != nullptr) return {};
     if (s.active().is_surplus(w) && !s.active().stand_by(w)) return work::to_stop();
-    if (w.is_idle.load(std::memory_order_relaxed)) w.end_rest(); // relaxed: its own
+    if (w.rest.is_set()) w.rest.end();
     if (!reserve_spare(w)) return {};
     static_cast<void>(s.expire_timers());
     if (base::event_source* const events = s.awaited_events())

@@ -322,10 +322,10 @@ work search_and_sleep(worker& w) noexcept {
 } // namespace
 
 work wait_for_work(worker& w) noexcept {
-    w.begin_rest();
+    w.rest.begin();
     w.owner->idle().begin_search();
     work const found = search_and_sleep(w);
-    w.end_rest();
+    w.rest.end();
     stop_starving(w);
     w.barren_wakes = 0;
     w.has_worked = true;

@@ -78,7 +78,7 @@ void* worker_main(void* self) {
     w.thread_pointer = arch::thread_pointer();
     // relaxed: read by the finder of standstills, which sees the worker asleep, and by reports.
     w.tid.store(os::thread_id(), std::memory_order_relaxed);
-    w.end_rest(); // it has none, but a number now
+    w.rest.end(); // it has none, but a number now
     os::shorten_slice(k_slice_ns);
     set_this_worker(&w);
     w.handlers.install();
@@ -174,8 +174,7 @@ int scheduler::start_os_thread(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
     // relaxed: the number of active workers changes, or is as it was.
     w.stands_by.store(false, std::memory_order_relaxed);
-    // relaxed: it has run nothing; the one before it may have ended while it was idle.
-    w.is_idle.store(false, std::memory_order_relaxed);
+    w.rest.reset(); // the one before it may have ended while it was idle
     auto const start = [&w] { return os::start_thread(w.os_thread, &worker_main, &w); };
     if (int const error = m_begin_worker != nullptr ? os::with_signals_blocked(start) : start()) {
         w.stands_by.store(true, std::memory_order_release); // pairs with stands_still

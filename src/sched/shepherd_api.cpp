@@ -113,7 +113,7 @@ std::int64_t detail::decisions_of_worker(int index) noexcept {
     if (index < 0 || static_cast<std::size_t>(index) >= all.size()) return -1;
     worker_remote const& w = *all[static_cast<std::size_t>(index)];
     // relaxed: a sample.
-    return w.is_idle.load(std::memory_order_relaxed) ? -1 : std::int64_t{w.decisions.value()};
+    return w.rest.is_set() ? -1 : std::int64_t{w.decisions.value()};
 }
 
 detail::shepherd_visit::shepherd_visit(int shepherd)

@@ -125,7 +125,7 @@ void watcher::watch() noexcept {
 worker_sample watcher::sample(worker_remote const& w) const noexcept {
     bool const runs =
         w.tid.load(std::memory_order_relaxed) != 0 && !m_scheduler->active().is_surplus(w);
-    return {!runs || w.is_idle.load(std::memory_order_relaxed), w.decisions.value()};
+    return {!runs || w.rest.is_set(), w.decisions.value()};
 }
 
 stuck_state watcher::judge(worker_remote& w, std::uint64_t now) noexcept {

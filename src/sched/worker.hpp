@@ -14,6 +14,7 @@
 #include "sched/mailbox.hpp"
 #include "sched/ready_queue.hpp"
 #include "sched/record_deque.hpp"
+#include "sched/rest_flag.hpp"
 #include "sched/shepherd.hpp"
 #include "sched/shown_deque.hpp"
 #include "sched/spare_stock.hpp"
@@ -137,15 +138,6 @@ struct alignas(128) worker_remote {
         return !is_guest() && (shepherd_index < 0 || shepherd_index == home->index);
     }
 
-    // By the worker, around the time in which it runs no thread. The release and the fence pair
-    // with those of dsm::grace_periods: what its threads did before is there for who finds it idle,
-    // and who finds it idle has done what its threads find behind.
-    void begin_rest() noexcept { is_idle.store(true, std::memory_order_release); }
-    void end_rest() noexcept {
-        is_idle.store(false, std::memory_order_relaxed);
-        os::machine::fence_seq_cst();
-    }
-
     // What it runs; written by its own OS thread, which alone relies on it: a report of a running
     // worker knows that it may be old (census.cpp). First, as detail::current_fiber reads it there.
     fiber* current = nullptr;
@@ -172,8 +164,7 @@ struct alignas(128) worker_remote {
     // These count threads with a record of their own; written by the worker only.
     std::atomic<std::int64_t> threads_made{0};
     std::atomic<std::int64_t> threads_ended{0}; // likewise
-    // It searches, sleeps or stands by; written by the worker only (begin_rest, end_rest).
-    std::atomic<bool> is_idle{false};
+    rest_flag<os::machine> rest;                // it searches, sleeps or stands by
     // ns: it finds nothing that it has a stack for; 0: not so. Written by the worker only.
     std::atomic<std::uint64_t> starves_since{0};
 

@@ -1,4 +1,4 @@
-// expect: a number stands where a place is wanted: write tulle::place\(1\) instead of 1
+// expect: deleted (member )?function .*\bmake_global\b
 // SPDX-License-Identifier: Apache-2.0
 
 #include <tulle/tulle.hpp>

@@ -38,6 +38,12 @@ class Part(unittest.TestCase):
                 self.assertIn("libtulle", link)
                 self.assertEqual("-lstdc++" in link, program.endswith("_static"), link)
 
+    def test_parts_in_cxx_have_its_standard_or_their_own(self):
+        for program, standard in (("with-cxx_none", "-std=gnu++20"), ("with-cxx_23", "-std=gnu++23")):
+            compiles = [line for line in said_by("ninja", "-C", self.build, "-t", "commands", program).splitlines() if "in_cxx/main.cpp" in line]
+            with self.subTest(program=program):
+                self.assertEqual([re.findall(r"-std=\S+", line)[-1] for line in compiles], [standard])
+
     def test_installs_nothing(self):
         for script in self.build.rglob("cmake_install.cmake"):
             with self.subTest(script=script):

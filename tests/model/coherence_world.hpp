@@ -12,6 +12,7 @@
 #include "dsm/protocol.hpp"
 #include "dsm/range_log.hpp"
 #include "explorer/explore.hpp"
+#include "sched/rest_flag.hpp"
 
 #include <array>
 #include <cstdint>
@@ -93,16 +94,16 @@ class points {
 public:
     static constexpr std::size_t k_threads = 2;
 
-    // By the thread. release: pairs with the fence that follows point_of.
-    void enter(std::size_t thread) {
-        m_passed.at(thread).store(1, std::memory_order_relaxed);
-        machine::fence_seq_cst(); // pairs with that of grace_periods
+    points() {
+        for (auto& rest : m_rests) rest.begin();
     }
+    // By the thread. release: pairs with the fence that follows point_of.
+    void enter(std::size_t thread) { m_rests.at(thread).end(); }
     void pass(std::size_t thread) {
         auto& passed = m_passed.at(thread);
         passed.store(passed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
-    void leave(std::size_t thread) { m_passed.at(thread).store(0, std::memory_order_release); }
+    void leave(std::size_t thread) { m_rests.at(thread).begin(); }
 
     // What grace_periods asks for.
     [[nodiscard]] static bool is_only_one() { return false; }
@@ -111,12 +112,13 @@ public:
     [[nodiscard]] std::size_t caller() const { return m_caller; }
     [[nodiscard]] std::uint64_t point_of(std::size_t thread) const {
         std::uint32_t const passed = m_passed.at(thread).load(std::memory_order_relaxed);
-        return passed == 0 ? dsm::k_holds_no_check : passed;
+        return m_rests.at(thread).is_set() ? dsm::k_holds_no_check : passed;
     }
     void is_called_by(std::size_t thread) { m_caller = thread; }
 
 private:
     std::array<model::atomic<std::uint32_t>, k_threads> m_passed;
+    std::array<sched::rest_flag<machine>, k_threads> m_rests;
     std::size_t m_caller = 0; // guarded by the host's lock
 };
 

@@ -259,6 +259,10 @@ class Deadlock(unittest.TestCase):
             text = self.report("missing_participant", PATH=path)
             self.assertRegex(text, r"#0 +by_binutils\(\) at b\.cpp:7\n")
             self.assertNotIn("by_llvm", text)
+            write_script(folder, "llvm-addr2line", "while read address; do echo $address; echo '??'; echo '??:0'; done")
+            self.assertRegex(self.report("missing_participant", PATH=path), r"#0 +by_binutils\(\) at b\.cpp:7\n")
+            write_script(folder, "llvm-addr2line", "while read address; do echo $address; echo '_ZZ4mainENK3$_4clIN5tulle10activitiesEEEDaRT_'; echo l.cpp:8; done")
+            self.assertRegex(self.report("missing_participant", PATH=path), r"#0 +auto main::\$_4::operator\(\)<tulle::activities>\(tulle::activities&\) const at l\.cpp:8\n")
 
 
 class NoStack(unittest.TestCase):

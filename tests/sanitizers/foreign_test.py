@@ -17,7 +17,7 @@ class Foreign(unittest.TestCase):
             done = subprocess.run([*FIXED_ADDRESSES, program], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done)
             self.assertEqual(done.stderr.count("tulle: "), 1, done.stderr)
-            self.assertRegex(done.stderr, rf"\Atulle: warning: the program is compiled with -fsanitize={SANITIZER}, and its libtulle is not: .*"
+            self.assertRegex(done.stderr, rf"\Atulle: warning: the program runs with {SANITIZER.capitalize()}Sanitizer, and its libtulle is built without: .*"
                                           rf"-DTULLE_SANITIZE={SANITIZER} \(cmake --preset {preset}, or clang-{preset}\)\n\Z")
 
 

@@ -269,6 +269,17 @@ class Run(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""), option)
             self.assertTrue(done.stderr.startswith(f"tulle: {'--places' if option == '-n' else option}: its value is missing: `--` follows\n"), done.stderr)
 
+    def test_an_empty_value_is_none(self):
+        """As scripts have them, of variables that are not set."""
+        for option in ("--workers", "--stack-size", "--seed", "--memory-places", "--hosts"):
+            done = tulle("run", option, "", "true")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), option)
+
+    def test_an_option_is_no_value(self):
+        done = tulle("bench", "--html", "--list")
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+        self.assertTrue(done.stderr.startswith("tulle: --html: its value is missing: `--list` follows\n"), done.stderr)
+
 
 class Nobody(unittest.TestCase):
     def test_is_said_beside_the_list(self):

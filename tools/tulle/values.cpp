@@ -58,6 +58,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
 
 CLI::Validator value_of(std::string option) {
     return validator([option = std::move(option)](std::string const& given) {
+        if (given.empty()) return std::string(); // as if it were not there
         auto const wrong =
             base::option_table().set(option, given, base::option_source::command_line);
         return wrong ? without_option(*wrong) : std::string();
@@ -73,7 +74,10 @@ CLI::Validator assignment_of_option() {
 }
 
 CLI::Validator any_text() {
-    return validator([](std::string const&) { return std::string(); });
+    return validator([](std::string const& given) {
+        bool const is_option = given.rfind("--", 0) == 0;
+        return is_option ? "its value is missing: `" + given + "` follows" : std::string();
+    });
 }
 
 } // namespace tulle::tool

@@ -6,6 +6,8 @@
 #include "loopback_places.hpp"
 #include "named_network.hpp"
 
+#include <tulle/at_home.hpp>
+#include <tulle/channel.hpp>
 #include <tulle/global_memory.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/this_thread.hpp>
@@ -15,6 +17,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -24,6 +27,28 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+// The forms of functions that refuse numbers for places are in the way of nobody else's.
+namespace of_program {
+
+template <class T> T at(std::size_t, tulle::global_array<T> const&);
+bool async_at(int worker, tulle::channel<int>& from);
+
+template <class Array, class Channel>
+concept are_called = requires(Array a, Channel c) {
+    { at(std::size_t{1}, a) } -> std::same_as<int>;
+    { async_at(1, c) } -> std::same_as<bool>;
+    tulle::make_global<std::int64_t, int>(tulle::place(0), 5);
+};
+static_assert(are_called<tulle::global_array<int>&, tulle::channel<int>&>);
+
+template <class P>
+concept can_call_at = requires(P p) {
+    tulle::at(p, [] { return 0; });
+};
+static_assert(can_call_at<tulle::place> && !can_call_at<int>);
+
+} // namespace of_program
 
 namespace {
 
