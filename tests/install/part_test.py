@@ -10,7 +10,7 @@ import unittest
 
 PROJECT = pathlib.Path(sys.argv.pop(1)).resolve()
 # What CMake's own modules keep, and what is the project's.
-KNOWN_VARIABLE = re.compile(r"_?(CMAKE|TULLE|tulle|FETCHCONTENT|FIND_PACKAGE|FIND_LIBRARY|GNUInstallDirs|part_in_c)_|_GNUInstallDirs_")
+KNOWN_VARIABLE = re.compile(r"_?(CMAKE|TULLE|tulle|FETCHCONTENT|FIND_PACKAGE|FIND_LIBRARY|GNUInstallDirs|part_in_c|in_cxx)_|_GNUInstallDirs_")
 KNOWN_TARGET = re.compile(r"(tulle_\w+|with-\w+|cmake_object_order_\S+)$")
 OF_CMAKE = {"all", "clean", "help", "edit_cache", "rebuild_cache", "list_install_components", "install", "install/local", "install/strip", "test",
             "codegen", "package", "package_source"}
