@@ -5,6 +5,8 @@
 // was written ahead of that fence.
 #pragma once
 
+#include <atomic>
+
 namespace tulle::sched {
 
 template <class Machine> class rest_flag {
