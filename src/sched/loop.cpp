@@ -116,7 +116,6 @@ template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
 
 // run_thread at the bottom of a stack; `t` is gone then.
 template <bool measures> TULLE_INLINE fiber* run_at_bottom(thread_record& t) noexcept {
-    arch::begin_rounding();
     if constexpr (measures) {
         void const* const site = t.site;
         thread_id const id = t.id;
@@ -146,7 +145,10 @@ template <bool measures> TULLE_INLINE void start_thread_record(thread_record& t)
     w.owner->shortage().begin_thread(w);
     fiber* const f = t.own_stack ? w.owner->make_thread_fiber(w, t) : nullptr;
     // Where there is no memory for its stack this one will have to do.
-    if (f == nullptr) return static_cast<void>(run_started<measures>(t));
+    if (f == nullptr) {
+        arch::begin_rounding();
+        return static_cast<void>(run_started<measures>(t));
+    }
     switch_inline(w, *f, {&post_keep_as_spare, w.current, nullptr});
 }
 
@@ -162,6 +164,7 @@ template <bool measures> TULLE_INLINE void loop() noexcept {
     for (;;) {
         worker& w = *this_worker();
         if (thread_record* const begun = std::exchange(w.begins, nullptr)) {
+            if constexpr (!arch::begins_rounding_ahead<arch::context>) arch::begin_rounding();
             if (!run_started<measures>(*begun)) go_on_with_next();
             continue;
         }
@@ -182,6 +185,7 @@ TULLE_INLINE fiber* next_at_once(worker& w) noexcept {
 template <bool measures> TULLE_INLINE void run_on_own_stack(void* argument) noexcept {
     first_switch();
     thread_record& t = *static_cast<thread_record*>(argument);
+    arch::begin_rounding();
     fiber* const waiter = run_at_bottom<measures>(t);
     fiber& self = *this_worker()->current;
     if (self.records != nullptr) clean_deques(self);

@@ -104,7 +104,9 @@ TULLE_INLINE fiber& take_start(worker& w, thread_record& t) noexcept {
         if (fiber* const f = w.owner->make_thread_fiber(w, t)) return *f;
     }
     w.begins = &t;
-    return static_cast<fiber&>(w.spares.take());
+    auto& loop = static_cast<fiber&>(w.spares.take());
+    arch::begin_rounding_ahead(loop.context);
+    return loop;
 }
 
 // The caller has claimed `t`, and stays ready: it comes first when `t` ends or waits. Others are

@@ -70,6 +70,20 @@ inline void asm_backend::switch_to(context& from, context const& to) noexcept {
 
 #undef TULLE_CONTEXT_CLOBBERS_WIDE
 
+// What begin_rounding() of rounding.hpp does, for a suspended context: in its control words, which
+// costs a fifth of reading MXCSR once they have been loaded.
+inline void begin_rounding(asm_backend::context& suspended) noexcept {
+    // Of MXCSR, and of the x87 control word above it.
+    constexpr unsigned long k_rounding = 0x6000UL | 0xc00UL << 32U;
+    unsigned long words = 0;
+    asm volatile("movq 16(%[sp]), %[words]" : [words] "=r"(words) : [sp] "r"(suspended.sp));
+    if (__builtin_expect(static_cast<long>((words & k_rounding) == 0), 1) != 0) return;
+    asm volatile("movq %[words], 16(%[sp])"
+                 :
+                 : [words] "r"(words & ~k_rounding), [sp] "r"(suspended.sp)
+                 : "memory");
+}
+
 using assembly_backends = std::tuple<asm_backend>;
 
 } // namespace tulle::arch

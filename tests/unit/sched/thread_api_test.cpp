@@ -113,6 +113,28 @@ TEST_P(thread_api_test, a_thread_rounds_to_nearest_whatever_others_have_done) {
     }
 }
 
+// Each begins at once, in place of its spawner, on a stack that one before it has left with another
+// rounding.
+TEST_P(thread_api_test, a_thread_that_goes_first_rounds_to_nearest) {
+    attributes how;
+    how.child_first = true;
+    for (int k = 0; k < 50; ++k) {
+        int const left_behind = k % 2 == 0 ? FE_UPWARD : FE_DOWNWARD;
+        bool const was_nearest = spawn(how, [left_behind] {
+                                     double volatile one = 1;
+                                     long double volatile wide = 1;
+                                     bool const is_nearest = std::fegetround() == FE_TONEAREST &&
+                                                             one + 1e-30 == 1 &&
+                                                             one - 1e-30 == 1 &&
+                                                             wide + 1e-30L == 1;
+                                     std::fesetround(left_behind);
+                                     return is_nearest;
+                                 }).join();
+        EXPECT_TRUE(was_nearest);
+        EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+    }
+}
+
 TEST_P(thread_api_test, large_captures) {
     std::array<long, 200> numbers{};
     numbers.fill(3);
