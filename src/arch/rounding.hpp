@@ -37,7 +37,9 @@ inline void begin_rounding() noexcept {
 // Whether the backend can do that for a context that is suspended, ahead of the switch to it, by
 // begin_rounding(Context&).
 template <class Context>
-concept begins_rounding_ahead = requires(Context& c) { begin_rounding(c); };
+concept begins_rounding_ahead = requires(Context& c) {
+    begin_rounding(c);
+};
 
 // Nothing where that cannot be: the context does it itself.
 template <class Context> TULLE_INLINE void begin_rounding_ahead(Context& suspended) noexcept {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/pthread/descriptors.hpp"
 
+#include "compat/pthread/plain_sockets.hpp"
+
 #include <tulle/io.hpp>
 
 #include <algorithm>
@@ -17,14 +19,19 @@ bool is_ready(int number, direction way) noexcept {
 }
 
 bool never_waits(int number) noexcept {
+    if (plain_sockets::is_known(number)) return false;
+    std::uint32_t const changes = plain_sockets::changes();
     int const flags = fcntl(number, F_GETFL);
-    return flags < 0 || (flags & O_NONBLOCK) != 0;
+    if (flags < 0 || (flags & O_NONBLOCK) != 0) return true;
+    plain_sockets::note_wait(number, changes);
+    return false;
 }
 
 namespace {
 
 // k_never: the socket has none, or it is no socket.
 std::uint64_t deadline_of(int number, direction way) noexcept {
+    if (plain_sockets::is_known(number)) return wait::k_never;
     timeval time{};
     socklen_t size = sizeof time;
     int const option = way == direction::in ? SO_RCVTIMEO : SO_SNDTIMEO;
@@ -122,6 +129,7 @@ std::size_t size_of(iovec const* parts, std::size_t count) noexcept {
 }
 
 ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t sent) {
+    plain_sockets::note_sent(*message);
     auto const call = [=] { return TULLE_LIBC(sendmsg)(socket, message, flags); };
     if (self() == nullptr || message->msg_iovlen > remaining_parts::k_most) return call();
     remaining_parts left(message->msg_iov, message->msg_iovlen);
@@ -185,15 +193,25 @@ ssize_t write_parts(int number, iovec const* parts, std::size_t count) {
         [=](iovec* left, std::size_t n) { return try_to_write(number, kind, left, n); }, call);
 }
 
+// What the system does not take at once goes by send_message, as any message of several parts.
 ssize_t send_to(int socket, void const* data, std::size_t size, int flags, sockaddr const* to,
                 socklen_t length) {
+    test_cancel(self());
+    int const before = errno;
+    ssize_t const sent = TULLE_LIBC(sendto)(socket, data, size, flags | MSG_DONTWAIT, to, length);
+    bool const is_over = sent < 0 ? errno != EAGAIN : static_cast<std::size_t>(sent) == size;
+    if (is_over || never_waits(socket)) return sent;
+    errno = before;
     iovec part{const_cast<void*>(data), size};
     msghdr message{};
     message.msg_name = const_cast<sockaddr*>(to);
     message.msg_namelen = to == nullptr ? 0 : length;
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    return send_message(socket, &message, flags);
+    ssize_t const more =
+        send_message(socket, &message, flags, static_cast<std::size_t>(std::max<ssize_t>(sent, 0)));
+    if (sent <= 0) return more;
+    return more < 0 ? sent : sent + more;
 }
 
 // --- input ---------------------------------------------------------------------------------------
@@ -225,12 +243,20 @@ ssize_t as_of_socket(int number, std::size_t size, OnSocket on_socket, Otherwise
     ssize_t const result = on_socket();
     if (result >= 0 || errno != ENOTSOCK) return result;
     io::reactor::instance().note_socket(number, false);
+    plain_sockets::forget(number);
     errno = before;
     return otherwise();
 }
 
-// Some may wait for a file of that number which the C library has closed by itself.
-int expect_new(int number) {
+// `call` makes a socket, of whose number some may wait for a file that the C library has closed by
+// itself.
+template <class Call> int accept_by(int socket, Call call) {
+    int const number = when_ready(socket, direction::in, [=] {
+        plain_sockets::making const all;
+        int const made = call();
+        all.made(made);
+        return made;
+    });
     if (number >= 0 && self() != nullptr) io::reactor::instance().expect_new(number);
     return number;
 }
@@ -284,7 +310,11 @@ TULLE_INTERPOSE ssize_t recvfrom(int socket, void* data, size_t size, int flags,
 }
 
 TULLE_INTERPOSE ssize_t recvmsg(int socket, msghdr* message, int flags) {
-    auto const call = [=](int with) { return TULLE_LIBC(recvmsg)(socket, message, flags | with); };
+    auto const call = [=](int with) {
+        ssize_t const result = TULLE_LIBC(recvmsg)(socket, message, flags | with);
+        if (result >= 0) plain_sockets::note_received(*message);
+        return result;
+    };
     if (!is_plain(flags)) return call(0);
     return until_done(
         socket, direction::in, [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
@@ -304,20 +334,19 @@ TULLE_INTERPOSE ssize_t sendto(int socket, void const* data, size_t size, int fl
 }
 
 TULLE_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
-    if (self() == nullptr || (flags & MSG_DONTWAIT) != 0 || message == nullptr)
-        return TULLE_LIBC(sendmsg)(socket, message, flags);
-    return send_message(socket, message, flags);
+    if (message == nullptr) return TULLE_LIBC(sendmsg)(socket, message, flags);
+    if (self() != nullptr && (flags & MSG_DONTWAIT) == 0)
+        return send_message(socket, message, flags);
+    plain_sockets::note_sent(*message);
+    return TULLE_LIBC(sendmsg)(socket, message, flags);
 }
 
 TULLE_INTERPOSE int accept(int socket, sockaddr* address, socklen_t* length) {
-    return expect_new(when_ready(socket, direction::in,
-                                 [=] { return TULLE_LIBC(accept)(socket, address, length); }));
+    return accept_by(socket, [=] { return TULLE_LIBC(accept)(socket, address, length); });
 }
 
 TULLE_INTERPOSE int accept4(int socket, sockaddr* address, socklen_t* length, int flags) {
-    return expect_new(when_ready(socket, direction::in, [=] {
-        return TULLE_LIBC(accept4)(socket, address, length, flags);
-    }));
+    return accept_by(socket, [=] { return TULLE_LIBC(accept4)(socket, address, length, flags); });
 }
 
 namespace {
@@ -360,6 +389,7 @@ namespace {
 // Makes a call after which the number stands for another file, or for none, and ends waits for the
 // old one, of which the kernel would not tell. errno is the call's.
 template <class Call> int replace(int number, Call call) noexcept {
+    plain_sockets::forget(number);
     if (!is_started() || vfork_children::has_caller()) return call();
     int error = 0;
     auto made = [&]() noexcept {

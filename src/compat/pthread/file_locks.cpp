@@ -2,6 +2,7 @@
 // Locks of files. No helper waits for them, as whoever has one may need a helper to go on; and
 // nobody tells when one is free. The kernel does not see a circle of processes that wait so.
 #include "compat/pthread/descriptors.hpp"
+#include "compat/pthread/plain_sockets.hpp"
 
 #include <cstdarg>
 
@@ -25,10 +26,17 @@ int that_tries(int command) noexcept {
     }
 }
 
+// Those that wait for nothing.
+int control_at_once(int number, int command, void* argument) noexcept {
+    int const result = TULLE_LIBC(fcntl)(number, command, argument);
+    if (command == F_SETFL) plain_sockets::note_change();
+    return result;
+}
+
 int control(int number, int command, void* argument) {
     int const tries = that_tries(command);
     thread* const t = tries != 0 ? self() : nullptr;
-    if (t == nullptr) return TULLE_LIBC(fcntl)(number, command, argument);
+    if (t == nullptr) return control_at_once(number, command, argument);
     return lock_file(*t, true, [=] { return TULLE_LIBC(fcntl)(number, tries, argument); });
 }
 

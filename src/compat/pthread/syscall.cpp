@@ -3,6 +3,7 @@
 // libraries build their locks of, wait in the table of all locks.
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/plain_sockets.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -82,6 +83,31 @@ bool is_ours(int operation) noexcept {
     return (operation & FUTEX_PRIVATE_FLAG) != 0 && !has_owner && is_started();
 }
 
+// Whether what is known of sockets may not hold after the call.
+bool touches_descriptors(long number) noexcept {
+    switch (number) {
+        case SYS_fcntl:
+        case SYS_ioctl:
+        case SYS_setsockopt:
+        case SYS_close:
+        case SYS_close_range:
+        case SYS_dup3:
+#if defined(SYS_dup2)
+        case SYS_dup2:
+        case SYS_fork:
+        case SYS_vfork:
+#endif
+        case SYS_clone:
+        case SYS_clone3:
+        case SYS_pidfd_getfd:
+        case SYS_sendmsg:
+        case SYS_sendmmsg:
+        case SYS_recvmsg:
+        case SYS_recvmmsg: return true;
+        default: return false;
+    }
+}
+
 } // namespace
 
 // Not TULLE_INTERPOSE, as the C library's header has it throw nothing, and a handler may end the
@@ -97,5 +123,7 @@ extern "C" TULLE_API long tulle_wait_syscall(long number, ...) {
         return serve({*reinterpret_cast<futex_word*>(a[0]), static_cast<int>(a[1]),
                       static_cast<std::uint32_t>(a[2]), reinterpret_cast<timespec const*>(a[3]),
                       reinterpret_cast<futex_word*>(a[4]), static_cast<std::uint32_t>(a[5])});
-    return TULLE_LIBC(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    long const result = TULLE_LIBC(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (TULLE_UNLIKELY(touches_descriptors(number))) plain_sockets::note_sharing();
+    return result;
 }

@@ -6,6 +6,7 @@
 #include "compat/pthread/descriptors.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/plain_sockets.hpp"
 #include "compat/pthread/robust_mutex.hpp"
 #include "compat/pthread/signals.hpp"
 #include "compat/pthread/start_library.hpp"
@@ -100,6 +101,8 @@ __attribute__((constructor(101))) void prepare_calls() {
     find_all_in_libc();
     // Those that prepare run in the opposite order: forking begins last, and ends last.
     pthread_atfork(&forking::begin, nullptr, &after_fork_in_child);
+    pthread_atfork(&plain_sockets::note_sharing, &plain_sockets::note_sharing,
+                   &plain_sockets::note_sharing);
     runtime::expect_process_forks();
     pthread_atfork(nullptr, &forking::end, &forking::end);
 }

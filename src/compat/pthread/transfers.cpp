@@ -3,6 +3,7 @@
 // asked not to wait for pipes only: what goes to others goes in parts for which a descriptor has
 // room if it says that it has some.
 #include "compat/pthread/descriptors.hpp"
+#include "compat/pthread/plain_sockets.hpp"
 
 #include <algorithm>
 
@@ -47,6 +48,7 @@ int send_messages(int socket, mmsghdr* first, unsigned count, int flags) {
     bool const has_large = std::any_of(first, first + count, [](mmsghdr const& m) {
         return m.msg_hdr.msg_iovlen > remaining_parts::k_most;
     });
+    std::for_each_n(first, count, [](mmsghdr const& m) { plain_sockets::note_sent(m.msg_hdr); });
     if (self() == nullptr || (flags & MSG_DONTWAIT) != 0 || has_large)
         return TULLE_LIBC(sendmmsg)(socket, first, count, flags);
     test_cancel(self());
@@ -148,7 +150,9 @@ bool is_written_to(int number) noexcept { return (fcntl(number, F_GETFL) & O_ACC
 
 TULLE_INTERPOSE int recvmmsg(int socket, mmsghdr* first, unsigned count, int flags,
                              timespec* time) {
-    return receive_messages(socket, first, count, flags, time);
+    int const received = receive_messages(socket, first, count, flags, time);
+    for (int k = 0; k < received; ++k) plain_sockets::note_received(first[k].msg_hdr);
+    return received;
 }
 TULLE_INTERPOSE int sendmmsg(int socket, mmsghdr* first, unsigned count, int flags) {
     return send_messages(socket, first, count, flags);

@@ -54,6 +54,10 @@ void asked_in_turn(void);
 void polls_of_one(void);
 void numbers_of_sockets(void);
 
+// --- socket_cases.c
+void modes_of_sockets(void);
+void set_mode(int number);
+
 // --- allocator_cases.c
 void allocator_and_os_threads(void);
 void allocator_and_idleness(void);

@@ -124,8 +124,7 @@ TEST_P(thread_api_test, a_thread_that_goes_first_rounds_to_nearest) {
                                      double volatile one = 1;
                                      long double volatile wide = 1;
                                      bool const is_nearest = std::fegetround() == FE_TONEAREST &&
-                                                             one + 1e-30 == 1 &&
-                                                             one - 1e-30 == 1 &&
+                                                             one + 1e-30 == 1 && one - 1e-30 == 1 &&
                                                              wide + 1e-30L == 1;
                                      std::fesetround(left_behind);
                                      return is_nearest;

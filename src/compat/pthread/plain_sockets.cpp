@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compat/pthread/plain_sockets.hpp"
+
+#include "compat/pthread/libc.hpp"
+#include "compat/pthread/thread.hpp"
+
+#include <cstring>
+
+namespace tulle::posix {
+
+constinit std::atomic<std::uint32_t> plain_sockets::s_owners{0}, plain_sockets::s_changes{0};
+constinit plain_sockets::word plain_sockets::s_words[k_most];
+
+void plain_sockets::making::made(int number) const noexcept {
+    // relaxed: as in is_known.
+    if (word* const w = find(number))
+        w->store(state_of(m_owners, k_is_made, 0), std::memory_order_relaxed);
+}
+
+void plain_sockets::forget(int number) noexcept {
+    if (word* const w = find(number)) w->store(0, std::memory_order_relaxed); // relaxed: likewise
+}
+
+namespace {
+
+// Calls `use(numbers, count)` for each list of descriptors that goes with the message.
+template <class Use> void for_descriptors(msghdr const& message, Use use) {
+    auto& m = const_cast<msghdr&>(message); // the macros of <sys/socket.h> take no other one
+    for (cmsghdr* part = CMSG_FIRSTHDR(&m); part != nullptr; part = CMSG_NXTHDR(&m, part))
+        if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS)
+            use(CMSG_DATA(part), (part->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+}
+
+// Whether a call on it may end for lack of time.
+bool has_limit(int number, int option) noexcept {
+    timeval time{};
+    socklen_t size = sizeof time;
+    return getsockopt(number, SOL_SOCKET, option, &time, &size) != 0 || time.tv_sec != 0 ||
+           time.tv_usec != 0;
+}
+
+} // namespace
+
+void plain_sockets::note_sent(msghdr const& message) noexcept {
+    for_descriptors(message, [](unsigned char*, std::size_t) { note_sharing(); });
+}
+
+void plain_sockets::note_received(msghdr const& message) noexcept {
+    for_descriptors(message, [](unsigned char const* numbers, std::size_t count) {
+        for (std::size_t k = 0; k != count; ++k) {
+            int number = 0;
+            std::memcpy(&number, numbers + k * sizeof number, sizeof number);
+            forget(number);
+        }
+    });
+}
+
+void plain_sockets::note_wait(int number, std::uint32_t changes) noexcept {
+    word* const w = find(number);
+    if (w == nullptr) return;
+    std::uint64_t before = w->load(std::memory_order_relaxed); // relaxed, all: as in is_known
+    std::uint32_t const owners = s_owners.load(std::memory_order_relaxed);
+    std::uint64_t next = state_of(owners, k_has_waited, 0);
+    if (before >> 32U == state_of(owners, k_has_waited, 0) >> 32U ||
+        before >> 32U == state_of(owners, k_is_known, 0) >> 32U) {
+        kept_errno const kept;
+        if (has_limit(number, SO_RCVTIMEO) || has_limit(number, SO_SNDTIMEO)) return;
+        next = known_in(owners, changes);
+    } else if (before >> 32U != state_of(owners, k_is_made, 0) >> 32U) {
+        return;
+    }
+    // Not if the number has been closed meanwhile.
+    w->compare_exchange_strong(before, next, std::memory_order_relaxed);
+}
+
+} // namespace tulle::posix

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sockets on which a call waits, and for as long as it takes: the program has set neither
+// O_NONBLOCK nor a limit of time. To ask at each wait costs two system calls, as many as the
+// transfer itself, so what has been found is kept while nothing can have changed it:
+//   - The socket is of this process alone: it was made by a call that comes by here, and no process
+//     has been made since, nor has any descriptor been sent to another one (note_sharing).
+//   - Nothing has set a mode or a limit since, of any descriptor: several numbers may mean one
+//     socket (note_change).
+//   - The number still means that socket: whatever closes it or gives it to another file comes by
+//     here (forget), or what the C library closes by itself turns out to be no socket any more.
+#pragma once
+
+#include <tulle/detail/attributes.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+#include <sys/socket.h>
+
+namespace tulle::posix {
+
+class plain_sockets {
+public:
+    // Around a call that makes sockets: none of them is of this process alone if another one was
+    // made meanwhile.
+    class making {
+    public:
+        making() noexcept : m_owners(s_owners.load(std::memory_order_relaxed)) {} // relaxed: `word`
+        // `number` may be negative: none has been made.
+        void made(int number) const noexcept;
+
+    private:
+        std::uint32_t m_owners;
+    };
+
+    // Around a call that makes a process, which has what is open then.
+    struct sharing {
+        sharing() noexcept { note_sharing(); }
+        sharing(sharing const&) = delete;
+        sharing& operator=(sharing const&) = delete;
+        ~sharing() { note_sharing(); } // what others have opened meanwhile
+    };
+    // Others may have what is open now, or it may be closed.
+    static void note_sharing() noexcept {
+        s_owners.fetch_add(1, std::memory_order_relaxed); // relaxed: `word`
+    }
+    // A mode or a limit has been set, or may have been.
+    static void note_change() noexcept {
+        s_changes.fetch_add(1, std::memory_order_relaxed); // relaxed: `word`
+    }
+    // Descriptors may go to another process with this message.
+    static void note_sent(msghdr const& message) noexcept;
+    // Some may have come with it.
+    static void note_received(msghdr const& message) noexcept;
+    // The number means another file, or none, or one of which nothing is known.
+    static void forget(int number) noexcept;
+
+    // True if that is known. False: the system has to be asked.
+    [[nodiscard]] static bool is_known(int number) noexcept {
+        word const* const w = find(number);
+        if (w == nullptr) return false;
+        // relaxed: a change is a call that has returned before this one was made, or may come after
+        // it as well; the same is true of `s_owners`, and of who has written the word.
+        return w->load(std::memory_order_relaxed) ==
+               known_in(s_owners.load(std::memory_order_relaxed),
+                        s_changes.load(std::memory_order_relaxed));
+    }
+    // A call that would wait has asked the system, and found that O_NONBLOCK is not set. The second
+    // time this finds out whether there are limits; sockets that wait once do not pay for it.
+    // `changes`: what changes() was before it asked.
+    static void note_wait(int number, std::uint32_t changes) noexcept;
+    [[nodiscard]] static std::uint32_t changes() noexcept {
+        return s_changes.load(std::memory_order_relaxed); // relaxed: as in is_known
+    }
+
+private:
+    // For each number: in the upper half the owners in whose time the socket was made, twice, and
+    // whether it has waited before; in the lower half the changes after which it was found plain.
+    using word = std::atomic<std::uint64_t>;
+    enum : std::uint32_t { k_is_made = 1, k_has_waited = 2, k_is_known = 3, k_states = 4 };
+    static constexpr int k_most = 1 << 16; // of higher numbers the system is asked each time
+
+    [[nodiscard]] static constexpr std::uint64_t state_of(std::uint32_t owners, std::uint32_t state,
+                                                          std::uint32_t changes) noexcept {
+        return std::uint64_t{owners * k_states + state} << 32U | changes;
+    }
+    [[nodiscard]] static constexpr std::uint64_t known_in(std::uint32_t owners,
+                                                          std::uint32_t changes) noexcept {
+        return state_of(owners, k_is_known, changes);
+    }
+    [[nodiscard]] static word* find(int number) noexcept {
+        return number >= 0 && number < k_most ? &s_words[number] : nullptr;
+    }
+
+    static std::atomic<std::uint32_t> s_owners, s_changes;
+    static word s_words[k_most];
+};
+
+} // namespace tulle::posix
