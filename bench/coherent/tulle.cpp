@@ -3,11 +3,14 @@
 // protocol. n bytes of memory; units of the default size.
 //   ns miss                          a load from each fourth unit of 16 MiB that another has
 //                                    written, in no order
+//   ns copy                          the same units, copied by memcpy out of memory that both have,
+//                                    which is the least that a miss can take
 //   GB/s read                        of what another has written, in long runs
 //   GB/s write at home, write away   until another may read it
 //   us barrier, 1 MiB at home, away  both have written as much since the last one: each what it is
 //                                    the home of, or what the other one is; "one home": one of them
-//                                    is the home of both
+//                                    is the home of both. From when the last one comes to when both
+//                                    have gone on
 //   ns counter alone, contended      lock, increment, unlock: by one place, by both
 //   ns at                            an empty call at the other place, to compare misses with
 // Times of misses and runs contain those of the checks' slow paths. One run comes ahead of those
@@ -19,6 +22,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -40,12 +44,15 @@ constexpr std::uint64_t k_part = 1024 * 1024;        // of each place between ba
 constexpr std::uint64_t k_misses = 16 * 1024 * 1024; // where single units are loaded
 constexpr long k_turns = 20'000;
 constexpr int k_calls = 200;
+constexpr std::size_t k_barriers = 50; // of one kind in a run
+
+using clock = std::chrono::steady_clock; // one for all processes
 
 // In memory that both have.
 struct synchronisers {
     std::atomic<std::uint32_t> lock;
     alignas(64) std::atomic<std::uint32_t> arrived;
-    double took; // what place 0 has measured
+    alignas(64) std::array<std::array<clock::time_point, k_barriers>, 2> came, went; // by places
 };
 
 struct memories {
@@ -53,7 +60,7 @@ struct memories {
     std::uint64_t size;
     // Addresses, the same at both: of coherent memory, whose home is place 0 but for the parts, and
     // of memory that both have.
-    std::uint64_t of_bytes, of_parts, of_shared;
+    std::uint64_t of_bytes, of_parts, of_shared, of_plain;
 
     [[nodiscard]] unsigned char* bytes() const { return at<unsigned char>(of_bytes); }
     [[nodiscard]] unsigned char* part(int place) const {
@@ -61,6 +68,8 @@ struct memories {
     }
     [[nodiscard]] long* counter() const { return at<long>(of_bytes); }
     [[nodiscard]] synchronisers& shared() const { return *at<synchronisers>(of_shared); }
+    [[nodiscard]] unsigned char* plain() const { return at<unsigned char>(of_plain); }
+    [[nodiscard]] std::uint64_t missed() const { return std::min(size, k_misses); }
 
 private:
     template <class T> [[nodiscard]] static T* at(std::uint64_t address) {
@@ -102,17 +111,28 @@ void fill_and_release(memories const& m, unsigned char value) {
     fill(m.bytes(), m.size, value);
     tulle_coherent_release();
 }
-// Seconds for each unit, one out of four, of what fits into caches. -1: a value is wrong.
-double miss_all(memories const& m, unsigned char expected) {
+// Seconds for each unit, one out of four, of what fits into caches. -1: `use(offset)` says that a
+// value is wrong.
+template <class Use> double time_of_units(memories const& m, Use use) {
     constexpr std::uint64_t distance = 4 * k_unit;
-    tulle_coherent_acquire();
-    std::uint64_t const units = std::min(m.size, k_misses) / distance; // a power of two
+    std::uint64_t const units = m.missed() / distance; // a power of two
     bool right = true;
     double const time = time_of([&] {
-        for (std::uint64_t k = 0; k < units; ++k)
-            right &= load(m.bytes() + (k * 7919 & (units - 1)) * distance) == expected;
+        for (std::uint64_t k = 0; k < units; ++k) right &= use((k * 7919 & (units - 1)) * distance);
     });
     return right ? time / static_cast<double>(units) : -1;
+}
+double miss_all(memories const& m, unsigned char expected) {
+    tulle_coherent_acquire();
+    return time_of_units(
+        m, [&](std::uint64_t offset) { return load(m.bytes() + offset) == expected; });
+}
+double copy_all(memories const& m, unsigned char expected) {
+    static std::vector<unsigned char> s_own(m.missed());
+    return time_of_units(m, [&](std::uint64_t offset) {
+        std::memcpy(s_own.data() + offset, m.plain() + offset, k_unit);
+        return s_own[offset] == expected;
+    });
 }
 double read_all(memories const& m, unsigned char expected) {
     std::vector<unsigned char> own(k_run);
@@ -162,23 +182,33 @@ unsigned char* part_of(memories const& m, written which) {
     return m.part(which == written::own ? here : 1 - here);
 }
 
-// Seconds of one barrier, the median; both write so much of a part before each.
+// Both write so much of a part before each.
 struct barriers {
     std::uint64_t bytes;
     written which;
 
     void operator()(memories const& m, std::uint32_t& round) const {
-        constexpr int rounds = 50;
-        std::array<double, rounds> times{};
-        for (int k = 0; k < rounds; ++k) {
+        auto const here = static_cast<std::size_t>(tulle::here().index());
+        for (std::size_t k = 0; k < k_barriers; ++k) {
             if (bytes != 0) fill(part_of(m, which), bytes, static_cast<unsigned char>(k));
-            times[static_cast<std::size_t>(k)] = time_of([&] { meet(m, round); });
+            m.shared().came[here][k] = clock::now();
+            meet(m, round);
+            m.shared().went[here][k] = clock::now();
             meet(m, round); // nobody writes before the other is there
         }
-        std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
-        if (tulle::here().index() == 0) m.shared().took = times[rounds / 2];
     }
 };
+// Microseconds of one barrier, the median.
+double time_of_barriers(synchronisers const& s) {
+    std::array<double, k_barriers> times{};
+    for (std::size_t k = 0; k < k_barriers; ++k) {
+        std::chrono::duration<double, std::micro> const time =
+            std::max(s.went[0][k], s.went[1][k]) - std::max(s.came[0][k], s.came[1][k]);
+        times[k] = time.count();
+    }
+    std::nth_element(times.begin(), times.begin() + k_barriers / 2, times.end());
+    return times[k_barriers / 2];
+}
 
 struct counting {
     void operator()(memories const& m, std::uint32_t& /*round*/) const {
@@ -211,8 +241,14 @@ memories make_memories(std::uint64_t size) {
             return tulle_global_local(reinterpret_cast<void*>(~address), 1) != nullptr;
         },
         ~reinterpret_cast<std::uintptr_t>(found));
-    memories made{have_shared, size, coherent_bytes(size), coherent_bytes(2 * k_part),
-                  reinterpret_cast<std::uintptr_t>(found)};
+    memories made{have_shared,
+                  size,
+                  coherent_bytes(size),
+                  coherent_bytes(2 * k_part),
+                  reinterpret_cast<std::uintptr_t>(found),
+                  0};
+    expect_done(tulle_global_calloc(&found, 1, made.missed()));
+    made.of_plain = reinterpret_cast<std::uintptr_t>(found);
     tulle_coherent_share();
     return made;
 }
@@ -223,8 +259,8 @@ template <class F> double at_other(F function, memories const& m, unsigned char 
 
 // Misses and long runs. Whoever writes first is the home.
 struct copying {
-    figure miss{"ns miss"}, read{"GB/s read"}, home{"GB/s write at home"}, away{"GB/s write away"},
-        at{"ns at"};
+    figure miss{"ns miss"}, copy{"ns copy"}, read{"GB/s read"}, home{"GB/s write at home"},
+        away{"GB/s write away"}, at{"ns at"};
     unsigned char value = 0;
 
     void run(memories const& m) {
@@ -233,6 +269,11 @@ struct copying {
         double time =
             at_other([](memories o, unsigned char v) { return miss_all(o, v); }, m, value);
         miss.add(time * 1e9, time > 0);
+        if (m.have_shared) {
+            std::memset(m.plain(), value, m.missed());
+            time = at_other([](memories o, unsigned char v) { return copy_all(o, v); }, m, value);
+            copy.add(time * 1e9, time > 0);
+        }
         fill_and_release(m, ++value);
         time = at_other([](memories o, unsigned char v) { return read_all(o, v); }, m, value);
         read.add(1 / time / 1e9, time > 0);
@@ -258,15 +299,15 @@ struct meetings {
         contended{"ns counter contended"};
 
     void run(memories const& m) {
-        double const& took = m.shared().took;
         at_both(m, barriers{0, written::own});
-        empty.add(took * 1e6, true);
+        empty.add(time_of_barriers(m.shared()), true);
         at_both(m, barriers{k_part, written::own}); // first: each is the home of its part
-        own.add(took * 1e6, load(m.part(0)) == 49 && load(m.part(1)) == 49);
+        own.add(time_of_barriers(m.shared()), load(m.part(0)) == 49 && load(m.part(1)) == 49);
         at_both(m, barriers{k_part, written::of_other});
-        others.add(took * 1e6, load(m.part(0)) == 49 && load(m.part(1)) == 49);
+        others.add(time_of_barriers(m.shared()), load(m.part(0)) == 49 && load(m.part(1)) == 49);
         at_both(m, barriers{k_part, written::of_one_home});
-        of_one.add(took * 1e6, load(m.bytes()) == 49 && load(m.bytes() + k_part) == 49);
+        of_one.add(time_of_barriers(m.shared()),
+                   load(m.bytes()) == 49 && load(m.bytes() + k_part) == 49);
 
         store(m.counter(), 0L);
         double time = time_of([&] {
@@ -290,8 +331,8 @@ std::vector<figure> measure(settings const& s) {
     }
     std::vector<figure> all{copies.miss, copies.read, copies.home, copies.away, copies.at};
     if (m.have_shared)
-        all.insert(all.end(),
-                   {meet.empty, meet.own, meet.others, meet.of_one, meet.alone, meet.contended});
+        all.insert(all.end(), {copies.copy, meet.empty, meet.own, meet.others, meet.of_one,
+                               meet.alone, meet.contended});
     for (figure& each : all) each.values.erase(each.values.begin());
     return all;
 }
@@ -307,7 +348,7 @@ int coherent_main(int argc, char** argv) {
         return 2;
     }
     tulle::set_option("coherent", "private");
-    tulle::set_option("global_memory", std::to_string(4 * s.n));
+    tulle::set_option("global_memory", std::to_string(5 * s.n));
     tulle_coherent_start(TULLE_COHERENT_ABI);
     tulle_places library(s);
     std::vector<figure> figures;

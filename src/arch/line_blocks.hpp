@@ -5,7 +5,9 @@
 //
 //   tulle_copy_lines(to, from, lines)
 //   tulle_copy_differing_lines(to, from, twin, lines)   the bytes of `from` that the twin does not
-//                                                       have; 0: there are none
+//                                                       have, of 64 lines at most; returns a bit
+//                                                       for each line that has any, bit 0 for the
+//                                                       first one
 //   tulle_copy_differing_lines_too(to, from, twin, lines)   the same, to the twin as well; each
 //                                                       byte that goes to one goes to the other
 //   tulle_fill_line(to, word)                           one line, with 8 of these
@@ -21,12 +23,12 @@
 inline void tulle_copy_lines(void* to, void const* from, std::size_t lines) noexcept {
     tulle::arch::words::copy_lines(to, from, lines);
 }
-inline int tulle_copy_differing_lines(void* to, void const* from, void const* twin,
-                                      std::size_t lines) noexcept {
+inline std::uint64_t tulle_copy_differing_lines(void* to, void const* from, void const* twin,
+                                                std::size_t lines) noexcept {
     return tulle::arch::words::copy_differing_lines(to, from, twin, lines);
 }
-inline int tulle_copy_differing_lines_too(void* to, void const* from, void* twin,
-                                          std::size_t lines) noexcept {
+inline std::uint64_t tulle_copy_differing_lines_too(void* to, void const* from, void* twin,
+                                                    std::size_t lines) noexcept {
     return tulle::arch::words::copy_differing_lines_too(to, from, twin, lines);
 }
 inline void tulle_fill_line(void* to, std::uint64_t word) noexcept {

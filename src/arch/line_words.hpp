@@ -32,27 +32,29 @@ inline void store_differing(void* base, std::size_t k, word value, word other) n
 inline void copy_lines(void* to, void const* from, std::size_t lines) noexcept {
     for (std::size_t k = 0; k < lines * k_of_line; ++k) store(to, k, load(from, k));
 }
-// Calls f(k, now, before) for words of `from` that are not those of the twin. 0: there are none.
+// Calls f(k, now, before) for words of `from` that are not those of the twin; a bit for each line
+// that has one.
 template <class F>
-inline int each_differing(void const* from, void const* twin, std::size_t lines, F f) noexcept {
-    int any = 0;
+inline std::uint64_t each_differing(void const* from, void const* twin, std::size_t lines,
+                                    F f) noexcept {
+    std::uint64_t found = 0;
     for (std::size_t k = 0; k < lines * k_of_line; ++k) {
         word const now = load(from, k);
         word const before = load(twin, k);
         if (now == before) continue;
-        any = 1;
+        found |= std::uint64_t{1} << k / k_of_line;
         f(k, now, before);
     }
-    return any;
+    return found;
 }
-inline int copy_differing_lines(void* to, void const* from, void const* twin,
-                                std::size_t lines) noexcept {
+inline std::uint64_t copy_differing_lines(void* to, void const* from, void const* twin,
+                                          std::size_t lines) noexcept {
     return each_differing(from, twin, lines, [to](std::size_t k, word now, word before) noexcept {
         store_differing(to, k, now, before);
     });
 }
-inline int copy_differing_lines_too(void* to, void const* from, void* twin,
-                                    std::size_t lines) noexcept {
+inline std::uint64_t copy_differing_lines_too(void* to, void const* from, void* twin,
+                                              std::size_t lines) noexcept {
     return each_differing(from, twin, lines, [=](std::size_t k, word now, word before) noexcept {
         store_differing(to, k, now, before);
         store(twin, k, now);

@@ -138,14 +138,14 @@ bool far_memory::add_line(host_number home, line_number line, std::byte const* n
     return true;
 }
 
-bool far_memory::add_differences(host_number home, line_range unit, std::byte const* now,
-                                 std::byte* twin, twin_use use) noexcept {
-    bool any = false;
-    for (std::uint64_t k = 0; k < unit.count; ++k)
-        any = add_line(home, unit.first + k, now + k * TULLE_COHERENT_LINE,
-                       twin + k * TULLE_COHERENT_LINE, use) ||
-              any;
-    return any;
+line_bits far_memory::add_differences(host_number home, line_range lines, std::byte const* now,
+                                      std::byte* twins, twin_use use) noexcept {
+    line_bits changed = 0;
+    for (std::uint64_t k = 0; k < lines.count; ++k)
+        if (add_line(home, lines.first + k, now + k * TULLE_COHERENT_LINE,
+                     twins + k * TULLE_COHERENT_LINE, use))
+            changed |= line_bits{1} << k;
+    return changed;
 }
 
 void far_memory::settle() noexcept {

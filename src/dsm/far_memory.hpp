@@ -39,9 +39,11 @@ public:
     [[nodiscard]] std::uint64_t access(host_number home, far_access const& wanted) noexcept;
 
     // --- differences; they are in the masters after settle()
-    // Of bytes of a unit from its twin, which has them, too, if it goes on. False: there is none.
-    [[nodiscard]] bool add_differences(host_number home, line_range unit, std::byte const* now,
-                                       std::byte* twin, twin_use use) noexcept;
+    // Of bytes of k_line_bits lines at most from their twins, which have them, too, if they go on.
+    // Which lines have any.
+    [[nodiscard]] line_bits add_differences(host_number home, line_range lines,
+                                            std::byte const* now, std::byte* twins,
+                                            twin_use use) noexcept;
     void settle() noexcept;
 
     // --- to all other machines

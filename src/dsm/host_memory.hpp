@@ -181,18 +181,23 @@ public:
     void keep_twin(line_range unit, std::size_t twin) noexcept {
         tulle_copy_lines(twin_at(twin), own_at(unit.first), unit.count);
     }
-    [[nodiscard]] bool write_back(host_number home, line_range unit, std::size_t twin,
-                                  twin_use use) noexcept {
-        std::byte const* const now = own_at(unit.first);
-        if (!is_near(home)) {
-            bool any = false;
-            far([&] { any = m_far->add_differences(home, unit, now, twin_at(twin), use); });
-            return any;
+    [[nodiscard]] line_bits write_back(host_number home, line_range units, std::size_t twin,
+                                       twin_use use) noexcept {
+        line_bits changed = 0;
+        for (std::uint64_t k = 0; k < units.count; k += k_line_bits) { // once but for large units
+            line_range const part{units.first + k, std::min(units.count - k, k_line_bits)};
+            std::byte* const before = twin_at(twin) + k * TULLE_COHERENT_LINE;
+            std::byte const* const now = own_at(part.first);
+            if (!is_near(home))
+                far([&] { changed |= m_far->add_differences(home, part, now, before, use); });
+            else if (use == twin_use::goes_on)
+                changed |= tulle_copy_differing_lines_too(copy_at(home, part.first), now, before,
+                                                          part.count);
+            else
+                changed |=
+                    tulle_copy_differing_lines(copy_at(home, part.first), now, before, part.count);
         }
-        std::byte* const master = copy_at(home, unit.first);
-        if (use == twin_use::goes_on)
-            return tulle_copy_differing_lines_too(master, now, twin_at(twin), unit.count) != 0;
-        return tulle_copy_differing_lines(master, now, twin_at(twin), unit.count) != 0;
+        return changed;
     }
     void take_over(host_number home, line_range unit, std::size_t twin) noexcept {
         std::byte const* master = nullptr;
@@ -203,8 +208,10 @@ public:
             far([&] { m_far->fetch(home, unit, here); });
             master = here;
         }
-        static_cast<void>(
-            tulle_copy_differing_lines_too(own_at(unit.first), master, twin_at(twin), unit.count));
+        for (std::uint64_t k = 0; k < unit.count; k += k_line_bits)
+            static_cast<void>(tulle_copy_differing_lines_too(
+                own_at(unit.first + k), master + k * TULLE_COHERENT_LINE,
+                twin_at(twin) + k * TULLE_COHERENT_LINE, std::min(unit.count - k, k_line_bits)));
     }
     // A keeper on another machine is asked for all lines without a home, as that takes long.
     template <class F> void claim(line_range lines, F claimed) noexcept {

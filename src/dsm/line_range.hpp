@@ -8,6 +8,10 @@ namespace tulle::dsm {
 
 using line_number = std::uint64_t;
 
+// Some of at most 64 lines that follow each other: bit k stands for the line k.
+using line_bits = std::uint64_t;
+inline constexpr std::uint64_t k_line_bits = 64;
+
 struct line_range {
     line_number first = 0;
     std::uint64_t count = 0;

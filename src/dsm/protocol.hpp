@@ -99,8 +99,10 @@ enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
 //   let_others_go_on()             for a moment; likewise
 //   keep_twin(unit, k)             as the twin with the number k
 //   expect_write_back(home, unit, k)   a hint that write_back() follows soon
-//   write_back(home, unit, k, use) what differs from the twin, to the home's copy and, if the twin
-//                                  is used again, to that; false: nothing
+//   write_back(home, units, k, use)   what differs from the twins, of which k is the first one and
+//                                  the others follow it, to the home's copy and, if the twins are
+//                                  used again, to these. Which lines differ; k_line_bits lines at
+//                                  most, or one unit, of which some bit says that anything does
 //   take_over(home, unit, k)       what differs between the home's copy and the twin, to both the
 //                                  twin and the own copy
 // make_list<T>() makes a list<T>, which has push_back, size, operator[], clear, as std::vector.
@@ -197,7 +199,8 @@ public:
         line_range const unit = m_world.unit_of(line);
         std::uint8_t const state = m_world.state_of(unit.first);
         if (state != k_writable && state != k_watched) return;
-        if (m_world.write_back(home_of(unit), unit, mark_of(unit), twin_use::goes_on)) notice(unit);
+        if (m_world.write_back(home_of(unit), unit, mark_of(unit), twin_use::goes_on) != 0)
+            notice(unit);
         end_notices();
     }
     // After this host has written into a master of its own by an access of which others may have
@@ -233,6 +236,15 @@ private:
         line_range unit;
         std::uint64_t until;
         std::uint32_t twin;
+    };
+
+    // Units that follow each other, as their twins do, and have one home; up to which dirty one,
+    // and whether nobody stores to them any more without asking.
+    struct dirty_run {
+        line_range units;
+        host_number home;
+        bool ends;
+        std::size_t end;
     };
 
     // --- before an access
@@ -431,23 +443,46 @@ private:
     [[nodiscard]] bool ends_now(dirty_unit const& d) const noexcept {
         return m_is_alone || d.until <= m_over;
     }
+    // From the k-th dirty unit on, those that are written back at once.
+    [[nodiscard]] dirty_run dirty_run_at(std::size_t k) noexcept {
+        dirty_unit const first = m_dirty[k];
+        dirty_run run{first.unit, home_of(first.unit), ends_now(first), k + 1};
+        for (; run.end < m_dirty.size(); ++run.end) {
+            dirty_unit const& next = m_dirty[run.end];
+            bool const is_alike = next.twin == first.twin + (run.end - k) &&
+                                  run.units.count + next.unit.count <= k_line_bits &&
+                                  home_of(next.unit) == run.home && ends_now(next) == run.ends;
+            if (!is_alike || !run.units.extend(next.unit)) break;
+        }
+        return run;
+    }
+    void notice_changed(line_range units, line_bits changed) noexcept {
+        line_bits const all = ~line_bits{0} >> (k_line_bits - std::min(units.count, k_line_bits));
+        if (changed == all) return notice(units);
+        each_unit_of(units, [&](line_range unit) noexcept {
+            line_bits const of_unit = all >> (units.count - unit.count);
+            if ((changed >> (unit.first - units.first) & of_unit) != 0) notice(unit);
+        });
+    }
     void write_back() noexcept {
         each_run_of_dirty([this](dirty_unit const& d) noexcept { return ends_now(d); },
                           [this](line_range run) noexcept { m_world.set_states(run, k_readable); });
         std::size_t kept = 0;
-        for (std::size_t k = 0; k < m_dirty.size(); ++k) {
-            if (k + k_ahead < m_dirty.size()) {
-                dirty_unit const& later = m_dirty[k + k_ahead];
+        for (std::size_t k = 0; k < m_dirty.size();) {
+            dirty_run const run = dirty_run_at(k);
+            if (run.end - 1 + k_ahead < m_dirty.size()) {
+                dirty_unit const& later = m_dirty[run.end - 1 + k_ahead];
                 m_world.expect_write_back(home_of(later.unit), later.unit, later.twin);
             }
-            dirty_unit const d = m_dirty[k];
-            bool const ends = ends_now(d);
-            twin_use const use = ends ? twin_use::ends : twin_use::goes_on;
-            if (m_world.write_back(home_of(d.unit), d.unit, d.twin, use)) notice(d.unit);
-            if (ends)
-                m_free_twins.push_back(d.twin);
-            else
-                m_dirty[kept++] = d;
+            twin_use const use = run.ends ? twin_use::ends : twin_use::goes_on;
+            notice_changed(run.units,
+                           m_world.write_back(run.home, run.units, m_dirty[k].twin, use));
+            for (; k != run.end; ++k) {
+                if (run.ends)
+                    m_free_twins.push_back(m_dirty[k].twin);
+                else
+                    m_dirty[kept++] = m_dirty[k];
+            }
         }
         m_dirty.resize(kept);
         if (kept != 0) return;

@@ -222,21 +222,12 @@ public:
     void keep_twin(line_range unit, std::uint32_t twin) {
         for (std::size_t b = 0; b < k_bytes; ++b) m_twins.at(twin).at(b) = get(own(unit.first, b));
     }
-    bool write_back(host_number home, line_range unit, std::size_t twin, dsm::twin_use use) {
-        bool any = false;
-        bool const goes_on =
-            use == dsm::twin_use::goes_on && m_chosen.wrong != flaw::twins_stay_as_they_were;
-        for (std::size_t b = 0; b < k_bytes; ++b) {
-            std::uint8_t const now = get(own(unit.first, b));
-            if (now == m_twins.at(twin).at(b)) continue;
-            if (notes_fetches(home))
-                m_found.push_back({home, unit.first, b, now});
-            else
-                set(of(home, unit.first, b), now);
-            if (goes_on) m_twins.at(twin).at(b) = now;
-            any = true;
-        }
-        return any;
+    dsm::line_bits write_back(host_number home, line_range units, std::size_t twin,
+                              dsm::twin_use use) {
+        dsm::line_bits changed = 0;
+        for (line_number k = 0; k < units.count; ++k)
+            if (write_back_one(home, units.first + k, twin + k, use)) changed |= 1U << k;
+        return changed;
     }
     void take_over(host_number home, line_range unit, std::size_t twin) {
         if (m_chosen.wrong == flaw::nothing_is_taken_over) return;
@@ -253,6 +244,22 @@ public:
     byte& own(line_number unit, std::size_t b) { return of(m_here, unit, b); }
 
 private:
+    bool write_back_one(host_number home, line_number unit, std::size_t twin, dsm::twin_use use) {
+        bool any = false;
+        bool const goes_on =
+            use == dsm::twin_use::goes_on && m_chosen.wrong != flaw::twins_stay_as_they_were;
+        for (std::size_t b = 0; b < k_bytes; ++b) {
+            std::uint8_t const now = get(own(unit, b));
+            if (now == m_twins.at(twin).at(b)) continue;
+            if (notes_fetches(home))
+                m_found.push_back({home, unit, b, now});
+            else
+                set(of(home, unit, b), now);
+            if (goes_on) m_twins.at(twin).at(b) = now;
+            any = true;
+        }
+        return any;
+    }
     struct difference {
         host_number home;
         line_number unit;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * void tulle_copy_lines(void* to, void const* from, size_t lines)
- * int tulle_copy_differing_lines(void* to, void const* from, void const* twin, size_t lines)
- * int tulle_copy_differing_lines_too(void* to, void const* from, void* twin, size_t lines)
+ * uint64_t tulle_copy_differing_lines(void* to, void const* from, void const* twin, size_t lines)
+ * uint64_t tulle_copy_differing_lines_too(void* to, void const* from, void* twin, size_t lines)
  * void tulle_fill_line(void* to, uint64_t word)
  *
  * By blocks of 16 bytes, or where tulle_has_wide_lines is not 0 by whole lines, with a mask of the
@@ -84,6 +84,7 @@
 .macro copy_differing name, too
     function \name
     xorl %eax, %eax
+    movl $1, %r11d /* the bit of the line */
     testq %rcx, %rcx
     jz 5f
     cmpb $0, tulle_has_wide_lines(%rip)
@@ -95,19 +96,19 @@
     pcmpeqb %xmm1, %xmm5
     pcmpeqb %xmm2, %xmm6
     pcmpeqb %xmm3, %xmm7
-    pmovmskb %xmm4, %r8d /* a bit for each byte that is the same */
-    pmovmskb %xmm5, %r9d
-    pmovmskb %xmm6, %r10d
-    pmovmskb %xmm7, %r11d
-    shlq $16, %r9
-    shlq $32, %r10
-    shlq $48, %r11
+    pmovmskb %xmm7, %r8d /* a bit for each byte that is the same */
+    pmovmskb %xmm6, %r9d
+    pmovmskb %xmm5, %r10d
+    shlq $16, %r8
+    shlq $16, %r10
     orq %r9, %r8
+    pmovmskb %xmm4, %r9d
+    shlq $32, %r8
+    orq %r9, %r10
     orq %r10, %r8
-    orq %r11, %r8
     xorq $-1, %r8
     jz 4f
-    movl $1, %eax
+    orq %r11, %rax
     cmpq $-1, %r8
     jne 3f
     store_line %rdi
@@ -127,6 +128,7 @@
 4:  addq $64, %rsi
     addq $64, %rdx
     addq $64, %rdi
+    addq %r11, %r11
     decq %rcx
     jnz 1b
     give_back 0, 1, 2, 3, 4, 5, 6, 7
@@ -137,7 +139,7 @@
     vpcmpneqb (%rdx), %zmm16, %k1
     kortestq %k1, %k1
     jz 8f
-    movl $1, %eax
+    orq %r11, %rax
     vmovdqu8 %zmm16, (%rdi){%k1}
     .if \too
     vmovdqu8 %zmm16, (%rdx){%k1}
@@ -145,6 +147,7 @@
 8:  addq $64, %rsi
     addq $64, %rdx
     addq $64, %rdi
+    addq %r11, %r11
     decq %rcx
     jnz 7b
     kmovq %r8, %k1

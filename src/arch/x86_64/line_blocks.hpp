@@ -9,7 +9,9 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern unsigned char tulle_has_wide_lines;
 
 void tulle_copy_lines(void* to, void const* from, std::size_t lines);
-int tulle_copy_differing_lines(void* to, void const* from, void const* twin, std::size_t lines);
-int tulle_copy_differing_lines_too(void* to, void const* from, void* twin, std::size_t lines);
+std::uint64_t tulle_copy_differing_lines(void* to, void const* from, void const* twin,
+                                         std::size_t lines);
+std::uint64_t tulle_copy_differing_lines_too(void* to, void const* from, void* twin,
+                                             std::size_t lines);
 void tulle_fill_line(void* to, std::uint64_t word);
 }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <string>
 
@@ -54,8 +55,9 @@ struct functions {
     char const* name;
     bool are_wide;
     void (*copy)(void* to, void const* from, std::size_t lines);
-    int (*copy_differing)(void* to, void const* from, void const* twin, std::size_t lines);
-    int (*copy_differing_too)(void* to, void const* from, void* twin, std::size_t lines);
+    std::uint64_t (*copy_differing)(void* to, void const* from, void const* twin,
+                                    std::size_t lines);
+    std::uint64_t (*copy_differing_too)(void* to, void const* from, void* twin, std::size_t lines);
     void (*fill)(void* to, std::uint64_t word);
 };
 constexpr functions blocks(char const* name, bool are_wide) {
@@ -79,16 +81,23 @@ protected:
         if (GetParam().are_wide && !wide_lines::are_there())
             GTEST_SKIP() << "no registers of 64 bytes here";
     }
-    // Both ways, which find the same.
+    // Both ways, which find the same. Whether there is a difference.
     [[nodiscard]] bool copy_differing(bytes const& from, bytes const& twin) {
         bytes to = m_to.at, own_twin = twin;
-        int const any =
-            GetParam().copy_differing_too(to.data(), from.data(), own_twin.data(), k_lines);
-        bool const found =
-            GetParam().copy_differing(m_to.at.data(), from.data(), twin.data(), k_lines) != 0;
-        EXPECT_EQ(any != 0, found);
+        std::uint64_t const found =
+            GetParam().copy_differing(m_to.at.data(), from.data(), twin.data(), k_lines);
+        EXPECT_EQ(GetParam().copy_differing_too(to.data(), from.data(), own_twin.data(), k_lines),
+                  found);
+        EXPECT_EQ(found, differing_lines(from, twin));
         EXPECT_EQ(to, m_to.at);
         EXPECT_EQ(own_twin, from);
+        return found != 0;
+    }
+    // Bit k: line k.
+    [[nodiscard]] static std::uint64_t differing_lines(bytes const& a, bytes const& b) {
+        std::uint64_t found = 0;
+        for (std::size_t k = 0; k < a.size(); ++k)
+            if (a[k] != b[k]) found |= std::uint64_t{1} << k / 64;
         return found;
     }
     wide_lines m_wide{GetParam().are_wide};
@@ -108,6 +117,24 @@ TEST_P(line_blocks, are_so_many_lines) {
     EXPECT_TRUE(m_to.has_only_lines());
     GetParam().copy(m_to.at.data(), bytes{}.data(), 0);
     EXPECT_EQ(m_to.at, from);
+}
+
+TEST_P(line_blocks, that_differ_have_a_bit_each) {
+    struct alignas(64) many : std::array<unsigned char, 64 * 64> {};
+    auto const from = std::make_unique<many>(), twin = std::make_unique<many>(),
+               to = std::make_unique<many>();
+    from->fill(1);
+    twin->fill(1);
+    std::uint64_t wanted = 0;
+    for (std::size_t const line : {0U, 1U, 31U, 32U, 40U, 63U}) {
+        (*twin)[line * 64 + line] = 0;
+        wanted |= std::uint64_t{1} << line;
+        EXPECT_EQ(GetParam().copy_differing(to->data(), from->data(), twin->data(), 64), wanted);
+        EXPECT_EQ((*to)[line * 64 + line], 1);
+    }
+    EXPECT_EQ(GetParam().copy_differing_too(to->data(), from->data(), twin->data(), 64), wanted);
+    EXPECT_EQ(*twin, *from);
+    EXPECT_EQ(GetParam().copy_differing(to->data(), from->data(), twin->data(), 64), 0U);
 }
 
 TEST_P(line_blocks, are_filled_with_a_word) {
