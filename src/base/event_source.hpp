@@ -17,8 +17,9 @@ public:
     // By a worker that searches for work, and by the watcher: makes ready the threads whose events
     // have come, and does not block. True: there were some.
     virtual bool poll() noexcept = 0;
-    // The same by a worker that is busy and has come to a pause: not each time.
-    virtual bool poll_sometimes() noexcept = 0;
+    // The same by a worker that is busy and has come to a pause: not each time. `ready`: so many
+    // threads come ahead of those that it makes ready.
+    virtual bool poll_sometimes(std::uint32_t ready) noexcept = 0;
 
     // One of the workers that sleep waits for the events. 0: it is the caller, until end_rest();
     // else the caller sleeps elsewhere until then (ns, monotonic), and asks again.

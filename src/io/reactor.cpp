@@ -21,8 +21,9 @@ namespace tulle::io {
 
 namespace {
 
-constexpr std::uint64_t k_between_polls_ns = 20'000; // by busy workers
-constexpr std::uint64_t k_after_nothing_ns = 4'000;  // by workers that search
+constexpr std::uint64_t k_between_polls_ns = 20'000;  // by busy workers
+constexpr std::uint64_t k_behind_many_ns = 1'000'000; // by those with many ready threads
+constexpr std::uint64_t k_after_nothing_ns = 4'000;   // by workers that search
 constexpr std::uint64_t k_doze_ns = 1'000'000;
 constexpr std::uint32_t k_proofs = 4; // that the epoll knows a file, which is then checked late
 
@@ -303,10 +304,10 @@ void reactor::note_poll(std::uint64_t now) noexcept {
     m_polls.store(m_polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-bool reactor::take_events(std::uint64_t now) noexcept {
+bool reactor::take_events(std::uint64_t now, std::size_t most) noexcept {
     note_poll(now);
     event_buffer found;
-    auto const count = static_cast<std::size_t>(m_events.wait(found, 0));
+    auto const count = static_cast<std::size_t>(m_events.wait({found.data(), most}, 0));
     bool const some = deliver_all({found.data(), count});
     // relaxed: a hint.
     if (!some) m_poll_again_at.store(now + k_after_nothing_ns, std::memory_order_relaxed);
@@ -328,10 +329,13 @@ bool reactor::poll() noexcept {
            !is_polled_by_others(now, sched::this_worker()) && take_events(now);
 }
 
-bool reactor::poll_sometimes() noexcept {
+// Events that come to a worker with many ready threads would only wait there instead of in the
+// epoll, from where another worker takes them in the order in which they have come.
+bool reactor::poll_sometimes(std::uint32_t ready) noexcept {
     std::uint64_t const now = os::monotonic_ns();
-    return now - m_polled_at.load(std::memory_order_relaxed) >= k_between_polls_ns &&
-           take_events(now);
+    std::uint64_t const ago = now - m_polled_at.load(std::memory_order_relaxed);
+    if (ready < k_events_at_once) return ago >= k_between_polls_ns && take_events(now);
+    return ago >= k_behind_many_ns && take_events(now, k_events_behind_many);
 }
 
 // --- the worker that rests -----------------------------------------------------------------------

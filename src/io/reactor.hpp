@@ -116,7 +116,7 @@ public:
                (m_sees_rounds.load(std::memory_order_relaxed) || next_round() == os::k_no_deadline);
     }
     bool poll() noexcept override;
-    bool poll_sometimes() noexcept override;
+    bool poll_sometimes(std::uint32_t ready) noexcept override;
     [[nodiscard]] std::uint64_t begin_rest(void const* worker) noexcept override;
     [[nodiscard]] bool rest(std::uint64_t until) noexcept override;
     void take_found() noexcept override;
@@ -143,11 +143,12 @@ private:
     void deliver(descriptor& d, std::uint32_t events) noexcept;
     void note_proof(descriptor& d) noexcept;
     void note_poll(std::uint64_t now) noexcept;
-    [[nodiscard]] bool take_events(std::uint64_t now) noexcept;
+    [[nodiscard]] bool take_events(std::uint64_t now, std::size_t most = k_events_at_once) noexcept;
     [[nodiscard]] bool is_polled_by_others(std::uint64_t now, void const* caller) const noexcept;
     void silence() noexcept;
 
     static constexpr std::size_t k_events_at_once = 128;
+    static constexpr std::size_t k_events_behind_many = 16;
     using event_buffer = std::array<epoll_event, k_events_at_once>;
 
     descriptor_table m_table;

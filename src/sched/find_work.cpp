@@ -208,7 +208,7 @@ work probe_others_first(worker& w) noexcept {
     if (!reserve_spare(w)) return {};
     static_cast<void>(s.expire_timers());
     if (base::event_source* const events = s.awaited_events())
-        static_cast<void>(events->poll_sometimes());
+        static_cast<void>(events->poll_sometimes(w.ready.size()));
     if (runnable* const r = s.take_shared(w)) return work::of_ready(r);
     if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);
     base::idle_poller* const others = s.idle_poller();

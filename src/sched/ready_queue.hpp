@@ -129,6 +129,9 @@ public:
     }
 
     // Hints; relaxed: decisions are made under the lock.
+    [[nodiscard]] std::uint32_t size() const noexcept {
+        return m_count.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] bool looks_empty() const noexcept {
         return m_count.load(std::memory_order_relaxed) == 0;
     }
