@@ -187,7 +187,9 @@ void call_start(void* of) {
 
 // Jumped to when the stack has been unwound: it has nothing to be destroyed.
 TULLE_NOINLINE void run_start(thread& t) {
-    if (_setjmp(t.at_end) == 0) tulle_outermost_call(&call_start, &t);
+    jmp_buf at_end;
+    t.at_end = at_end;
+    if (_setjmp(at_end) == 0) tulle_outermost_call(&call_start, &t);
 }
 
 void call_destructors(thread& t) noexcept {

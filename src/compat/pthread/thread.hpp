@@ -109,7 +109,7 @@ struct thread {
     std::atomic<bool> at_any_point{false}; // the type that it has set; written by itself
     bool is_ending = false;
     cleanup_frame* cleanups = nullptr;
-    jmp_buf at_end;
+    __jmp_buf_tag* at_end = nullptr; // in the frame at the bottom of its stack
 };
 
 // The thread that the caller is; null: an OS thread, or a child of vfork.
