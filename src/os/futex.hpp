@@ -10,6 +10,8 @@
 
 #include "os/clock.hpp"
 
+#include <tulle/detail/visibility.h>
+
 namespace tulle::os {
 
 enum class wait_result {
@@ -29,9 +31,9 @@ int futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept;
 
 // Like futex_wait and futex_wake, on a word in memory that processes share; it may be mapped at
 // another address in each.
-[[nodiscard]] wait_result shared_futex_wait(std::atomic<std::uint32_t>& word,
-                                            std::uint32_t expected,
-                                            std::uint64_t deadline_ns = k_no_deadline) noexcept;
-int shared_futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept;
+[[nodiscard]] TULLE_API wait_result
+shared_futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                  std::uint64_t deadline_ns = k_no_deadline) noexcept;
+TULLE_API int shared_futex_wake(std::atomic<std::uint32_t>& word, int count) noexcept;
 
 } // namespace tulle::os

@@ -48,6 +48,8 @@ public:
     [[nodiscard]] bool is_over(std::uint32_t round) const noexcept {
         return m_round.load(std::memory_order_acquire) != round; // pairs with arrive
     }
+    // Changes when it is over; another value than the round then.
+    [[nodiscard]] atomic<std::uint32_t>& word() noexcept { return m_round; }
     // True: the entry is in the list, and is told. Otherwise the round is over.
     [[nodiscard]] bool enter(std::uint32_t round, Entry& own) noexcept {
         section const held(m_lock);

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::size_t k_lines_at_once = 64;
 constexpr std::uint64_t k_spin_ns = 2000;
+constexpr std::uint64_t k_nap_ns = 10'000'000;
 constexpr int k_pauses = 4;
 constexpr int k_patience = 4; // of one that was told that a lock is free, and came too late
 
@@ -302,6 +304,22 @@ bool shared_barrier::is_over_soon(std::uint32_t round) const noexcept {
     return false;
 }
 
+// Where they share processors. Most processes have one thread, which the kernel wakes in half the
+// time that it takes to tell their place. Not for long: the worker can do nothing else meanwhile,
+// and no report would say who waits. The fences of both sides: the last one sees that somebody
+// naps, or the kernel that the round is over.
+bool shared_barrier::is_over_after_nap(std::uint32_t round) noexcept {
+    m_nappers.fetch_add(1, std::memory_order_seq_cst);
+    static_cast<void>(os::shared_futex_wait(m_core.word(), round, now_ns() + k_nap_ns));
+    m_nappers.fetch_sub(1, std::memory_order_relaxed); // relaxed: one too many does no harm
+    return m_core.is_over(round);
+}
+void shared_barrier::wake_nappers() noexcept {
+    os::machine::fence_seq_cst();
+    if (m_nappers.load(std::memory_order_relaxed) == 0) return; // relaxed: behind the fence
+    os::shared_futex_wake(m_core.word(), std::numeric_limits<int>::max());
+}
+
 void shared_barrier::wait(std::int64_t processes) noexcept {
     std::uint32_t const round = arrive_and_wait(processes);
     acquire_from(order_of(round));
@@ -312,10 +330,12 @@ std::uint32_t shared_barrier::arrive_and_wait(std::int64_t processes) noexcept {
     auto const [is_last, to_tell, round] =
         m_core.arrive(processes, [this](std::uint32_t begun) { release_to(order_of(begun)); });
     if (is_last) {
+        wake_nappers();
         wake_arrived(to_tell);
         return round;
     }
-    if (processes <= processors() && is_over_soon(round)) return round;
+    bool const have_processors = processes <= processors();
+    if (have_processors ? is_over_soon(round) : is_over_after_nap(round)) return round;
     wait_entry own;
     if (m_core.enter(round, own.get())) own.wait();
     return round;
@@ -323,7 +343,10 @@ std::uint32_t shared_barrier::arrive_and_wait(std::int64_t processes) noexcept {
 
 bool shared_barrier::enter(std::int64_t processes, waiter& own) noexcept {
     auto const [is_last, to_tell, round] = m_core.arrive(processes);
-    if (is_last) wake_arrived(to_tell);
+    if (is_last) {
+        wake_nappers();
+        wake_arrived(to_tell);
+    }
     return is_last || !m_core.enter(round, own);
 }
 

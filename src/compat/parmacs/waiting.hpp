@@ -13,6 +13,7 @@
 
 #include <tulle/c/sync.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -143,6 +144,8 @@ public:
 private:
     [[nodiscard]] std::uint32_t arrive_and_wait(std::int64_t processes) noexcept;
     [[nodiscard]] bool is_over_soon(std::uint32_t round) const noexcept;
+    [[nodiscard]] bool is_over_after_nap(std::uint32_t round) noexcept;
+    void wake_nappers() noexcept;
     // By which the search for races orders those of a round; of two rounds, as one may begin while
     // some have not yet gone on from the other.
     [[nodiscard]] void const* order_of(std::uint32_t round) const noexcept {
@@ -150,6 +153,7 @@ private:
     }
 
     barrier_core<os::machine, waiter> m_core;
+    std::atomic<std::uint32_t> m_nappers{0};
 };
 
 } // namespace tulle::parmacs
