@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 
 #include "arch/architecture.hpp"
+#include "arch/control_at_rest.hpp"
 #include "arch/registers.hpp"
 
 namespace tulle::arch {

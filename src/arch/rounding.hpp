@@ -3,8 +3,6 @@
 // FE_TONEAREST and the like.
 #pragma once
 
-#include "arch/context.hpp"
-
 #include <tulle/detail/attributes.hpp>
 
 #include <cfenv>
@@ -32,18 +30,6 @@ inline void set_rounding(int mode) noexcept { static_cast<void>(std::fesetround(
 // A thread begins: it rounds to nearest, whatever one before it has left behind.
 inline void begin_rounding() noexcept {
     if (TULLE_UNLIKELY(rounding() != FE_TONEAREST)) set_rounding(FE_TONEAREST);
-}
-
-// Whether the backend can do that for a context that is suspended, ahead of the switch to it, by
-// begin_rounding(Context&).
-template <class Context>
-concept begins_rounding_ahead = requires(Context& c) {
-    begin_rounding(c);
-};
-
-// Nothing where that cannot be: the context does it itself.
-template <class Context> TULLE_INLINE void begin_rounding_ahead(Context& suspended) noexcept {
-    if constexpr (begins_rounding_ahead<Context>) begin_rounding(suspended);
 }
 
 } // namespace tulle::arch

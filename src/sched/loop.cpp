@@ -58,13 +58,13 @@ TULLE_INLINE bool loop_is_needed(worker const& w) noexcept {
 // stack it goes on at once. That is mostly the spawner. Its start was a decision; this is none, or
 // who starts threads again and again would make each second one, and never the one that is to be
 // the loop's.
-TULLE_INLINE void go_on_with_next() noexcept {
+TULLE_INLINE void go_on_with_next(loop_control const& own) noexcept {
     worker& w = *this_worker();
     if (loop_is_needed(w) || !w.spares.has_room()) return;
     runnable* const next = w.ready.begin_pop(runnable_kind::fiber);
     if (next == nullptr) return;
     w.spares.put(*w.current); // nobody takes it before its registers are saved
-    switch_with_queue(w, static_cast<fiber&>(*next), false);
+    switch_from_loop(w, static_cast<fiber&>(*next), own);
 }
 
 // Children that were joined out of order leave records in the middle of the deque; and a large
@@ -161,11 +161,12 @@ template <bool measures> TULLE_INLINE void run(work const& next) noexcept {
 
 template <bool measures> TULLE_INLINE void loop() noexcept {
     first_switch();
+    loop_control const own;
     for (;;) {
         worker& w = *this_worker();
         if (thread_record* const begun = std::exchange(w.begins, nullptr)) {
-            if constexpr (!arch::begins_rounding_ahead<arch::context>) arch::begin_rounding();
-            if (!run_started<measures>(*begun)) go_on_with_next();
+            if constexpr (!loop_control::k_begins_rounding) arch::begin_rounding();
+            if (!run_started<measures>(*begun)) go_on_with_next(own);
             continue;
         }
         work const next = find_work(w);

@@ -10,6 +10,8 @@
 
 namespace tulle::sched {
 
+using loop_control = arch::control_at_rest<arch::backend>;
+
 // The first thing that a resumed context does.
 TULLE_INLINE void after_switch() noexcept {
     worker& w = *this_worker();
@@ -48,6 +50,15 @@ TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post,
 void post_end_switch_and_tell(void*, void*) noexcept;
 TULLE_INLINE void switch_with_queue(worker& w, fiber& to, bool tell) noexcept {
     switch_inline(w, to, {tell ? &post_end_switch_and_tell : nullptr, nullptr, nullptr});
+}
+
+// The same by a loop, after a thread: it goes on with the control words that it began with.
+TULLE_INLINE void switch_from_loop(worker& w, fiber& to, loop_control const& own) noexcept {
+    fiber& from = *w.current;
+    w.post = {nullptr, nullptr, nullptr};
+    leave(w, from, to, false);
+    own.switch_to(from.context, to.context);
+    after_switch();
 }
 
 // Counts a decision of the worker. False: it is the loop's, which probes for other work first.

@@ -105,7 +105,7 @@ TULLE_INLINE fiber& take_start(worker& w, thread_record& t) noexcept {
     }
     w.begins = &t;
     auto& loop = static_cast<fiber&>(w.spares.take());
-    arch::begin_rounding_ahead(loop.context);
+    loop_control::begin_rounding(loop.context);
     return loop;
 }
 

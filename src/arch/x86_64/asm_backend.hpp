@@ -29,60 +29,89 @@ namespace tulle::arch {
 
 inline std::size_t const asm_backend::k_saved_bytes = 152;
 
+// The switch, past the red zone. `save_control` stores the control words at (%rsp), and leaves that
+// of the x87 in edx. MXCSR is loaded in any case, which costs less than to find out whether it must
+// be: 4.9 ns in all, not 6.6 (Zen 4). Control words of the x87 seldom differ, at 2; pending
+// exceptions go first then, else unmasking one would raise it in the wrong context.
+#define TULLE_SWITCH_CONTEXT(save_control, ...)                                                    \
+    asm volatile("leaq -136(%%rsp), %%rsp\n\t" save_control "leaq 1f(%%rip), %%rax\n\t"            \
+                 "pushq %%rbp\n\t"                                                                 \
+                 "pushq %%rax\n\t"                                                                 \
+                 "movq %%rsp, (%[save])\n\t"                                                       \
+                 "movq (%[load]), %%rsp\n\t"                                                       \
+                 "ldmxcsr 16(%%rsp)\n\t"                                                           \
+                 "cmpw %%dx, 20(%%rsp)\n\t"                                                        \
+                 "jne 2f\n\t"                                                                      \
+                 "3:\n\t"                                                                          \
+                 "popq %%rax\n\t"                                                                  \
+                 "jmp *%%rax\n\t"                                                                  \
+                 "2:\n\t"                                                                          \
+                 "fnclex\n\t"                                                                      \
+                 "fldcw 20(%%rsp)\n\t"                                                             \
+                 "jmp 3b\n\t"                                                                      \
+                 ".p2align 4\n"                                                                    \
+                 "1:\n\t"                                                                          \
+                 "endbr64\n\t"                                                                     \
+                 "popq %%rbp\n\t"                                                                  \
+                 "leaq 136(%%rsp), %%rsp"                                                          \
+                 : [save] "+D"(save), [load] "+S"(load)                                            \
+                 : __VA_ARGS__                                                                     \
+                 : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14",      \
+                   "r15", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6",  \
+                   "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",   \
+                   "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)",                     \
+                   "st(7)" TULLE_CONTEXT_CLOBBERS_WIDE)
+
 inline void asm_backend::switch_to(context& from, context const& to) noexcept {
     void* save = &from;
     void const* load = &to;
-    asm volatile("leaq -136(%%rsp), %%rsp\n\t" // past the red zone
-                 "stmxcsr (%%rsp)\n\t"
-                 "fnstcw 4(%%rsp)\n\t"
-                 "movzwl 4(%%rsp), %%edx\n\t"
-                 "leaq 1f(%%rip), %%rax\n\t"
-                 "pushq %%rbp\n\t"
-                 "pushq %%rax\n\t"
-                 "movq %%rsp, (%[save])\n\t"
-                 "movq (%[load]), %%rsp\n\t"
-                 // Costs less than to find out whether it must be: 4.9 ns in all, not 6.6 (Zen 4)
-                 "ldmxcsr 16(%%rsp)\n\t"
-                 "cmpw %%dx, 20(%%rsp)\n\t"
-                 "jne 2f\n\t"
-                 "3:\n\t"
-                 "popq %%rax\n\t"
-                 "jmp *%%rax\n\t"
-                 // x87 control words differ (rare). Pending exceptions go first, else unmasking one
-                 // would raise it in the wrong context.
-                 "2:\n\t"
-                 "fnclex\n\t"
-                 "fldcw 20(%%rsp)\n\t"
-                 "jmp 3b\n\t"
-                 ".p2align 4\n"
-                 "1:\n\t"
-                 "endbr64\n\t"
-                 "popq %%rbp\n\t"
-                 "leaq 136(%%rsp), %%rsp"
-                 : [save] "+D"(save), [load] "+S"(load)
-                 :
-                 : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
-                   "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
-                   "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st",
-                   "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)",
-                   "st(7)" TULLE_CONTEXT_CLOBBERS_WIDE);
+    TULLE_SWITCH_CONTEXT("stmxcsr (%%rsp)\n\t"
+                         "fnstcw 4(%%rsp)\n\t"
+                         "movzwl 4(%%rsp), %%edx\n\t", );
 }
 
+// What loops have (arch/control_at_rest.hpp). MXCSR is the lower half, and the x87 control word
+// above it.
+template <> class control_at_rest<asm_backend> {
+public:
+    control_at_rest() noexcept {
+        std::uint32_t mxcsr = 0;
+        std::uint16_t x87_control = 0;
+        asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(x87_control));
+        m_words = (std::uint64_t{x87_control} << 32U | mxcsr) & ~k_rounding;
+    }
+    // Reading MXCSR would cost a tenth of what a thread takes from its start to its join; the word
+    // of the x87 is read next to it, where nothing is kept, to be compared.
+    [[gnu::always_inline]] inline void switch_to(asm_backend::context& from,
+                                                 asm_backend::context const& to) const noexcept {
+        void* save = &from;
+        void const* load = &to;
+        std::uint64_t const words = m_words;
+        TULLE_SWITCH_CONTEXT("movq %[words], (%%rsp)\n\t"
+                             "fnstcw 6(%%rsp)\n\t"
+                             "movzwl 6(%%rsp), %%edx\n\t",
+                             [words] "r"(words));
+    }
+    // What is suspended otherwise.
+    static void begin_rounding(asm_backend::context& suspended) noexcept {
+        std::uint64_t words = 0;
+        asm volatile("movq 16(%[sp]), %[words]" : [words] "=r"(words) : [sp] "r"(suspended.sp));
+        if (__builtin_expect(static_cast<long>((words & k_rounding) == 0), 1) != 0) return;
+        asm volatile("movq %[words], 16(%[sp])"
+                     :
+                     : [words] "r"(words & ~k_rounding), [sp] "r"(suspended.sp)
+                     : "memory");
+    }
+    static constexpr bool k_begins_rounding = true;
+
+private:
+    static constexpr std::uint64_t k_rounding = std::uint64_t{0x6000} | std::uint64_t{0xc00} << 32U;
+
+    std::uint64_t m_words = 0;
+};
+
+#undef TULLE_SWITCH_CONTEXT
 #undef TULLE_CONTEXT_CLOBBERS_WIDE
-
-// What begin_rounding() of rounding.hpp does, for a suspended context: in its control words, which
-// costs a fifth of reading MXCSR once they have been loaded.
-inline void begin_rounding(asm_backend::context& suspended) noexcept {
-    // Of MXCSR, and of the x87 control word above it.
-    constexpr unsigned long k_rounding = 0x6000UL | 0xc00UL << 32U;
-    unsigned long words = 0;
-    asm volatile("movq 16(%[sp]), %[words]" : [words] "=r"(words) : [sp] "r"(suspended.sp));
-    if (__builtin_expect(static_cast<long>((words & k_rounding) == 0), 1) != 0) return;
-    asm volatile("movq %[words], 16(%[sp])"
-                 :
-                 : [words] "r"(words & ~k_rounding), [sp] "r"(suspended.sp)
-                 : "memory");
-}
 
 using assembly_backends = std::tuple<asm_backend>;
 
