@@ -38,7 +38,8 @@ void make_deputies() {
     if (!s_deputies.empty()) return;
     set_worker_count(static_cast<int>(own_workers() + the().shepherds));
     s_deputies.resize(the().shepherds);
-    for (std::size_t s = 0; s < the().shepherds; ++s) disable_worker(index_of(s));
+    for (int k = static_cast<int>(the().workers); k < index_of(the().shepherds); ++k)
+        disable_worker(k);
 }
 
 // Throws std::exception: the shepherd has no deputy for it.

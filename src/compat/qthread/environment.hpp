@@ -9,15 +9,14 @@ namespace tulle::compat {
 
 // Null: not set.
 [[nodiscard]] char const* find_variable(char const* name);
-[[nodiscard]] std::size_t number_of(char const* name, std::size_t otherwise);
-// A number, or yes, true, no, false in any case.
-[[nodiscard]] bool flag_of(char const* name, bool otherwise);
+// What is larger than `most` is told, and counts as that.
+[[nodiscard]] std::size_t number_of(char const* name, std::size_t otherwise, std::size_t most);
 
 // Zero: the native options decide.
 struct shape {
     std::size_t shepherds = 0;
-    std::size_t workers = 0; // at the start; there may be up to `most`
-    std::size_t most = 0;
+    std::size_t workers = 0; // that are enabled at the start
+    std::size_t most = 0;    // as many for each shepherd
 };
 
 // From NUM_SHEPHERDS, NUM_WORKERS_PER_SHEPHERD and HWPAR. Of none of them, nor of native options,

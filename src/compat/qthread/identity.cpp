@@ -125,7 +125,7 @@ qthread_worker_id_t qthread_num_workers_local(qthread_shepherd_id_t /*shepherd_i
 }
 
 size_t qthread_readstate(const enum introspective_state type) {
-    if (type == RUNTIME_DATA_SIZE) return sizeof(task);
+    if (type == RUNTIME_DATA_SIZE) return k_stack_overhead;
     if (type < STACK_SIZE || type > PARENT_TEAM) return static_cast<size_t>(-1);
     if (type == STACK_SIZE) return the().stack_size;
     return type >= CURRENT_SHEPHERD ? current(type) : the().is_running() ? count(type) : 0;

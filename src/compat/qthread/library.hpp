@@ -11,11 +11,16 @@
 
 namespace tulle::compat {
 
+// Of a native stack: its guard, and what lies at its top. Programs that want stacks of a size leave
+// this out of STACK_SIZE, so that a power of two stays one.
+inline constexpr std::size_t k_stack_overhead = 8192;
+
 struct library {
     std::atomic<bool> running{false}; // between initialise and finalise
     bool has_started_tulle = false;   // and has not ended it; else somebody else has
     std::size_t shepherds = 0;
-    std::size_t workers_each = 0; // of each shepherd
+    std::size_t workers = 0;      // that there are, enabled or not
+    std::size_t workers_each = 0; // of each shepherd, of some one less
     std::size_t stack_size = 0;   // bytes that a qthread may use at least
     std::size_t tasklocal_size = sizeof(void*);
     std::size_t most_io_workers = 0;

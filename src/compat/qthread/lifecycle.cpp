@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -46,8 +47,11 @@ constexpr auto k_between_looks = 10ms; // a worker that has not come back meanwh
 constexpr std::size_t k_default_stack = 32768;
 constexpr std::size_t k_default_io_workers = 10;
 constexpr std::size_t k_default_io_timeout_s = 8;
-// Of a native stack: its guard, and what lies at its top.
-constexpr std::size_t k_stack_overhead = 8192;
+// What the variables may say: the largest native stack holds the first.
+constexpr std::size_t k_most_stack = (std::size_t{1} << 30U) - k_stack_overhead;
+constexpr std::size_t k_most_local = std::size_t{1} << 30U;
+constexpr std::size_t k_most_io_workers = 1000;
+constexpr std::size_t k_most_seconds = 1'000'000;
 
 std::mutex s_lifecycle;
 task* s_main = nullptr;
@@ -63,12 +67,12 @@ void set_shape(shape const& wanted) {
     s_sets_shape = wanted.shepherds != 0;
     set_number("workers", 0); // it is at most the next one
     set_number("max_workers", s_sets_shape ? wanted.most + wanted.shepherds : 0);
-    set_number("workers", wanted.workers);
+    set_number("workers", wanted.most);
     set_number("shepherds", wanted.shepherds);
 }
 
 void set_stacks() {
-    the().stack_size = number_of("STACK_SIZE", 0);
+    the().stack_size = number_of("STACK_SIZE", 0, k_most_stack);
     if (the().stack_size != 0) {
         the().stack_size = std::max(the().stack_size, k_default_stack);
         set_option("stack_size", std::to_string(the().stack_size + k_stack_overhead));
@@ -86,18 +90,22 @@ void keep_workers_apart() {
     if (std::getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "off");
 }
 
-void read_environment() {
-    the().most_io_workers = number_of("MAX_IO_WORKERS", k_default_io_workers);
-    the().io_timeout_s = number_of("IO_TIMEOUT", k_default_io_timeout_s);
-    the().tasklocal_size = std::max(number_of("TASKLOCAL_SIZE", sizeof(void*)), sizeof(void*));
-    if (is_initialized()) return;
-    set_shape(wanted_shape(static_cast<std::size_t>(detail::default_worker_count())));
+// How many workers are enabled at the start, of as many for each shepherd; 0: all.
+std::size_t read_environment() {
+    the().most_io_workers = number_of("MAX_IO_WORKERS", k_default_io_workers, k_most_io_workers);
+    the().io_timeout_s = number_of("IO_TIMEOUT", k_default_io_timeout_s, k_most_seconds);
+    the().tasklocal_size =
+        std::max(number_of("TASKLOCAL_SIZE", sizeof(void*), k_most_local), sizeof(void*));
+    if (is_initialized()) return 0;
+    shape const wanted = wanted_shape(static_cast<std::size_t>(detail::default_worker_count()));
+    set_shape(wanted);
     set_stacks();
     keep_workers_apart();
+    return wanted.workers;
 }
 
 void start_library() {
-    read_environment();
+    std::size_t const enabled = read_environment();
     if (!is_initialized()) {
         initialize();
         the().has_started_tulle = true;
@@ -105,8 +113,9 @@ void start_library() {
     // Makes the caller known where others have started Tulle.
     static_cast<void>(this_thread::get_id());
     the().shepherds = static_cast<std::size_t>(shepherd_count());
-    the().workers_each =
-        (static_cast<std::size_t>(worker_count()) + the().shepherds - 1) / the().shepherds;
+    the().workers = static_cast<std::size_t>(worker_count());
+    the().workers_each = (the().workers + the().shepherds - 1) / the().shepherds;
+    if (enabled != 0) disable_workers_from(enabled);
     the().next_task_id.store(1, std::memory_order_relaxed); // relaxed, both: published by `running`
     the().next_team_id.store(QTHREAD_DEFAULT_TEAM_ID + 1, std::memory_order_relaxed);
     s_main = new task;
@@ -115,8 +124,14 @@ void start_library() {
     set_self(s_main);
 }
 
+// Programs that do not look at the result would wait for ever for qthreads that they never forked.
+void start_or_tell() try { start_library(); } catch (std::exception const& e) {
+    std::fprintf(stderr, "qthreads: cannot start: %s\n", e.what());
+    throw;
+}
+
 void tell() {
-    if (number_of("INFO", 0) == 0) return;
+    if (number_of("INFO", 0, std::numeric_limits<std::size_t>::max()) == 0) return;
     std::fprintf(stderr,
                  "qthreads: %zu shepherds, %zu workers each, stacks of %zu bytes, %zu bytes of "
                  "local memory\n",
@@ -195,7 +210,7 @@ namespace detail = tulle::detail;
 int qthread_initialize() {
     std::lock_guard const held(s_lifecycle);
     if (the().is_running()) return QTHREAD_SUCCESS;
-    int const error = guarded(&start_library);
+    int const error = guarded(&start_or_tell);
     if (error != QTHREAD_SUCCESS) return error;
     finalize_at_exit_once();
     tell();

@@ -50,8 +50,6 @@ std::size_t count_disabled(std::vector<bool> const& flags) {
     return static_cast<std::size_t>(std::count(flags.begin(), flags.end(), true));
 }
 
-std::size_t worker_total() noexcept { return the().shepherds * the().workers_each; }
-
 bool is_running_on(std::size_t worker) {
     bool const by_itself = worker < s_disabled_workers.size() && s_disabled_workers[worker];
     std::size_t const shepherd = worker % the().shepherds;
@@ -74,11 +72,11 @@ template <class Native> int set_shepherd(qthread_shepherd_id_t shep, bool disabl
 }
 
 template <class Native> int set_worker(qthread_worker_id_t worker, bool disabled, Native native) {
-    if (!the().is_running() || worker >= worker_total()) return QTHREAD_BADARGS;
+    if (!the().is_running() || worker >= the().workers) return QTHREAD_BADARGS;
     return guarded([&] {
         native(static_cast<int>(worker));
         std::lock_guard const held(s_places_lock);
-        note(s_disabled_workers, worker, disabled, worker_total());
+        note(s_disabled_workers, worker, disabled, the().workers);
     });
 }
 
@@ -92,14 +90,22 @@ std::size_t count_active_shepherds() noexcept {
 std::size_t count_active_workers() noexcept {
     std::lock_guard const held(s_places_lock);
     std::size_t active = 0;
-    for (std::size_t k = 0; the().is_running() && k < worker_total(); ++k)
+    for (std::size_t k = 0; the().is_running() && k < the().workers; ++k)
         active += is_running_on(k) ? 1 : 0;
     return active;
 }
 
 int worker_number() noexcept {
     int const native = this_thread::worker_index();
-    return native < static_cast<int>(worker_total()) ? native : stands_in_for(native);
+    return native < static_cast<int>(the().workers) ? native : stands_in_for(native);
+}
+
+void disable_workers_from(std::size_t first) {
+    for (std::size_t k = first; k < the().workers; ++k) {
+        disable_worker(static_cast<int>(k));
+        std::lock_guard const held(s_places_lock);
+        note(s_disabled_workers, k, true, the().workers);
+    }
 }
 
 void forget_places() noexcept {

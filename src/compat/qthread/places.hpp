@@ -11,6 +11,8 @@ namespace tulle::compat {
 // The worker that the caller runs on, from 0 to the number at the start - 1; -1: none. A worker
 // that stands in for one that is blocked counts as that.
 [[nodiscard]] int worker_number() noexcept;
+// At the start of the library, for the workers of these numbers.
+void disable_workers_from(std::size_t first);
 // At the end of the library.
 void forget_places() noexcept;
 

@@ -294,6 +294,7 @@ TEST(environment_variables, shape) {
     expect_shape({{"QT_NUM_SHEPHERDS", "4"}, {"QT_HWPAR", "2"}}, 2, 2);
     expect_shape({{"QT_NUM_SHEPHERDS", "2"}, {"QT_HWPAR", "4"}}, 2, 4);
     expect_shape({{"QT_NUM_WORKERS_PER_SHEPHERD", "2"}, {"QT_HWPAR", "4"}}, 2, 4);
+    expect_shape({{"QT_NUM_SHEPHERDS", "2"}, {"QT_HWPAR", "3"}}, 2, 3);
     environment const nothing({});
     ASSERT_EQ(qthread_initialize(), QTHREAD_SUCCESS);
     EXPECT_GE(qthread_num_shepherds(), 1);
@@ -318,6 +319,41 @@ TEST(environment_variables, what_makes_no_sense_is_told_and_does_not_count) {
     EXPECT_NE(told.find("qthreads: 2 shepherds, 1 workers each"), std::string::npos) << told;
 }
 
+TEST(environment_variables, a_number_of_workers_that_does_not_divide) {
+    environment const chosen{{{"QT_NUM_SHEPHERDS", "2"}, {"QT_HWPAR", "3"}}};
+    ASSERT_EQ(qthread_initialize(), QTHREAD_SUCCESS);
+    EXPECT_EQ(qthread_num_workers_local(1), 2);
+    EXPECT_EQ(qthread_readstate(ACTIVE_WORKERS), 3U);
+    EXPECT_EQ(qthread_readstate(TOTAL_WORKERS), 4U);
+    // The fourth is there, and may be enabled.
+    qthread_enable_worker(3);
+    EXPECT_EQ(qthread_num_workers(), 4);
+    ASSERT_EQ(qthread_disable_worker(3), QTHREAD_SUCCESS);
+    EXPECT_EQ(qthread_num_workers(), 3);
+    qthread_finalize();
+}
+
+TEST(environment_variables, numbers_that_nothing_can_have) {
+    testing::internal::CaptureStderr();
+    expect_shape({{"QT_NUM_SHEPHERDS", "-1"}, {"QT_HWPAR", "2"}}, 2, 2);
+    expect_shape({{"QT_NUM_SHEPHERDS", "4294967296"},
+                  {"QT_NUM_WORKERS_PER_SHEPHERD", "4294967296"},
+                  {"QT_HWPAR", "2"}},
+                 2, 2);
+    expect_shape({{"QT_NUM_SHEPHERDS", "1"},
+                  {"QT_STACK_SIZE", "18446744073709539328"},
+                  {"QT_TASKLOCAL_SIZE", "99999999999999999999"},
+                  {"QT_MAX_IO_WORKERS", "99999999999999999999"},
+                  {"QT_IO_TIMEOUT", "99999999999999999999"}},
+                 1, 1);
+    std::string const told = testing::internal::GetCapturedStderr();
+    for (char const* const text :
+         {"NUM_SHEPHERDS: '-1' makes no sense", "NUM_SHEPHERDS is too large",
+          "NUM_WORKERS_PER_SHEPHERD is too large", "STACK_SIZE is too large",
+          "TASKLOCAL_SIZE is too large", "MAX_IO_WORKERS is too large", "IO_TIMEOUT is too large"})
+        EXPECT_NE(told.find(text), std::string::npos) << text << " in:\n" << told;
+}
+
 TEST(environment_variables, stacks_and_local_memory) {
     environment const chosen(
         {{"QT_NUM_SHEPHERDS", "1"}, {"QT_STACK_SIZE", "1048576"}, {"QT_TASKLOCAL_SIZE", "1000"}});
@@ -326,6 +362,20 @@ TEST(environment_variables, stacks_and_local_memory) {
     run([] {
         EXPECT_GE(static_cast<char*>(qthread_bos()) - static_cast<char*>(qthread_tos()), 1048576);
         EXPECT_EQ(qthread_size_tasklocal(), 1000U);
+    });
+    qthread_finalize();
+}
+
+// Tasking layers take it from the size of a stack that they are asked for.
+TEST(environment_variables, a_stack_and_what_else_it_needs_make_a_power_of_two) {
+    static constexpr std::size_t k_wanted = std::size_t{8} << 20U;
+    std::string const rest = std::to_string(k_wanted - qthread_readstate(RUNTIME_DATA_SIZE));
+    environment const chosen({{"QT_NUM_SHEPHERDS", "1"}, {"QT_STACK_SIZE", rest.c_str()}});
+    ASSERT_EQ(qthread_initialize(), QTHREAD_SUCCESS);
+    run([] {
+        auto const size = static_cast<char*>(qthread_bos()) - static_cast<char*>(qthread_tos());
+        EXPECT_LE(static_cast<std::size_t>(size), k_wanted);
+        EXPECT_GE(static_cast<std::size_t>(size), qthread_readstate(STACK_SIZE));
     });
     qthread_finalize();
 }
