@@ -475,6 +475,7 @@ static struct {
     {"asked_in_turn", asked_in_turn},
     {"polls_of_one", polls_of_one},
     {"numbers_of_sockets", numbers_of_sockets},
+    {"asked_at_once", asked_at_once},
     {"allocator_and_os_threads", allocator_and_os_threads},
     {"allocator_and_idleness", allocator_and_idleness},
     {"allocator_and_forks", allocator_and_forks},
@@ -581,5 +582,6 @@ int main(int count, char** words) {
     if (count > 1 && strcmp(words[1], "hold") == 0) hold();
     if (count > 1 && strcmp(words[1], "hold_c11") == 0) hold_c11();
     if (count > 1 && strcmp(words[1], "ceiling_locks") == 0) ceiling_locks();
+    if (count > 1 && strcmp(words[1], "starts_after_unwanted") == 0) starts_after_unwanted();
     return 0;
 }
