@@ -42,7 +42,7 @@ std::atomic<signal_set> s_blocked_by_main{0};
 
 // By the number of a worker: all that its OS thread blocks, and perhaps more. So a thread that
 // wants none of it need not tell the kernel what it wants. Written on that OS thread, also by
-// handlers, before the mask gets more and before it gets less: what a handler adds in between stays.
+// handlers, before the mask gets more and before it gets less: what a handler adds then stays.
 std::array<std::atomic<signal_set>, base::k_most_workers> s_closed{};
 
 // Of the caller's worker; null: the caller is on another OS thread.
