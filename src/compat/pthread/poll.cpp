@@ -184,8 +184,9 @@ private:
     fd_set m_in, m_out, m_other;
 };
 
-int select_until(thread& t, descriptor_sets const& asked, question& again, std::uint64_t deadline) {
-    if (int const found = again.ask(); found != 0) return found;
+int select_until(thread& t, descriptor_sets const& asked, question& again, std::uint64_t deadline,
+                 bool waits) {
+    if (int const found = again.ask(); found != 0 || !waits) return found;
     std::unique_ptr<pollfd[]> const list(new (std::nothrow) pollfd[FD_SETSIZE]);
     if (list == nullptr) return k_cannot_wait;
     again.restore();
@@ -218,7 +219,8 @@ TULLE_INTERPOSE int pselect(int count, fd_set* in, fd_set* out, fd_set* other, t
     test_cancel(t);
     other_mask const while_it_waits(*t, mask);
     question again({count, in, out, other});
-    int const result = select_until(*t, {count, in, out, other}, again, deadline_after_time(time));
+    int const result =
+        select_until(*t, {count, in, out, other}, again, deadline_after_time(time), !is_none(time));
     if (result != k_cannot_wait) return result;
     again.restore();
     return TULLE_LIBC(pselect)(count, in, out, other, time, nullptr);
@@ -235,7 +237,8 @@ TULLE_INTERPOSE int select(int count, fd_set* in, fd_set* out, fd_set* other, ti
                                        : deadline_after({time->tv_sec, time->tv_usec * 1000});
     descriptor_sets const asked{count, in, out, other};
     question again(asked);
-    int const result = select_until(*t, asked, again, deadline);
+    bool const waits = time == nullptr || time->tv_sec != 0 || time->tv_usec != 0;
+    int const result = select_until(*t, asked, again, deadline, waits);
     if (time != nullptr) leave_rest(time, deadline);
     if (result != k_cannot_wait) return result;
     again.restore();

@@ -274,8 +274,10 @@ bool handle_here(int signal, siginfo_t* about, ucontext_t* context) {
         about = &taken;
     }
     bool const before = std::exchange(t->is_interrupted, true);
+    note_closed(a.mask | set_of(signal)); // for others that run here while the handler waits
     call_on(*t, a, signal, about, context);
-    note_worker(*t); // whose mask comes back with the interrupted code
+    note_closed(set_of(context->uc_sigmask)); // which comes back, on the worker that this is now
+    note_worker(*t);
     t->is_interrupted = before;
     return true;
 }

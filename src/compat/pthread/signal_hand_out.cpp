@@ -8,6 +8,7 @@
 // What is known of a signal waits in signal_notes until somebody takes it.
 // The same OS thread interrupts workers whose threads compute and are to end at any point.
 #include "base/error.hpp"
+#include "base/option.hpp"
 #include "base/spin_lock.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
@@ -17,6 +18,7 @@
 #include "os/thread.hpp"
 #include "sched/scheduler.hpp"
 
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -37,6 +39,17 @@ std::atomic<int> s_server{0};              // the number of the OS thread; 0: it
 constinit std::atomic<bool> s_runs{false}; // or is being started
 pthread_t const s_main = pthread_self();   // who has loaded the library
 std::atomic<signal_set> s_blocked_by_main{0};
+
+// By the number of a worker: all that its OS thread blocks, and perhaps more. So a thread that
+// wants none of it need not tell the kernel what it wants. Written on that OS thread, also by
+// handlers, before the mask gets more and before it gets less: what a handler adds then stays.
+std::array<std::atomic<signal_set>, base::k_most_workers> s_closed{};
+
+// Of the caller's worker; null: the caller is on another OS thread.
+std::atomic<signal_set>* closed_here() noexcept {
+    sched::worker const* const w = sched::this_worker();
+    return w == nullptr || w->is_guest() ? nullptr : &s_closed[static_cast<std::size_t>(w->index)];
+}
 
 // A signal of ours, which is_wake_up knows by its value.
 void wake_os_thread(int tid, int signal) noexcept {
@@ -164,6 +177,7 @@ void send(int tid, siginfo_t about) noexcept {
 
 // To the process, by a handler, whose OS thread is not to get it again.
 void send_back(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
+    note_closed(set_of(about.si_signo));
     sigaddset(&blocked_afterwards, about.si_signo);
     sigset_t const it = as_sigset(set_of(about.si_signo));
     TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, &it, nullptr);
@@ -351,12 +365,24 @@ bool is_on_own_os_thread() noexcept {
     return w == nullptr || w->is_guest();
 }
 
-// relaxed, both: the thread's own; what is unwanted is wanted by nobody, at some time.
+// relaxed, all: the OS thread's own.
+void note_closed(signal_set some) noexcept {
+    if (auto* const closed = closed_here()) closed->fetch_or(some, std::memory_order_relaxed);
+}
+
+// relaxed, all: the thread's own, or the OS thread's; what is unwanted is wanted by nobody, at some
+// time.
 void open_mask_of_worker(thread& t, bool always) noexcept {
-    if (!always && s_was_unwanted.load(std::memory_order_relaxed) == 0) return;
+    if (!always && s_was_unwanted.load(std::memory_order_relaxed) != 0) note_worker(t);
+    signal_set const own = t.blocked.load(std::memory_order_relaxed);
+    auto* const closed = closed_here();
+    if (!always && closed != nullptr && (closed->load(std::memory_order_relaxed) & ~own) == 0)
+        return;
     signal_set const kept =
-        is_on_own_os_thread() ? ~signal_set{0} : s_unwanted.load(std::memory_order_relaxed);
-    sigset_t const blocked = as_sigset(kept & t.blocked.load(std::memory_order_relaxed));
+        closed == nullptr ? ~signal_set{0} : s_unwanted.load(std::memory_order_relaxed);
+    if (closed != nullptr) closed->store(kept & own, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst); // the handlers of this OS thread
+    sigset_t const blocked = as_sigset(kept & own);
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
     note_worker(t);
 }
@@ -369,7 +395,9 @@ void note_worker(thread& t) noexcept {
 }
 
 void begin_worker() noexcept {
-    sigset_t const blocked = as_sigset(s_unwanted.load(std::memory_order_relaxed)); // relaxed: hint
+    signal_set const unwanted = s_unwanted.load(std::memory_order_relaxed); // relaxed: a hint
+    note_closed(unwanted); // and what an OS thread before it had, perhaps
+    sigset_t const blocked = as_sigset(unwanted);
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
 }
 
@@ -381,8 +409,8 @@ void give_back(thread& t, signal_set some) noexcept {
 }
 
 void take_last_signals(thread& t) {
+    open_mask_of_worker(t, false);
     // relaxed, all: the thread's own, or exchanged by take_arrived.
-    if (t.unblocked_on.load(std::memory_order_relaxed) != 0) open_mask_of_worker(t, true);
     signal_set some =
         s_arrived.load(std::memory_order_relaxed) & ~t.blocked.load(std::memory_order_relaxed);
     for (; some != 0; some &= some - 1) {

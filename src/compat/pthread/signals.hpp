@@ -110,9 +110,11 @@ void give_back(thread& t, signal_set some) noexcept;
 // The caller, a thread, is the one that has called fork to make this process: its OS thread is its
 // own, and blocks what it blocks.
 [[nodiscard]] bool is_on_own_os_thread() noexcept;
-// Lets the worker of `t`, the caller, get what it wants; if not `always`, where it may have blocked
-// that.
+// Lets the worker of `t`, the caller, get what it wants; if not `always`, the kernel is told only
+// where the worker may block some of that (note_closed).
 void open_mask_of_worker(thread& t, bool always) noexcept;
+// The OS thread of the caller's worker is about to block these, by a handler. Any context.
+void note_closed(signal_set some) noexcept;
 // The worker of `t`, the caller, may get what it wants: it is woken for that.
 void note_worker(thread& t) noexcept;
 // Called by the OS thread of each worker, before it runs threads: what others have blocked is not

@@ -476,6 +476,7 @@ static struct {
     {"polls_of_one", polls_of_one},
     {"numbers_of_sockets", numbers_of_sockets},
     {"modes_of_sockets", modes_of_sockets},
+    {"asked_at_once", asked_at_once},
     {"allocator_and_os_threads", allocator_and_os_threads},
     {"allocator_and_idleness", allocator_and_idleness},
     {"allocator_and_forks", allocator_and_forks},
@@ -583,5 +584,6 @@ int main(int count, char** words) {
     if (count > 1 && strcmp(words[1], "hold_c11") == 0) hold_c11();
     if (count > 1 && strcmp(words[1], "ceiling_locks") == 0) ceiling_locks();
     if (count > 2 && strcmp(words[1], "set_mode") == 0) set_mode(atoi(words[2]));
+    if (count > 1 && strcmp(words[1], "starts_after_unwanted") == 0) starts_after_unwanted();
     return 0;
 }

@@ -48,11 +48,13 @@ void stacks_of_handlers(void);
 // --- mask_cases.c
 void kept_out_of_waits(void);
 void kept_out_of_computing(void);
+void starts_after_unwanted(void);
 
 // --- poll_cases.c
 void asked_in_turn(void);
 void polls_of_one(void);
 void numbers_of_sockets(void);
+void asked_at_once(void);
 
 // --- socket_cases.c
 void modes_of_sockets(void);

@@ -55,6 +55,14 @@ class Conformance(unittest.TestCase):
                      "before: 20", "pthread_mutex_lock(&s_ceiling): 0", "before: 30"):
             self.assertIn(line + "\n", done.stdout)
 
+    def test_threads_tell_the_kernel_of_masks_where_a_worker_blocks_what_they_want(self):
+        """Two system calls for each thread from then on, once nobody had wanted a signal."""
+        done = run(*WAY, CASES, "starts_after_unwanted", TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="0") # others block SIGSYS as they start
+        if done.stdout == "calls cannot be counted\n":
+            self.skipTest("there are no filters of system calls here")
+        self.assertRegex(done.stdout, r"\Acalls: \d+\n\Z", done)
+        self.assertLess(int(done.stdout.split()[1]), 100, done)
+
     def test_forks_while_another_thread_makes_what_is_made_once(self):
         for workers in ("1", "2"):
             done = run(CASES, "forks_at_begin", LD_PRELOAD=f"{SLOW_STATICS}:{library()}", TULLE_WORKERS=workers)

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of signals that come for the process while a handler keeps them out of the only thread that
-// wants them.
+// wants them; and of what threads tell the kernel of their masks.
 #define _GNU_SOURCE
 #include "cases.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum way { in_a_wait, while_it_computes, after_an_interruption };
@@ -86,4 +91,67 @@ void kept_out_of_computing(void) {
     sigset_t* const signals = prepare();
     keep_out_of(while_it_computes, signals);
     keep_out_of(after_an_interruption, signals);
+}
+
+static atomic_int s_mask_calls;
+
+static void count_mask_call(int number) {
+    (void)number;
+    atomic_fetch_add(&s_mask_calls, 1);
+}
+
+// From now on the kernel does not do what the caller's OS thread says of its mask, but has that
+// counted. 0, or -1 where that is not allowed.
+static int count_mask_calls(void) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog const filter = {sizeof steps / sizeof *steps, steps};
+    signal(SIGSYS, count_mask_call);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter);
+}
+
+static void* return_at_once(void* unused) { return unused; }
+
+static void* start_and_join(void* threads) {
+    for (int k = 0; k != *(int*)threads; ++k) {
+        pthread_t t;
+        pthread_create(&t, NULL, return_at_once, NULL);
+        pthread_join(t, NULL);
+    }
+    return threads;
+}
+
+// On the only worker.
+static void* start_many(void* unused) {
+    int few = 100, many = 1000;
+    start_and_join(&few);
+    if (count_mask_calls() != 0) return puts("calls cannot be counted"), unused;
+    start_and_join(&many);
+    printf("calls: %d\n", atomic_load(&s_mask_calls));
+    return unused;
+}
+
+// Nobody wants a signal, for a while; afterwards threads start that do. They tell the kernel so
+// until each worker has it, not each of them.
+void starts_after_unwanted(void) {
+    sigset_t signals, pending;
+    int found = 0, one = 1;
+    signal(SIGUSR1, end_wait);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    in_thread(start_and_join, &one);
+    kill(getpid(), SIGUSR1);
+    do {
+        usleep(50000); // the worker has got it
+        sigpending(&pending);
+    } while (sigismember(&pending, SIGUSR1) == 0);
+    sigwait(&signals, &found);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+    in_thread(start_many, NULL);
 }
