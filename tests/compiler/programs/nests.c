@@ -45,7 +45,7 @@ NOINLINE static void until_negative(double* restrict m, double* restrict begun, 
     }
 }
 // Lines of bytes that were not to be touched have no right to be stored to.
-static int is_storable(void const* at) {
+__attribute__((always_inline)) static inline int is_storable(void const* at) {
     return *(unsigned char const*)((uintptr_t)at >> TULLE_COHERENT_LINE_SHIFT) == 0;
 }
 NOINLINE static void multiply(double* restrict out, double const* a, double const* b, int n) {
