@@ -58,6 +58,7 @@ public:
             m_call.setArgOperand(p.pointer,
                                  builder.CreateIntToPtr(lent.back(), s.pointer->getType()));
         }
+        end_as_last();
         Instruction* const after = next();
         builder.SetInsertPoint(after);
         if (m_call.getType()->isPointerTy()) give_result(builder, all, lent);
@@ -79,6 +80,11 @@ private:
         Value* const count = builder.CreateSExtOrTrunc(&m_call, builder.getInt64Ty());
         Value* const none = builder.getInt64(0);
         return builder.CreateSelect(builder.CreateICmpSLT(count, none), none, count);
+    }
+    // What is lent comes back behind a call that was the last act of its function.
+    void end_as_last() {
+        auto* const call = dyn_cast<CallInst>(&m_call);
+        if (call != nullptr && call->isMustTailCall()) call->setTailCallKind(CallInst::TCK_NoTail);
     }
     Instruction* next() {
         auto* const invoke = dyn_cast<InvokeInst>(&m_call);

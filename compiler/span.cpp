@@ -85,8 +85,16 @@ bool span_finder::has_gaps(span const& s, SCEV const* step) {
     return !m_evolution.isKnownPredicate(ICmpInst::ICMP_SLE, way, dense);
 }
 
+// Whether the first turn of the outer loop comes as far as the block, wherever it may end.
+bool span_finder::is_always_reached(BasicBlock const* block, Loop const* outer) {
+    SmallVector<BasicBlock*, 4> exiting;
+    outer->getExitingBlocks(exiting);
+    return all_of(exiting, [&](BasicBlock* b) { return m_dominators.dominates(block, b); });
+}
+
 // Whether a turn of the outer loop always reaches the inner one, but for conditions that are known
-// ahead of the outer one.
+// ahead of the outer one. Ahead of a turn that ends before it the bounds of the inner one may be
+// such that it would never run, and its number of turns anything.
 bool span_finder::runs_in_each_turn(span& s, Loop* outer) {
     BasicBlock const* const latch = outer->getLoopLatch();
     Instruction const* const ahead = outer->getLoopPreheader()->getTerminator();
@@ -104,7 +112,7 @@ bool span_finder::runs_in_each_turn(span& s, Loop* outer) {
         }
         block = before;
     }
-    return m_dominators.dominates(block, latch);
+    return m_dominators.dominates(block, latch) && is_always_reached(block, outer);
 }
 
 bool span_finder::fold_outer_loop(span& s, Loop* outer) {

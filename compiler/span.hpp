@@ -55,6 +55,7 @@ private:
     bool is_known_ahead(llvm::SCEV const* value, llvm::Loop const* loop);
     bool fold_loop(span& s, llvm::Loop* loop);
     bool fold_outer_loop(span& s, llvm::Loop* outer);
+    bool is_always_reached(llvm::BasicBlock const* block, llvm::Loop const* outer);
     bool runs_in_each_turn(span& s, llvm::Loop* outer);
     bool has_gaps(span const& s, llvm::SCEV const* step);
     llvm::SCEV const* word(llvm::SCEV const* value);

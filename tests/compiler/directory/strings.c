@@ -27,6 +27,9 @@ NOINLINE static int number(char const* s) { return atoi(s); }
 NOINLINE static char* copy(char* to, char const* from) { return strcpy(to, from); }
 NOINLINE static char* part(char* to, char const* from, size_t n) { return strncpy(to, from, n); }
 NOINLINE static char* add(char* to, char const* from) { return strcat(to, from); }
+NOINLINE static char* copy_at_last(char* to, char const* from) {
+    __attribute__((musttail)) return strcpy(to, from);
+}
 NOINLINE static void print(char const* s, int n, char const* t) {
     snprintf(out, sizeof out, "%d%% %5s|%.3s|%-*d|%.*s", n, s, s, 4, n, 2, t);
 }
@@ -85,6 +88,9 @@ int main(void) {
     REQUIRE(copy(b, a) == b);
     synchronise();
     REQUIRE(is(b, long_text));
+    REQUIRE(copy_at_last(b, a + 7) == b);
+    synchronise();
+    REQUIRE(is(b, long_text + 7));
     put(b, "word");
     synchronise();
     REQUIRE(add(b, " more") == b);

@@ -3,6 +3,8 @@
 // levels, triangles, and bounds of which one loop's depend on the other's number.
 #include "recorder.h"
 
+#include <tulle/coherent_abi.h>
+
 enum { k_rows = 12, k_columns = 40, k_line = 64 };
 
 #define NOINLINE __attribute__((noinline))
@@ -34,6 +36,18 @@ NOINLINE static double triangle(double const* m, int rows, long line) {
         for (int c = 0; c <= r; ++c) s += m[r * line + c];
     return s;
 }
+// A turn of the outer loop ends ahead of the inner one, the bound of which is below 0 then.
+NOINLINE static void until_negative(double* restrict m, double* restrict begun, int rows, int n) {
+    for (int r = 0; r < rows; ++r) {
+        begun[r] = 1;
+        if (n < 0) break;
+        for (int c = 0; c <= n; ++c) m[c] += 1;
+    }
+}
+// Lines of bytes that were not to be touched have no right to be stored to.
+__attribute__((always_inline)) static inline int is_storable(void const* at) {
+    return *(unsigned char const*)((uintptr_t)at >> TULLE_COHERENT_LINE_SHIFT) == 0;
+}
 NOINLINE static void multiply(double* restrict out, double const* a, double const* b, int n) {
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
@@ -59,6 +73,11 @@ int main(void) {
     REQUIRE(sum(m, k_rows, k_columns, k_line) == all + 480);
     synchronise();
     REQUIRE(triangle(m, k_rows, k_line) > 0);
+    synchronise();
+    until_negative(m, out, k_rows, -5);
+    REQUIRE(is_storable(out) && !is_storable(m + k_line));
+    until_negative(m, out, 1, k_columns - 1);
+    REQUIRE(is_storable(m) && !is_storable(m + k_line));
     synchronise();
     multiply(out, m, m + 200, k_rows);
     synchronise();
