@@ -3,6 +3,7 @@
 #include "compat/pthread/thread.hpp"
 
 #include "base/error.hpp"
+#include "base/foreign_sanitizer.hpp"
 #include "compat/pthread/descriptors.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
@@ -132,8 +133,10 @@ signal_set mask_of_caller() noexcept {
 run_time_state start_run_time() noexcept try {
     prepare_calls();
     if (!s_is_prepared) {
-        char const* const why =
-            has_tulle_itself() ? "the program uses Tulle itself" : thread_blocks::prepare();
+        char const* const why = base::has_foreign_thread_sanitizer()
+                                    ? "the program runs with ThreadSanitizer"
+                                : has_tulle_itself() ? "the program uses Tulle itself"
+                                                     : thread_blocks::prepare();
         if (why != nullptr) {
             base::warn("libtulle-preload: threads stay those of the C library: %s", why);
             return run_time_state::not_here;
@@ -152,6 +155,7 @@ run_time_state start_run_time() noexcept try {
                    std::strerror(started.error));
         return run_time_state::not_here;
     }
+    follow_changes_of_identity(); // the C library has its handler when it has made a thread
     return run_time_state::started;
 } catch (std::exception const& refused) {
     base::warn("libtulle-preload: threads stay those of the C library: %s", refused.what());
@@ -570,7 +574,7 @@ void end_with_last_thread() {
 
 TULLE_INTERPOSE int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
                                       void* library) noexcept {
-    prepare_calls();
+    if (!tulle::base::has_foreign_thread_sanitizer()) prepare_calls(); // it is not ready itself
     return TULLE_LIBC(__register_atfork)(prepare, parent, child, library);
 }
 
