@@ -345,7 +345,7 @@ void forks_with_locks(void) {
     for (int k = 0; k != 2; ++k) pthread_join(t[k], NULL);
 }
 
-// --- users and groups are those of the whole process ----------------------------------------------
+// --- users and groups are those of the whole process ---------------------------------------------
 
 static atomic_int s_goes_on;
 
