@@ -12,8 +12,12 @@ __attribute__((weak, visibility("default"))) void __asan_init(); // NOLINT: like
 
 namespace tulle::base {
 
+bool has_foreign_thread_sanitizer() noexcept {
+    return !k_thread_sanitizer && &__tsan_init != nullptr;
+}
+
 char const* warning_of_foreign_sanitizer() noexcept {
-    if (!k_thread_sanitizer && &__tsan_init != nullptr)
+    if (has_foreign_thread_sanitizer())
         return "the program runs with ThreadSanitizer, and its libtulle is built without: the "
                "sanitizer does not know of threads that switch, and tells of races that are none "
                "or crashes; link it with a Tulle that is built with -DTULLE_SANITIZE=thread "

@@ -4,6 +4,8 @@
 
 namespace tulle::base {
 
+// ThreadSanitizer does not know of threads that switch.
+[[nodiscard]] bool has_foreign_thread_sanitizer() noexcept;
 // What follows from it and what to do, in a sentence; nullptr: there is none.
 [[nodiscard]] char const* warning_of_foreign_sanitizer() noexcept;
 

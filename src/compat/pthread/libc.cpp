@@ -43,3 +43,8 @@ void find_all_in_libc() noexcept {
 }
 
 } // namespace tulle::posix
+
+// Called by arch/.../own_calls.S.
+extern "C" __attribute__((visibility("hidden"))) void tulle_find_own_calls() noexcept;
+
+TULLE_COLD void tulle_find_own_calls() noexcept { tulle::posix::find_all_in_libc(); }

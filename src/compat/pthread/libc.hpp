@@ -36,6 +36,10 @@
 #include <termios.h>
 #include <unistd.h>
 
+// What pthread_atfork calls, which is in the program itself.
+extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
+                                 void* library) noexcept;
+
 // A function of the program's C library that this library has one of its own for.
 #define TULLE_INTERPOSE extern "C" TULLE_API
 // Likewise one that may be unwound, as a handler that runs while it waits may end the thread,

@@ -37,7 +37,7 @@ std::atomic<signal_set> s_was_unwanted{0}; // at some time
 std::atomic<signal_set> s_left{0};         // of these, those of leave_to_waiters
 std::atomic<int> s_server{0};              // the number of the OS thread; 0: it does not run yet
 constinit std::atomic<bool> s_runs{false}; // or is being started
-pthread_t const s_main = pthread_self();   // who has loaded the library
+pthread_t s_main{};                        // who has loaded the library
 std::atomic<signal_set> s_blocked_by_main{0};
 
 // By the number of a worker: all that its OS thread blocks, and perhaps more. So a thread that
@@ -256,7 +256,7 @@ std::atomic<bool> s_main_waits_with_time{false};
 // Made when the library is loaded, and anew in a forked child, as others may have been in it.
 alignas(detail::cancellation) std::byte s_attention_of_main[sizeof(detail::cancellation)];
 
-__attribute__((constructor(102))) void make_attention_of_main() {
+void make_attention_of_main() {
     ::new (static_cast<void*>(s_attention_of_main)) detail::cancellation(nullptr);
 }
 
@@ -469,6 +469,14 @@ void call_attention(thread& t) noexcept {
     static_cast<void>(t.attention.request());
     signal_set const some = t.waits_for.load(std::memory_order_relaxed); // relaxed: a hint
     if (some != 0) wake_from_kernel(t, first_of(some));
+}
+
+void note_main() noexcept {
+    s_main = pthread_self();
+    make_attention_of_main();
+    sigset_t now;
+    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
+    note_mask_of_main(set_of(now));
 }
 
 bool is_main() noexcept { return pthread_equal(pthread_self(), s_main) != 0; }

@@ -186,12 +186,6 @@ int take_one_of(thread& t, sigset_t const& set, siginfo_t* about, timespec const
     }
 }
 
-__attribute__((constructor(102))) void note_first_mask() {
-    sigset_t now;
-    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
-    note_mask_of_main(set_of(now));
-}
-
 } // namespace
 
 } // namespace tulle::posix

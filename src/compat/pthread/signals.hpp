@@ -128,6 +128,8 @@ void start_to_hand_out() noexcept;
 // them from whoever waits for them. And those of which the program has said something else since.
 void leave_to_waiters(signal_set some) noexcept;
 void leave_no_longer(signal_set some) noexcept;
+// The caller is main, and there are no threads yet.
+void note_main() noexcept;
 // Of main, whose mask the kernel has.
 void note_mask_of_main(signal_set blocked) noexcept;
 [[nodiscard]] signal_set mask_of_main() noexcept;

@@ -3,6 +3,7 @@
 #include "compat/pthread/thread.hpp"
 
 #include "base/error.hpp"
+#include "base/foreign_sanitizer.hpp"
 #include "compat/pthread/descriptors.hpp"
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
@@ -61,6 +62,7 @@ struct parts_of_libc {
 };
 constinit parts_of_libc s_parts;
 
+bool s_is_loaded = false;   // see prepare_calls
 bool s_is_prepared = false; // there may be threads of ours
 
 // Of others to `t`, the caller of fork: nothing is pending in a child, and one of them may have
@@ -95,10 +97,15 @@ void after_fork_in_child() noexcept {
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
 }
 
-// The library is loaded: whatever the run time calls itself is known from now on, and the program's
-// own handlers of forks will find locks and threads as they have left them.
+// By main, and once: whatever the run time calls itself is known from now on, and the program's own
+// handlers of forks will find locks and threads as they have left them. The dynamic linker calls
+// this later than the constructors of libraries that the program is linked with. These may make
+// threads, or have handlers of forks: then they call it.
 __attribute__((constructor(101))) void prepare_calls() {
+    if (s_is_loaded) return;
+    s_is_loaded = true;
     find_all_in_libc();
+    note_main();
     // Those that prepare run in the opposite order: forking begins last, and ends last.
     pthread_atfork(&forking::begin, nullptr, &after_fork_in_child);
     pthread_atfork(&plain_sockets::note_sharing, &plain_sockets::note_sharing,
@@ -127,9 +134,12 @@ signal_set mask_of_caller() noexcept {
 }
 
 run_time_state start_run_time() noexcept try {
+    prepare_calls();
     if (!s_is_prepared) {
-        char const* const why =
-            has_tulle_itself() ? "the program uses Tulle itself" : thread_blocks::prepare();
+        char const* const why = base::has_foreign_thread_sanitizer()
+                                    ? "the program runs with ThreadSanitizer"
+                                : has_tulle_itself() ? "the program uses Tulle itself"
+                                                     : thread_blocks::prepare();
         if (why != nullptr) {
             base::warn("libtulle-preload: threads stay those of the C library: %s", why);
             return run_time_state::not_here;
@@ -148,6 +158,7 @@ run_time_state start_run_time() noexcept try {
                    std::strerror(started.error));
         return run_time_state::not_here;
     }
+    follow_changes_of_identity(); // the C library has its handler when it has made a thread
     return run_time_state::started;
 } catch (std::exception const& refused) {
     base::warn("libtulle-preload: threads stay those of the C library: %s", refused.what());
@@ -565,6 +576,12 @@ void end_with_last_thread() {
 }
 
 } // namespace
+
+TULLE_INTERPOSE int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
+                                      void* library) noexcept {
+    if (!tulle::base::has_foreign_thread_sanitizer()) prepare_calls(); // it is not ready itself
+    return TULLE_LIBC(__register_atfork)(prepare, parent, child, library);
+}
 
 TULLE_INTERPOSE __attribute__((noreturn)) void pthread_exit(void* result) {
     if (thread* const t = self()) {

@@ -126,6 +126,8 @@ struct thread {
 
 // Whether threads of pthread_create have been made: others wait in the kernel till then.
 [[nodiscard]] bool is_started() noexcept;
+// Workers, whatever they run, obey changes of users and groups (identity.cpp).
+void follow_changes_of_identity() noexcept;
 
 // relaxed: a thread's own, or a hint.
 [[nodiscard]] inline bool ends_at_any_point(thread const& t) noexcept {

@@ -486,6 +486,7 @@ static struct {
     {"forks_with_locks", forks_with_locks},
     {"last_of_all", last_of_all},
     {"posts_of_handlers", posts_of_handlers},
+    {"identities", identities},
     {"interruptions", interruptions},
     {"signals_at_locks", signals_at_locks},
     {"masks", masks},

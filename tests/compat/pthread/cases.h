@@ -72,6 +72,7 @@ void edges_of_signals(void);
 void forks_with_locks(void);
 void last_of_all(void);
 void posts_of_handlers(void);
+void identities(void);
 
 // --- wait_cases.c
 void handlers_at_locks(void);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of POSIX threads print the same upon the C library and upon libtulle-preload, which `tulle run --pthreads` loads.
-Arguments: the program `tulle`, the program of cases, a library by which static variables are made slowly, one with an allocator that locks."""
+Arguments: the program `tulle`, the program of cases, a library by which static variables are made slowly, one with an allocator that locks, one
+that makes threads in its constructor."""
 import functools
 import os
 import pathlib
@@ -11,8 +12,8 @@ import sys
 import tempfile
 import unittest
 
-TULLE, CASES, SLOW_STATICS, ALLOCATOR = (os.path.abspath(path) for path in sys.argv[1:5])
-del sys.argv[1:5]
+TULLE, CASES, SLOW_STATICS, ALLOCATOR, EARLY_THREADS = (os.path.abspath(path) for path in sys.argv[1:6])
+del sys.argv[1:6]
 WAY = (TULLE, "run", "--pthreads")
 PATIENCE = 60  # seconds, for what must not hang
 
@@ -77,6 +78,17 @@ class Conformance(unittest.TestCase):
                     ours = run(CASES, name, LD_PRELOAD=f"{ALLOCATOR}:{library()}", TULLE_WORKERS=workers)
                     self.assertEqual(native.returncode, 0, native)
                     self.assertNotEqual(native.stdout, "")
+                    self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (0, native.stdout, ""))
+
+    def test_libraries_may_make_threads_before_this_one_is_ready(self):
+        """Constructors of libraries that a program is linked with come before that of this one; they have handlers of forks, too."""
+        for name in ("masks", "lent", "forks", "rules_of_fork", "vforks", "conditions"):
+            for workers in ("1", "2"):
+                with self.subTest(case=name, workers=workers):
+                    native = run(CASES, name, LD_PRELOAD=EARLY_THREADS)
+                    ours = run(CASES, name, LD_PRELOAD=f"{library()}:{EARLY_THREADS}", TULLE_WORKERS=workers)
+                    self.assertEqual(native.returncode, 0, native)
+                    self.assertTrue(native.stdout.startswith("threads before main: 3\n"), native)
                     self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (0, native.stdout, ""))
 
     def test_what_is_ignored_at_the_start_stays_ignored(self):

@@ -344,3 +344,40 @@ void forks_with_locks(void) {
     atomic_store(&end, 1);
     for (int k = 0; k != 2; ++k) pthread_join(t[k], NULL);
 }
+
+// --- users and groups are those of the whole process ---------------------------------------------
+
+static atomic_int s_goes_on;
+
+static void* computes(void* unused) {
+    (void)unused;
+    while (!atomic_load(&s_goes_on)) {}
+    return (void*)syscall(SYS_geteuid);
+}
+static void* waits(void* unused) {
+    (void)unused;
+    while (!atomic_load(&s_goes_on)) usleep(1000);
+    return (void*)syscall(SYS_geteuid);
+}
+static void* changes(void* unused) {
+    SHOW(setegid(getegid() == 0 ? 65534 : getegid()));
+    SHOW(seteuid(geteuid() == 0 ? 65534 : geteuid()));
+    return unused;
+}
+
+// Root becomes nobody, and others stay who they are.
+void identities(void) {
+    pthread_t threads[6];
+    for (int k = 0; k < 6; ++k)
+        pthread_create(&threads[k], NULL, k % 3 == 0 ? &computes : &waits, NULL);
+    usleep(10000);
+    in_both(&changes);
+    atomic_store(&s_goes_on, 1);
+    for (int k = 0; k < 6; ++k) {
+        void* seen;
+        pthread_join(threads[k], &seen);
+        SHOW((uid_t)(intptr_t)seen == geteuid());
+    }
+    SHOW(seteuid(getuid()));
+    SHOW((uid_t)(intptr_t)in_thread(&waits, NULL) == getuid());
+}

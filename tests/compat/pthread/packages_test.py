@@ -150,6 +150,12 @@ class Packages(unittest.TestCase):
         told = subprocess.run([*WAY, "--explain", program], capture_output=True, text=True, timeout=240)
         self.assertIn("\nthreads that are OS threads: 3, as they wait by system calls of their own\n", told.stderr)
 
+    @programs.needs("Rscript")
+    def test_r_with_processes(self):
+        """Its libraries may make threads before main begins (OpenBLAS), and end them for each fork."""
+        program = "library(parallel); print(unlist(mclapply(1:20, function(k) sum(solve(diag(50) * k)), mc.cores = 4)))"
+        self.run_both("Rscript", "-e", program)
+
     @programs.needs("stress-ng")
     def test_stress_ng_makes_threads(self):
         done = subprocess.run([*WAY, "stress-ng", "--pthread", "2", "--pthread-ops", "1000", "--pthread-max", "64", "--metrics-brief"],
