@@ -170,7 +170,11 @@ private:
             for (splash_run const& one : runs) run_one(program, one);
     }
 
-    [[nodiscard]] int rounds() const { return m_settings.quick ? 3 : m_settings.runs; }
+    // Over hosts a program that locks for each step, as Barnes does, takes minutes.
+    [[nodiscard]] int rounds() const {
+        if (!m_settings.quick) return m_settings.runs;
+        return m_settings.hosts ? 1 : 3;
+    }
 
     void tell_what_is_not_compiled(splash_program const& program, splash_variants const& variants) {
         for (splash_variant const& variant : variants.all)

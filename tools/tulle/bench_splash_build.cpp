@@ -238,8 +238,8 @@ void splash_workshop::build(splash_program const& program,
         for (splash_variant const& variant : variants) {
             prepare(program, variant);
             std::string const place = place_of(program, variant.name).string();
-            out << variant.name << ":\n\t+$(MAKE) -C " << place << " > " << place << '/'
-                << k_output << " 2>&1\n";
+            out << variant.name << ":\n\t+$(MAKE) -C " << place << " > " << place << '/' << k_output
+                << " 2>&1\n";
         }
     }
     std::string const jobs = std::to_string(std::max(1U, std::thread::hardware_concurrency()));

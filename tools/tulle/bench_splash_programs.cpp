@@ -55,13 +55,12 @@ splash_program lu(std::string name, std::string const& folder) {
 
 // Three pictures for each step, and the times of each process for each picture.
 splash_program volrend() {
-    splash_program program{
-        "volrend",
-        "apps/volrend",
-        {"{P} inputs/head 8", "", 256, "inputs/head.den", "inputs/head_1"},
-        {"{P} inputs/head-scaleddown2 3", "", 128, "inputs/head-scaleddown2.den",
-         "inputs/head-scaleddown2_1"},
-        "^rotating "};
+    splash_program program{"volrend",
+                           "apps/volrend",
+                           {"{P} inputs/head 8", "", 256, "inputs/head.den", "inputs/head_1"},
+                           {"{P} inputs/head-scaleddown2 3", "", 128, "inputs/head-scaleddown2.den",
+                            "inputs/head-scaleddown2_1"},
+                           "^rotating "};
     // The last bits of the compressed picture.
     program.unset_bytes = 1;
     // Init_Decomposition uses variables that it has not set, where there are few processes: clang
@@ -77,7 +76,7 @@ std::vector<splash_program> const& splash_programs() {
         {"barnes",
          "apps/barnes",
          {"", barnes_input(29'000), 29'000},
-         {"", barnes_input(1024), 1024},
+         {"", barnes_input(256), 256},
          ""},
         {"cholesky",
          "kernels/cholesky",

@@ -15,7 +15,7 @@ struct splash_size {
     std::string words; // of the command line; {P} stands for the number of processes
     std::string input; // what it reads from standard input; likewise
     long n;
-    std::string data = {};    // a file in its folder without which there is nothing to compute
+    std::string data = {}; // a file in its folder without which there is nothing to compute
     // How the paths of files begin that it writes, all of which is result.
     std::string pictures = {};
 };
