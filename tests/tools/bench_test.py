@@ -43,7 +43,7 @@ COUNT = ('{"bench": "switch", "library": "%s", "workers": 1, "places": 1, "n": 9
          '"ok": true, "architecture": "\'$2\'"%s}')
 
 with open(PROGRAM, "rb") as program_file:
-    ADDRESS_SANITIZED = b"__asan_init" in program_file.read()
+    ADDRESS_SANITIZED = b"__asan_version_mismatch_check" in program_file.read()
 
 
 def bench(*words, **how):

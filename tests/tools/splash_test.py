@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tulle bench splash`: two small programs in the layout of SPLASH-2 and SPLASH-3 (tests/tools/splash) go the whole way: compiled by their makefiles,
+"""`tulle bench splash`: three small programs in the layout of SPLASH-2 and SPLASH-3 (tests/tools/splash) go the whole way: compiled by their makefiles,
 run with POSIX threads, as processes and with copies, compared. A wrong result, and what does not compile or run, is told. Argument: the program."""
 import json
 import os
@@ -16,12 +16,13 @@ TWO_HOSTS = PROJECT / "scripts" / "two-hosts"
 CANNOT_BE_MADE = 125
 SUITE = pathlib.Path(__file__).resolve().parent / "splash"
 HAS_PLUGIN = any((PROGRAM.parent.parent / "lib" / "tulle").glob("coherent-checks-*"))
-OTHERS = 11  # of the thirteen programs
+OTHERS = 11  # of the fourteen programs
+PICTURES = "apps/volrend/inputs/head-scaleddown2.den"
 
 
 def is_sanitized():
     data = PROGRAM.read_bytes()
-    return b"__asan_init" in data or b"__tsan_init" in data
+    return b"__asan_version_mismatch_check" in data or b"__tsan_func_entry" in data  # the library names their __init ones, too
 
 
 def bench(*words, **variables):
@@ -47,8 +48,8 @@ class Usage(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("has no sources of SPLASH", done.stderr)
 
-    def test_programs_are_the_thirteen(self):
-        done = bench("splash", "--sources", SUITE, "--programs", "volrend")
+    def test_programs_are_the_fourteen(self):
+        done = bench("splash", "--sources", SUITE, "--programs", "cube")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--programs", done.stderr)
 
@@ -81,7 +82,7 @@ class Programs(unittest.TestCase):
         (self.sources / "kernels/radix/keys.o").write_text("of another compilation")
         done, rows = self.bench("splash", "--places", "1,3")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(set(rows), {(library, f"ms, {name}", places) for library in self.libraries() for name in ("fft", "radix") for places in (1, 3)})
+        self.assertEqual(set(rows), {(library, f"ms, {name}", places) for library in self.libraries() for name in ("fft", "radix", "volrend") for places in (1, 3)})
         for row in rows.values():
             self.assertEqual((row["ok"], row["runs"], row["bench"]), (True, 3, "splash"), row)
             self.assertGreaterEqual(row["value"], row["min"])
@@ -106,6 +107,56 @@ class Programs(unittest.TestCase):
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual({(row["library"], row["mpi"], row["places"], row["ok"]) for row in rows},
                          {(library, MPIS[0], 2, True) for library in ("pthread", "tulle_hosts", "tulle_hosts_plain")})
+
+    @unittest.skipUnless(HAS_PLUGIN and MPIS, "there is no plug-in of clang, or no MPI")
+    def test_pictures_of_two_hosts_with_two_places_each(self):
+        """What stores them is a part with a makefile of its own, and must have checks."""
+        words = ["--sources", self.given, "--quick", "--json", "--programs", "volrend", "--hosts", "a:2,b:2", "--places", "4"]
+        for flavour in MPIS:
+            done = subprocess.run([TWO_HOSTS, PROGRAM, "bench", "splash", *words, "--mpi", flavour], capture_output=True, text=True, timeout=300, check=False,
+                                  env=mpi.environment())
+            if done.returncode == CANNOT_BE_MADE:
+                self.skipTest(done.stderr)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = [json.loads(line) for line in done.stdout.splitlines()]
+            self.assertEqual({(row["library"], row["places"], row["ok"]) for row in rows},
+                             {(library, 4, True) for library in ("pthread", "tulle_hosts", "tulle_hosts_plain")})
+
+    def test_a_wrong_picture_is_found(self):
+        self.edit("apps/volrend/slices.c.in", "(unsigned char)(n * n >> (picture + 2))", "(unsigned char)(n < 2 ? __LINE__ + getpid() : 0)")
+        self.edit("apps/volrend/slices.c.in", "#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>")
+        done, rows = self.bench("splash", "--programs", "volrend")
+        self.assertEqual(done.returncode, 1)
+        for library in self.libraries():
+            self.assertEqual(rows[library, "ms, volrend", 2]["ok"], library == "pthread" and rows[library, "ms, volrend", 2]["ok"])
+        self.assertRegex(done.stderr, "volrend: tulle with 2 places has a wrong result: its picture head-scaleddown2_100[0-2] is another one")
+
+    def test_pictures_of_an_earlier_run_are_no_result(self):
+        self.edit("apps/volrend/slices.c.in", "if (number == 0) {", 'if (number == 0 && system("mkdir inputs/once 2> /dev/null") == 0) {')
+        done, _ = self.bench("splash", "--programs", "volrend")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("has a wrong result: it wrote no picture", done.stderr)
+
+    def test_data_that_the_sources_do_not_have(self):
+        large = self.sources / "apps/volrend/inputs/head.den"
+        for is_a_pointer in (False, True):
+            if is_a_pointer:
+                large.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 8257562\n")
+            done = bench("splash", "--sources", self.given, "--runs", 1, "--json", "--programs", "volrend")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("splash: volrend has the size of --quick: the sources have no apps/volrend/inputs/head.den", done.stderr)
+            self.assertEqual({json.loads(line)["n"] for line in done.stdout.splitlines()}, {128})
+        (self.sources / PICTURES).unlink()
+        done, rows = self.bench("splash", "--programs", "radix,volrend")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"splash: volrend is left out: the sources have no {PICTURES}", done.stderr)
+        self.assertEqual({unit for _, unit, _ in rows}, {"ms, radix"})
+
+    def test_lines_of_processes_come_in_any_order(self):
+        self.edit("kernels/fft/sum.C", 'printf("Checksum %.9f\\n", shared->sum);',
+                  'for (int n = 0; n < 2; ++n) printf("TEST %d of %s\\n", (n + getpid()) % 2, argv[0] == NULL ? "" : "two");')
+        done, _ = self.bench("splash", "--programs", "fft")
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_wrong_result_is_found(self):
         """The variable is one for threads, and processes have copies of it."""

@@ -80,8 +80,12 @@ private:
         note(sentence);
     }
 
+    // The small one where the sources have no data for the other one: some are too large for a
+    // copy of a repository.
     [[nodiscard]] splash_size const& size_of(splash_program const& program) const {
-        return m_settings.quick ? program.quick : program.paper;
+        bool const is_small = m_settings.quick || (!m_shop.has_data(program, program.paper) &&
+                                                   m_shop.has_data(program, program.quick));
+        return is_small ? program.quick : program.paper;
     }
 
     [[nodiscard]] std::vector<int> places() const {
@@ -134,9 +138,24 @@ private:
         auto const& names = m_settings.programs;
         if (!names.empty() && std::find(names.begin(), names.end(), program.name) == names.end())
             return false;
-        if (m_shop.has(program)) return true;
-        note("splash: " + program.name + " is left out: the sources have no " + program.folder);
-        return false;
+        if (!m_shop.has(program)) {
+            note("splash: " + program.name + " is left out: the sources have no " + program.folder);
+            return false;
+        }
+        return has_data(program);
+    }
+
+    [[nodiscard]] bool has_data(splash_program const& program) {
+        splash_size const& size = size_of(program);
+        if (!m_shop.has_data(program, size)) {
+            note("splash: " + program.name + " is left out: the sources have no " + program.folder +
+                 '/' + size.data);
+            return false;
+        }
+        if (!m_settings.quick && &size == &program.quick)
+            note("splash: " + program.name + " has the size of --quick: the sources have no " +
+                 program.folder + '/' + program.paper.data);
+        return true;
     }
 
     void measure(splash_program const& program, splash_variants const& variants,
@@ -144,30 +163,24 @@ private:
         std::fprintf(stderr, "bench: splash: %s\n", program.name.c_str());
         m_shop.clear();
         m_shop.build(program, variants.all);
-        if (!is_complete(program, variants)) return;
+        tell_what_is_not_compiled(program, variants);
         m_right.clear();
         m_failed.clear();
         for (int round = 0; round < rounds(); ++round)
             for (splash_run const& one : runs) run_one(program, one);
     }
 
-    [[nodiscard]] int rounds() const { return m_settings.quick ? 3 : m_settings.runs; }
+    // Over hosts a program that locks for each step, as Barnes does, takes minutes.
+    [[nodiscard]] int rounds() const {
+        if (!m_settings.quick) return m_settings.runs;
+        return m_settings.hosts ? 1 : 3;
+    }
 
-    // What could not be compiled is a failure of each run of it; what has no data is left out.
-    [[nodiscard]] bool is_complete(splash_program const& program, splash_variants const& variants) {
-        for (splash_variant const& variant : variants.all) {
-            std::optional<fs::path> const made = m_shop.executable_of(program, variant.name);
-            std::string const& data = size_of(program).data;
-            if (!made)
+    void tell_what_is_not_compiled(splash_program const& program, splash_variants const& variants) {
+        for (splash_variant const& variant : variants.all)
+            if (!m_shop.executable_of(program, variant.name))
                 fail("splash: " + program.name + " (" + variant.name +
                      ") was not compiled: " + m_shop.why_not(program, variant.name));
-            else if (!data.empty() && !fs::exists(made->parent_path() / data)) {
-                note("splash: " + program.name + " is left out: the sources have no " +
-                     program.folder + '/' + data);
-                return false;
-            }
-        }
-        return true;
     }
 
     [[nodiscard]] arguments start(splash_run const& how, fs::path const& program) const {
@@ -189,6 +202,7 @@ private:
                                   fs::path const& executable) const {
         fs::path const folder = executable.parent_path();
         splash_size const& size = size_of(program);
+        for (fs::path const& picture : splash_pictures(size, folder)) fs::remove(picture);
         std::ofstream(folder / k_input) << filled(size.input, how.places);
         arguments words{"sh", "-c",
                         std::string("exec \"$@\" ") + filled(size.words, how.places) + " < " +
@@ -196,7 +210,13 @@ private:
                         "sh"};
         arguments const more = start(how, executable);
         words.insert(words.end(), more.begin(), more.end());
-        return capture(words, {m_settings.quick ? 120s : 1800s, false, folder});
+        return capture(words, {longest(), false, folder});
+    }
+
+    // Each miss of another host's memory takes a message and its answer.
+    [[nodiscard]] std::chrono::seconds longest() const {
+        if (!m_settings.quick) return 1800s;
+        return m_settings.hosts ? 600s : 120s;
     }
 
     void run_one(splash_program const& program, splash_run const& how) {

@@ -73,9 +73,13 @@ void add_with_copies(splash_variants& variants) {
 }
 
 // The macro processor must not take words of C for its own.
-std::string settings_of(splash_variant const& variant) {
+// Rules that make has by itself would take sources of C in .C for C++. A makefile of a part, which
+// does not include these settings, has the compiler from the environment.
+std::string settings_of(splash_program const& program, splash_variant const& variant) {
     std::string const macros = (folder_of_headers() / "compat/parmacs/parmacs.m4").string();
-    return "CC := " + joined(variant.compiler) +
+    return ".SUFFIXES:\n"
+           "export CC := " +
+           joined(variant.compiler + program.options) +
            "\n"
            "CFLAGS :=\n"
            "LDFLAGS := " +
@@ -132,6 +136,13 @@ void copy_sources(fs::path const& source, fs::path const& target) {
         else if (entry.is_regular_file() && !is_made(entry.path()))
             fs::copy_file(entry.path(), to, fs::copy_options::overwrite_existing);
     }
+}
+
+// Large files of a repository may be there by name only: what stands for them is a few lines.
+bool has_contents(fs::path const& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::string first;
+    return in && std::getline(in, first) && !first.starts_with("version https://git-lfs");
 }
 
 // The compiler's first one, or else what make says at the end.
@@ -202,6 +213,10 @@ bool splash_workshop::has(splash_program const& program) const {
     return fs::is_directory(m_suite / program.folder, none);
 }
 
+bool splash_workshop::has_data(splash_program const& program, splash_size const& size) const {
+    return size.data.empty() || has_contents(m_suite / program.folder / size.data);
+}
+
 fs::path splash_workshop::place_of(splash_program const& program,
                                    std::string const& variant) const {
     return m_folder / variant / program.folder;
@@ -210,7 +225,7 @@ fs::path splash_workshop::place_of(splash_program const& program,
 void splash_workshop::prepare(splash_program const& program, splash_variant const& variant) const {
     fs::path const place = place_of(program, variant.name);
     copy_sources(m_suite / program.folder, place);
-    std::ofstream(settings_file(place)) << settings_of(variant);
+    std::ofstream(settings_file(place)) << settings_of(program, variant);
 }
 
 // A makefile of makefiles, so that as many run as there are processors.
@@ -223,8 +238,8 @@ void splash_workshop::build(splash_program const& program,
         for (splash_variant const& variant : variants) {
             prepare(program, variant);
             std::string const place = place_of(program, variant.name).string();
-            out << variant.name << ":\n\t+$(MAKE) -r -C " << place << " > " << place << '/'
-                << k_output << " 2>&1\n";
+            out << variant.name << ":\n\t+$(MAKE) -C " << place << " > " << place << '/' << k_output
+                << " 2>&1\n";
         }
     }
     std::string const jobs = std::to_string(std::max(1U, std::thread::hardware_concurrency()));

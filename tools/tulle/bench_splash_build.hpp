@@ -50,6 +50,8 @@ public:
     ~splash_workshop();
 
     [[nodiscard]] bool has(splash_program const& program) const;
+    // Without data that the size names there is nothing to compute.
+    [[nodiscard]] bool has_data(splash_program const& program, splash_size const& size) const;
     // All at once.
     void build(splash_program const& program, std::vector<splash_variant> const& variants);
     // What was compiled; it is run in its folder. Nothing: it could not be; `why_not` is an error

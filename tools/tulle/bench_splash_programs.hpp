@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thirteen programs of SPLASH-2 that the paper on DSZOOM measures: where they lie in a suite,
-// how they are started at a size, and which lines of what they print are their result. Their
-// sources are somebody else's and not here.
+// The fourteen programs of SPLASH-2, thirteen of which the paper on DSZOOM measures: where they lie
+// in a suite, how they are started at a size, and which lines of what they print are their result.
+// Their sources are somebody else's and not here.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,18 +15,23 @@ struct splash_size {
     std::string words; // of the command line; {P} stands for the number of processes
     std::string input; // what it reads from standard input; likewise
     long n;
-    std::string data = {};    // a file in its folder without which there is nothing to compute
-    std::string picture = {}; // a file that it writes, all of which is result
+    std::string data = {}; // a file in its folder without which there is nothing to compute
+    // How the paths of files begin that it writes, all of which is result.
+    std::string pictures = {};
 };
 
 struct splash_program {
     std::string name;   // as in the paper
     std::string folder; // in the suite
-    splash_size paper;  // the paper's table 2
+    splash_size paper;  // the paper's table 2; what the paper leaves out: the suite's own size
     splash_size quick;
     std::string results; // of lines; empty: it prints none
     // Of numbers: how far they may be from those of another run, in parts of the greater one.
     double tolerance = 0;
+    // Bytes of each picture that may differ, as the program writes them from memory that it has
+    // not set.
+    std::size_t unset_bytes = 0;
+    std::vector<std::string> options = {}; // of the compiler, for this program
 };
 
 [[nodiscard]] std::vector<splash_program> const& splash_programs();

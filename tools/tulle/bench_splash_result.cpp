@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -55,14 +56,61 @@ std::string whole(std::filesystem::path const& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// What the two differ by but for the order, as lines of processes on two hosts come as they come.
+std::string line_difference(std::vector<std::string> const& right,
+                            std::vector<std::string> const& found, double tolerance) {
+    std::vector<std::string> left = found;
+    for (std::string const& line : right) {
+        auto const alike = std::find_if(left.begin(), left.end(), [&](std::string const& other) {
+            return are_alike_lines(line, other, tolerance);
+        });
+        if (alike == left.end()) return '"' + left.front() + "\" instead of \"" + line + '"';
+        left.erase(alike);
+    }
+    return "";
+}
+
+// Of which at most so many bytes differ.
+bool are_alike_pictures(std::string const& a, std::string const& b, std::size_t unset) {
+    if (a.size() != b.size()) return false;
+    std::size_t different = 0;
+    for (std::size_t n = 0; n < a.size(); ++n) different += a[n] == b[n] ? 0U : 1U;
+    return different <= unset;
+}
+
+// Volrend prints milliseconds of each picture for each process: those of the first one.
+std::optional<double> time_of_pictures(std::string const& output) {
+    static std::regex const wanted(
+        R"(^ *0\t *[0-9]+\t *([0-9]+)\t *([0-9]+)\t *-?[0-9]+\t *-?[0-9]+\t *-?[0-9]+$)");
+    std::optional<double> time;
+    std::istringstream in(output);
+    std::smatch match;
+    for (std::string line; std::getline(in, line);)
+        if (std::regex_match(line, match, wanted))
+            time = time.value_or(0) + std::strtod(match[1].str().c_str(), nullptr) +
+                   std::strtod(match[2].str().c_str(), nullptr);
+    return time;
+}
+
 } // namespace
 
 std::optional<double> splash_time(std::string const& output) {
     static std::regex const wanted(
         R"((?:Total time without initialization|COMPUTETIME[^=\n]*)\s*[:=]?\s*([0-9]+))");
     std::smatch match;
-    if (!std::regex_search(output, match, wanted)) return std::nullopt;
+    if (!std::regex_search(output, match, wanted)) return time_of_pictures(output);
     return std::strtod(match[1].str().c_str(), nullptr) / 1e3;
+}
+
+std::vector<std::filesystem::path> splash_pictures(splash_size const& size,
+                                                   std::filesystem::path const& folder) {
+    std::vector<std::filesystem::path> all;
+    if (size.pictures.empty()) return all;
+    std::filesystem::path const beginning = folder / size.pictures;
+    std::error_code none;
+    for (auto const& entry : std::filesystem::directory_iterator(beginning.parent_path(), none))
+        if (entry.path().string().starts_with(beginning.string())) all.push_back(entry.path());
+    return all;
 }
 
 splash_result splash_result_of(splash_program const& program, splash_size const& size,
@@ -72,9 +120,29 @@ splash_result splash_result_of(splash_program const& program, splash_size const&
     std::istringstream in(output);
     for (std::string line; !program.results.empty() && std::getline(in, line);)
         if (std::regex_search(line, wanted)) result.lines.push_back(line);
-    if (!size.picture.empty()) result.picture = whole(folder / size.picture);
+    for (std::filesystem::path const& picture : splash_pictures(size, folder))
+        result.pictures.emplace(picture.filename().string(), whole(picture));
     return result;
 }
+
+namespace {
+
+std::string picture_difference(splash_program const& program, splash_result const& right,
+                               splash_result const& found) {
+    if (!program.quick.pictures.empty() && found.pictures.empty()) return "it wrote no picture";
+    if (found.pictures.size() != right.pictures.size())
+        return "it wrote " + std::to_string(found.pictures.size()) + " pictures instead of " +
+               std::to_string(right.pictures.size());
+    for (auto const& [name, picture] : right.pictures) {
+        auto const other = found.pictures.find(name);
+        if (other == found.pictures.end() ||
+            !are_alike_pictures(picture, other->second, program.unset_bytes))
+            return "its picture " + name + " is another one";
+    }
+    return "";
+}
+
+} // namespace
 
 std::string splash_difference(splash_program const& program, splash_result const& right,
                               splash_result const& found) {
@@ -84,10 +152,9 @@ std::string splash_difference(splash_program const& program, splash_result const
         (found.lines.empty() && !program.results.empty()))
         return "it prints " + std::to_string(found.lines.size()) + " lines of results instead of " +
                std::to_string(right.lines.size());
-    for (std::size_t n = 0; n < right.lines.size(); ++n)
-        if (!are_alike_lines(right.lines[n], found.lines[n], program.tolerance))
-            return "\"" + found.lines[n] + "\" instead of \"" + right.lines[n] + '"';
-    return found.picture == right.picture ? "" : "its picture is another one";
+    std::string const line = line_difference(right.lines, found.lines, program.tolerance);
+    if (!line.empty()) return line;
+    return picture_difference(program, right, found);
 }
 
 } // namespace tulle::tool

@@ -6,6 +6,7 @@
 #include "bench_splash_programs.hpp"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,11 +15,15 @@ namespace tulle::tool {
 
 struct splash_result {
     std::vector<std::string> lines{};
-    std::string picture{}; // all bytes of the file
+    std::map<std::string, std::string> pictures{}; // all bytes of each file
 };
 
 // Milliseconds of the parallel section; nothing: it has not come so far.
 [[nodiscard]] std::optional<double> splash_time(std::string const& output);
+
+// Those that there are in the folder in which it runs.
+[[nodiscard]] std::vector<std::filesystem::path>
+splash_pictures(splash_size const& size, std::filesystem::path const& folder);
 
 [[nodiscard]] splash_result splash_result_of(splash_program const& program, splash_size const& size,
                                              std::string const& output,
