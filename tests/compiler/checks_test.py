@@ -102,7 +102,7 @@ class Suite:
         """What a program of the recorder's checks by the directory needs, compiled in one piece."""
         program = self.work / f"{source.stem}{''.join(level).replace('=', '')}.directory"
         command = self.checked(source)
-        must([*command[:2], "--scheme=directory", *command[2:], *level, *self.flags, "-c", source, "-o", program.with_suffix(".o")])
+        must([*command[:2], "--scheme=directory", "-DBY_DIRECTORY", *command[2:], *level, *self.flags, "-c", source, "-o", program.with_suffix(".o")])
         must([self.clang(source.suffix[1:]), program.with_suffix(".o"), *self.directory_run_time, "-o", program])
         done = run([program])
         if done.returncode != 0:
@@ -111,7 +111,7 @@ class Suite:
     def each_directory_check_is_needed(self, source, level):
         """Makes one test of the range after the other fail, by which a check comes to nothing."""
         command = self.checked(source)
-        text = must([*command[:2], "--scheme=directory", *command[2:], *level, *self.flags, "-S", "-emit-llvm", source, "-o", "-"]).splitlines()
+        text = must([*command[:2], "--scheme=directory", "-DBY_DIRECTORY", *command[2:], *level, *self.flags, "-S", "-emit-llvm", source, "-o", "-"]).splitlines()
         function, found = "", []
         for n, line in enumerate(text):
             function = line if line.startswith("define") else function

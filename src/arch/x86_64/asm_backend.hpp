@@ -30,10 +30,11 @@ namespace tulle::arch {
 inline std::size_t const asm_backend::k_saved_bytes = 152;
 
 // The switch, past the red zone. `save_control` stores the control words at (%rsp), and leaves that
-// of the x87 in edx. MXCSR is loaded in any case, which costs less than to find out whether it must
-// be: 4.9 ns in all, not 6.6 (Zen 4). Control words of the x87 seldom differ, at 2; pending
-// exceptions go first then, else unmasking one would raise it in the wrong context.
-#define TULLE_SWITCH_CONTEXT(save_control, ...)                                                    \
+// of the x87 in edx, whose operand `edx` is. MXCSR is loaded in any case, which costs less than to
+// find out whether it must be: 4.9 ns in all, not 6.6 (Zen 4). Control words of the x87 seldom
+// differ, at 2; pending exceptions go first then, else unmasking one would raise it in the wrong
+// context.
+#define TULLE_SWITCH_CONTEXT(save_control, edx)                                                    \
     asm volatile("leaq -136(%%rsp), %%rsp\n\t" save_control "leaq 1f(%%rip), %%rax\n\t"            \
                  "pushq %%rbp\n\t"                                                                 \
                  "pushq %%rax\n\t"                                                                 \
@@ -54,20 +55,22 @@ inline std::size_t const asm_backend::k_saved_bytes = 152;
                  "endbr64\n\t"                                                                     \
                  "popq %%rbp\n\t"                                                                  \
                  "leaq 136(%%rsp), %%rsp"                                                          \
-                 : [save] "+D"(save), [load] "+S"(load)                                            \
-                 : __VA_ARGS__                                                                     \
-                 : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14",      \
-                   "r15", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6",  \
-                   "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",   \
-                   "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)",                     \
+                 : [save] "+D"(save), [load] "+S"(load), edx                                       \
+                 :                                                                                 \
+                 : "rax", "rbx", "rcx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",      \
+                   "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", \
+                   "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st",     \
+                   "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)",                           \
                    "st(7)" TULLE_CONTEXT_CLOBBERS_WIDE)
 
 inline void asm_backend::switch_to(context& from, context const& to) noexcept {
     void* save = &from;
     void const* load = &to;
+    std::uint64_t x87_control;
     TULLE_SWITCH_CONTEXT("stmxcsr (%%rsp)\n\t"
                          "fnstcw 4(%%rsp)\n\t"
-                         "movzwl 4(%%rsp), %%edx\n\t", );
+                         "movzwl 4(%%rsp), %%edx\n\t",
+                         "=&d"(x87_control));
 }
 
 // What loops have (arch/control_at_rest.hpp). MXCSR is the lower half, and the x87 control word
@@ -86,11 +89,11 @@ public:
                                                  asm_backend::context const& to) const noexcept {
         void* save = &from;
         void const* load = &to;
-        std::uint64_t const words = m_words;
-        TULLE_SWITCH_CONTEXT("movq %[words], (%%rsp)\n\t"
+        std::uint64_t words = m_words;
+        TULLE_SWITCH_CONTEXT("movq %%rdx, (%%rsp)\n\t"
                              "fnstcw 6(%%rsp)\n\t"
                              "movzwl 6(%%rsp), %%edx\n\t",
-                             [words] "r"(words));
+                             "+d"(words));
     }
     // What is suspended otherwise.
     static void begin_rounding(asm_backend::context& suspended) noexcept {

@@ -44,10 +44,16 @@ NOINLINE static void until_negative(double* restrict m, double* restrict begun, 
         for (int c = 0; c <= n; ++c) m[c] += 1;
     }
 }
-// Lines of bytes that were not to be touched have no right to be stored to.
+// Lines of bytes that were not to be touched have no right to be stored to. By the directory no
+// line has one of its own.
 __attribute__((always_inline)) static inline int is_storable(void const* at) {
     return *(unsigned char const*)((uintptr_t)at >> TULLE_COHERENT_LINE_SHIFT) == 0;
 }
+#ifdef BY_DIRECTORY
+enum { k_has_rights = 0 };
+#else
+enum { k_has_rights = 1 };
+#endif
 NOINLINE static void multiply(double* restrict out, double const* a, double const* b, int n) {
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
@@ -75,9 +81,9 @@ int main(void) {
     REQUIRE(triangle(m, k_rows, k_line) > 0);
     synchronise();
     until_negative(m, out, k_rows, -5);
-    REQUIRE(is_storable(out) && !is_storable(m + k_line));
+    REQUIRE(!k_has_rights || (is_storable(out) && !is_storable(m + k_line)));
     until_negative(m, out, 1, k_columns - 1);
-    REQUIRE(is_storable(m) && !is_storable(m + k_line));
+    REQUIRE(!k_has_rights || (is_storable(m) && !is_storable(m + k_line)));
     synchronise();
     multiply(out, m, m + 200, k_rows);
     synchronise();
