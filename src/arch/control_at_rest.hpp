@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control words of floating point that a loop goes on with each time. Threads run on its stack
-// one after the other, and may leave behind others; each begins with those of the loop. A backend
-// that can has a specialisation of its own, which need not read what has been left behind.
+// The control words of floating point that a loop goes on with after a thread that began at once.
+// Threads run on its stack one after the other, and may leave behind others. A backend that can has
+// a specialisation of its own, which need not read what has been left behind. A loop that is left
+// otherwise keeps what it finds, but that the next thread rounds to nearest.
 #pragma once
 
 namespace tulle::arch {

@@ -20,10 +20,10 @@ bool is_ready(int number, direction way) noexcept {
 
 bool never_waits(int number) noexcept {
     if (plain_sockets::is_known(number)) return false;
-    std::uint32_t const changes = plain_sockets::changes();
+    auto const before = plain_sockets::look(number);
     int const flags = fcntl(number, F_GETFL);
     if (flags < 0 || (flags & O_NONBLOCK) != 0) return true;
-    plain_sockets::note_wait(number, changes);
+    plain_sockets::note_wait(number, before);
     return false;
 }
 
@@ -94,7 +94,6 @@ namespace {
 // next call.
 template <class Attempt, class Call>
 ssize_t send_parts(thread& t, int number, remaining_parts left, Attempt attempt, Call call) {
-    test_cancel(&t);
     ssize_t sent = 0;
     for (;;) {
         io::event_count const seen = look(number, direction::out);
@@ -130,10 +129,14 @@ std::size_t size_of(iovec const* parts, std::size_t count) noexcept {
 
 ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t sent) {
     plain_sockets::note_sent(*message);
-    auto const call = [=] { return TULLE_LIBC(sendmsg)(socket, message, flags); };
+    // What has been sent is told, and neither sent again nor lost by a cancellation.
+    auto const call = [=]() -> ssize_t {
+        return sent != 0 ? fail(EAGAIN) : TULLE_LIBC(sendmsg)(socket, message, flags);
+    };
     if (self() == nullptr || message->msg_iovlen > remaining_parts::k_most) return call();
     remaining_parts left(message->msg_iov, message->msg_iovlen);
     if (sent != 0 && !left.take(sent)) return 0;
+    if (sent == 0) test_cancel(self());
     bool has_control = sent == 0; // which goes with the first part
     return send_all(
         socket, left,
@@ -188,6 +191,7 @@ ssize_t write_parts(int number, iovec const* parts, std::size_t count) {
         message.msg_iovlen = count;
         return send_message(number, &message, 0);
     }
+    test_cancel(self());
     return send_all(
         number, remaining_parts(parts, count),
         [=](iovec* left, std::size_t n) { return try_to_write(number, kind, left, n); }, call);
@@ -250,9 +254,9 @@ ssize_t as_of_socket(int number, std::size_t size, OnSocket on_socket, Otherwise
 
 // `call` makes a socket, of whose number some may wait for a file that the C library has closed by
 // itself.
-template <class Call> int accept_by(int socket, Call call) {
+template <class Call> int accept_by(int socket, int flags, Call call) {
     int const number = when_ready(socket, direction::in, [=] {
-        plain_sockets::making const all;
+        plain_sockets::making const all(flags);
         int const made = call();
         all.made(made);
         return made;
@@ -342,11 +346,12 @@ TULLE_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
 }
 
 TULLE_INTERPOSE int accept(int socket, sockaddr* address, socklen_t* length) {
-    return accept_by(socket, [=] { return TULLE_LIBC(accept)(socket, address, length); });
+    return accept_by(socket, 0, [=] { return TULLE_LIBC(accept)(socket, address, length); });
 }
 
 TULLE_INTERPOSE int accept4(int socket, sockaddr* address, socklen_t* length, int flags) {
-    return accept_by(socket, [=] { return TULLE_LIBC(accept4)(socket, address, length, flags); });
+    return accept_by(socket, flags,
+                     [=] { return TULLE_LIBC(accept4)(socket, address, length, flags); });
 }
 
 namespace {

@@ -14,7 +14,7 @@ constinit plain_sockets::word plain_sockets::s_words[k_most];
 void plain_sockets::making::made(int number) const noexcept {
     // relaxed: as in is_known.
     if (word* const w = find(number))
-        w->store(state_of(m_owners, k_is_made, 0), std::memory_order_relaxed);
+        w->store(m_are_plain ? state_of(m_owners, k_is_made, 0) : 0, std::memory_order_relaxed);
 }
 
 void plain_sockets::forget(int number) noexcept {
@@ -55,22 +55,25 @@ void plain_sockets::note_received(msghdr const& message) noexcept {
     });
 }
 
-void plain_sockets::note_wait(int number, std::uint32_t changes) noexcept {
+void plain_sockets::note_wait(int number, before_asking const& before) noexcept {
     word* const w = find(number);
     if (w == nullptr) return;
-    std::uint64_t before = w->load(std::memory_order_relaxed); // relaxed, all: as in is_known
-    std::uint32_t const owners = s_owners.load(std::memory_order_relaxed);
-    std::uint64_t next = state_of(owners, k_has_waited, 0);
-    if (before >> 32U == state_of(owners, k_has_waited, 0) >> 32U ||
-        before >> 32U == state_of(owners, k_is_known, 0) >> 32U) {
+    auto const is = [&before](std::uint32_t state) noexcept {
+        return before.state >> 32U == state_of(before.owners, state, 0) >> 32U;
+    };
+    std::uint64_t next = 0;
+    if (is(k_is_made)) {
+        next = state_of(before.owners, k_has_waited, 0);
+    } else if (is(k_has_waited) || is(k_is_known)) {
         kept_errno const kept;
         if (has_limit(number, SO_RCVTIMEO) || has_limit(number, SO_SNDTIMEO)) return;
-        next = known_in(owners, changes);
-    } else if (before >> 32U != state_of(owners, k_is_made, 0) >> 32U) {
+        next = known_in(before.owners, before.changes);
+    } else {
         return;
     }
-    // Not if the number has been closed meanwhile.
-    w->compare_exchange_strong(before, next, std::memory_order_relaxed);
+    // Not if the number has been closed meanwhile. relaxed: as in is_known.
+    std::uint64_t expected = before.state;
+    w->compare_exchange_strong(expected, next, std::memory_order_relaxed);
 }
 
 } // namespace tulle::posix

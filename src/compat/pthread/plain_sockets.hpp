@@ -21,16 +21,20 @@ namespace tulle::posix {
 
 class plain_sockets {
 public:
-    // Around a call that makes sockets: none of them is of this process alone if another one was
-    // made meanwhile.
+    // Around a call that makes sockets, with these flags (SOCK_NONBLOCK): none of them is of this
+    // process alone if another one was made meanwhile. acquire, here and in look(): the system is
+    // asked after it.
     class making {
     public:
-        making() noexcept : m_owners(s_owners.load(std::memory_order_relaxed)) {} // relaxed: `word`
+        explicit making(int flags) noexcept
+            : m_owners(s_owners.load(std::memory_order_acquire)),
+              m_are_plain((flags & SOCK_NONBLOCK) == 0) {}
         // `number` may be negative: none has been made.
         void made(int number) const noexcept;
 
     private:
         std::uint32_t m_owners;
+        bool m_are_plain;
     };
 
     // Around a call that makes a process, which has what is open then.
@@ -42,11 +46,11 @@ public:
     };
     // Others may have what is open now, or it may be closed.
     static void note_sharing() noexcept {
-        s_owners.fetch_add(1, std::memory_order_relaxed); // relaxed: `word`
+        s_owners.fetch_add(1, std::memory_order_release); // pairs with those of making and look
     }
     // A mode or a limit has been set, or may have been.
     static void note_change() noexcept {
-        s_changes.fetch_add(1, std::memory_order_relaxed); // relaxed: `word`
+        s_changes.fetch_add(1, std::memory_order_release); // pairs with that of look
     }
     // Descriptors may go to another process with this message.
     static void note_sent(msghdr const& message) noexcept;
@@ -65,13 +69,20 @@ public:
                known_in(s_owners.load(std::memory_order_relaxed),
                         s_changes.load(std::memory_order_relaxed));
     }
-    // A call that would wait has asked the system, and found that O_NONBLOCK is not set. The second
-    // time this finds out whether there are limits; sockets that wait once do not pay for it.
-    // `changes`: what changes() was before it asked.
-    static void note_wait(int number, std::uint32_t changes) noexcept;
-    [[nodiscard]] static std::uint32_t changes() noexcept {
-        return s_changes.load(std::memory_order_relaxed); // relaxed: as in is_known
+    // What is known before the system is asked.
+    struct before_asking {
+        std::uint32_t owners, changes;
+        std::uint64_t state;
+    };
+    [[nodiscard]] static before_asking look(int number) noexcept {
+        word const* const w = find(number);
+        // acquire, all: as in making.
+        return {s_owners.load(std::memory_order_acquire), s_changes.load(std::memory_order_acquire),
+                w == nullptr ? 0 : w->load(std::memory_order_acquire)};
     }
+    // A call that would wait has asked the system, and found that O_NONBLOCK is not set. The second
+    // time this finds out whether there are limits.
+    static void note_wait(int number, before_asking const& before) noexcept;
 
 private:
     // For each number: in the upper half the owners in whose time the socket was made, twice, and

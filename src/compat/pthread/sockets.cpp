@@ -9,14 +9,14 @@
 using tulle::posix::plain_sockets;
 
 TULLE_INTERPOSE int socket(int family, int type, int protocol) noexcept {
-    plain_sockets::making const all;
+    plain_sockets::making const all(type);
     int const number = TULLE_LIBC(socket)(family, type, protocol);
     all.made(number);
     return number;
 }
 
 TULLE_INTERPOSE int socketpair(int family, int type, int protocol, int* numbers) noexcept {
-    plain_sockets::making const all;
+    plain_sockets::making const all(type);
     int const error = TULLE_LIBC(socketpair)(family, type, protocol, numbers);
     if (error != 0) return error;
     all.made(numbers[0]);
@@ -53,10 +53,10 @@ TULLE_INTERPOSE FILE* fdopen(int number, char const* mode) noexcept {
 }
 
 TULLE_INTERPOSE int close_range(unsigned first, unsigned last, int flags) noexcept {
-    plain_sockets::note_sharing();
+    plain_sockets::sharing const around;
     return TULLE_LIBC(close_range)(first, last, flags);
 }
 TULLE_INTERPOSE void closefrom(int first) noexcept {
-    plain_sockets::note_sharing();
+    plain_sockets::sharing const around;
     TULLE_LIBC(closefrom)(first);
 }

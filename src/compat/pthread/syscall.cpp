@@ -103,7 +103,8 @@ bool touches_descriptors(long number) noexcept {
         case SYS_sendmsg:
         case SYS_sendmmsg:
         case SYS_recvmsg:
-        case SYS_recvmmsg: return true;
+        case SYS_recvmmsg:
+        case SYS_io_uring_enter: return true;
         default: return false;
     }
 }
@@ -123,7 +124,9 @@ extern "C" TULLE_API long tulle_wait_syscall(long number, ...) {
         return serve({*reinterpret_cast<futex_word*>(a[0]), static_cast<int>(a[1]),
                       static_cast<std::uint32_t>(a[2]), reinterpret_cast<timespec const*>(a[3]),
                       reinterpret_cast<futex_word*>(a[4]), static_cast<std::uint32_t>(a[5])});
+    bool const touches = touches_descriptors(number);
+    if (TULLE_UNLIKELY(touches)) plain_sockets::note_sharing(); // a child goes on at once
     long const result = TULLE_LIBC(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    if (TULLE_UNLIKELY(touches_descriptors(number))) plain_sockets::note_sharing();
+    if (TULLE_UNLIKELY(touches)) plain_sockets::note_sharing();
     return result;
 }
