@@ -2,6 +2,7 @@
 // The threads that wait for a file descriptor of the process, and what is known of its events.
 #pragma once
 
+#include "io/poll_wait.hpp"
 #include "os/epoll.hpp"
 #include "sched/parking.hpp"
 #include "wait/wait_list.hpp"
@@ -23,6 +24,18 @@ enum class direction : std::uint8_t { in, out };
 using event_count = std::uint64_t;
 constexpr event_count k_never_looked = ~event_count{0};
 
+// Waits that are over, to be resumed without the lock of their descriptor.
+struct woken_waits {
+    wait::wait_batch<parking> readers{nullptr}, writers{nullptr};
+    wait::woken_chain<parking> polls;
+
+    void resume_all() noexcept {
+        readers.wake_all();
+        writers.wake_all();
+        polls.resume_all();
+    }
+};
+
 // It exists for as long as the process, whatever its number means: nothing, or one file after
 // another. A waiter that is woken for another file tries again and waits anew.
 struct descriptor {
@@ -40,6 +53,7 @@ struct descriptor {
     std::uint32_t checked_at = 0; // which poll that was
     wait::wait_list<parking> readers;
     wait::wait_list<parking> writers;
+    poll_list<parking> polls; // of those that wait for others, too
 
     // The lock guards what is written.
     std::atomic<event_count> in_events{0}, out_events{0};
@@ -54,6 +68,15 @@ struct descriptor {
     // after it has looked once more whether the call would wait.
     std::mutex turn_to_accept;
 
+    [[nodiscard]] bool is_awaited() const noexcept {
+        return !readers.empty() || !writers.empty() || !polls.empty();
+    }
+    // Ends all waits.
+    void end_waits(woken_waits& ended) noexcept {
+        ended.readers = readers.take_all();
+        ended.writers = writers.take_all();
+        polls.end(~std::uint32_t{0}, ended.polls);
+    }
     [[nodiscard]] wait::wait_list<parking>& waiting(direction d) noexcept {
         return d == direction::in ? readers : writers;
     }
@@ -72,7 +95,7 @@ struct descriptor {
     [[nodiscard]] bool is_drained(event_count seen) const noexcept {
         return drained.load(std::memory_order_relaxed) == seen;
     }
-    // With the lock held: the number is that of another file, of which no epoll knows.
+    // The number is that of another file, of which no epoll knows.
     void begin_anew() noexcept {
         reported = 0;
         proofs = 0;

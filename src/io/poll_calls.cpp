@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for one of several descriptors: an epoll of the call's own has them all, and the thread
-// waits for that epoll as for any other descriptor.
+// Waits for one of several descriptors.
+#include "io/awaited_descriptors.hpp"
 #include "io/tries.hpp"
 
 #include <tulle/cancellation.hpp>
@@ -14,8 +14,8 @@
 #include <new>
 #include <span>
 
-#include <sys/epoll.h>
-#include <unistd.h>
+#include <poll.h>
+#include <sys/select.h>
 
 namespace tulle::io {
 
@@ -28,63 +28,18 @@ ssize_t poll_now(std::span<pollfd> asked) noexcept {
     return found;
 }
 
-// poll(2) and epoll(7) have the same bits.
-std::uint32_t poll_events(pollfd const& p) noexcept {
-    static_assert(POLLIN == EPOLLIN && POLLPRI == EPOLLPRI && POLLOUT == EPOLLOUT);
-    return static_cast<std::uint16_t>(p.events);
-}
-
-// A number may be asked about several times.
-int add_to(os::epoll& all, std::span<pollfd const> asked, pollfd const& p) noexcept {
-    int const error = all.add(p.fd, poll_events(p), nullptr);
-    if (error != EEXIST) return error;
-    std::uint32_t together = 0;
-    for (pollfd const& other : asked) together |= other.fd == p.fd ? poll_events(other) : 0;
-    return all.change(p.fd, together, nullptr);
-}
-
-int add_all(os::epoll& all, std::span<pollfd const> asked) noexcept {
-    for (pollfd const& p : asked) {
-        if (p.fd < 0) continue;
-        int const error = add_to(all, asked, p);
-        // EPERM: what it is asked for never comes to be of such a file, such as a regular one.
-        if (error != 0 && error != EPERM) return error;
-    }
-    return 0;
-}
-
-// A file that cannot be waited for, or is not there, is reported by poll(2) itself.
-ssize_t poll_anew(os::epoll& all, std::span<pollfd> asked, detail::limit const& until) noexcept {
-    for (;;) {
-        // What the epoll has told of may be gone again: it is asked anew.
-        int const error = reactor::instance().wait(all.number(), direction::in, k_never_looked,
-                                                   wait::limit<parking>(until));
+// A file that cannot be waited for, or is not there, is reported by poll(2) itself. What has ended
+// the wait may be gone again: all are asked anew.
+ssize_t poll_within(std::span<pollfd> asked, detail::limit const& until) noexcept {
+    awaited_descriptors some(asked);
+    for (int error = 0;;) {
+        some.look();
         ssize_t const found = poll_now(asked);
         if (found != 0 || error == ETIMEDOUT) return found;
+        if (!some.is_valid()) return -ENOMEM;
         if (error != 0) return -error;
+        error = some.wait(wait::limit<parking>(until));
     }
-}
-
-ssize_t poll_within(std::span<pollfd> asked, detail::limit const& until) noexcept {
-    ssize_t const found = poll_now(asked);
-    if (found != 0) return found;
-    os::epoll all;
-    if (int const error = all.open()) return -error;
-    reactor::instance().expect_new(all.number());
-    int const error = add_all(all, asked);
-    // EBADF: one of them has been closed since, which counts as ready.
-    ssize_t const result = error == 0       ? poll_anew(all, asked, until)
-                           : error == EBADF ? poll_now(asked)
-                                            : -error;
-    // Nobody else waits for it; but its number is one of the next file.
-    static_cast<void>(reactor::instance().replace(
-        all.number(),
-        [](void* e) noexcept {
-            static_cast<os::epoll*>(e)->close();
-            return 0;
-        },
-        &all));
-    return result;
 }
 
 // --- select --------------------------------------------------------------------------------------

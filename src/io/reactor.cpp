@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -30,6 +31,10 @@ constexpr std::uint32_t k_proofs = 4; // that the epoll knows a file, which is t
 constexpr std::uint32_t k_in_events = EPOLLIN | EPOLLRDHUP;
 constexpr std::uint32_t k_both_events = EPOLLHUP | EPOLLERR;
 constexpr std::uint32_t k_end_events = k_both_events | EPOLLRDHUP;
+// That count for a direction.
+constexpr std::uint32_t k_counted_in =
+    k_both_events | k_in_events | EPOLLPRI | EPOLLRDNORM | EPOLLRDBAND | EPOLLMSG;
+constexpr std::uint32_t k_counted_out = k_both_events | EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND;
 
 constexpr std::uint32_t events_of(direction way) noexcept {
     return way == direction::in ? k_in_events : std::uint32_t{EPOLLOUT};
@@ -56,16 +61,38 @@ void note_kind(descriptor& d) noexcept {
 
 // In a deterministic run nothing else happens while the caller runs, and time is not the clock's:
 // the OS thread waits for the descriptor; a limit passes first, in virtual time.
-wait_error wait_alone(int number, direction way, wait::limit<parking> until) noexcept {
-    pollfd asked{number, static_cast<short>(way == direction::in ? POLLIN : POLLOUT), 0};
+wait_error wait_alone(std::span<pollfd> asked, wait::limit<parking> until) noexcept {
+    auto const count = static_cast<nfds_t>(asked.size());
     if (until.is_none()) {
-        while (::poll(&asked, 1, -1) < 0 && errno == EINTR) {}
+        while (::poll(asked.data(), count, -1) < 0 && errno == EINTR) {}
         return 0;
     }
-    if (::poll(&asked, 1, 0) > 0) return 0;
+    if (::poll(asked.data(), count, 0) > 0) return 0;
+    int const number = asked.empty() ? -1 : asked.front().fd;
     wait::outcome const how = wait::wait_for_limit<parking>(reason_of(number), until);
-    if (::poll(&asked, 1, 0) > 0) return 0;
+    if (::poll(asked.data(), count, 0) > 0) return 0;
     return how == wait::outcome::cancelled ? ECANCELED : ETIMEDOUT;
+}
+wait_error wait_alone(int number, direction way, wait::limit<parking> until) noexcept {
+    pollfd asked{number, static_cast<short>(way == direction::in ? POLLIN : POLLOUT), 0};
+    return wait_alone({&asked, 1}, until);
+}
+wait_error wait_alone(std::span<awaited_descriptor const> several,
+                      wait::limit<parking> until) noexcept {
+    std::unique_ptr<pollfd[]> const asked(new (std::nothrow) pollfd[several.size()]);
+    if (asked == nullptr) return ENOMEM;
+    for (std::size_t k = 0; k < several.size(); ++k)
+        asked[k] = {several[k].number, static_cast<short>(several[k].events), 0};
+    return wait_alone(std::span(asked.get(), several.size()), until);
+}
+
+// Whether it has been reported since it was looked at. With the lock held.
+bool has_come(awaited_descriptor const& a, descriptor const& d) noexcept {
+    // relaxed, both: written under the lock.
+    return ((a.events & k_counted_in) != 0 &&
+            d.in_events.load(std::memory_order_relaxed) != a.seen_in) ||
+           ((a.events & k_counted_out & ~k_both_events) != 0 &&
+            d.out_events.load(std::memory_order_relaxed) != a.seen_out);
 }
 
 } // namespace
@@ -116,6 +143,71 @@ wait_error reactor::run_on_helper(void (*call)(void*) noexcept, void* argument,
     return error;
 }
 
+wait_error reactor::wait_for_any(std::span<awaited_descriptor> several,
+                                 wait::limit<parking> until) noexcept {
+    static_cast<void>(parking::self()); // may start the run time
+    if (until.is_over()) return end_of(until);
+    if (parking::is_deterministic()) return wait_alone(several, until);
+    if (int const error = start()) return error;
+    m_waiting.fetch_add(1, std::memory_order_relaxed); // relaxed: tell_of_wait makes a fence
+    wait_error const error = wait_in_each(several, until);
+    m_waiting.fetch_sub(1, std::memory_order_relaxed); // relaxed: a hint
+    return error;
+}
+
+wait_error reactor::wait_in_each(std::span<awaited_descriptor> several,
+                                 wait::limit<parking> until) noexcept {
+    poll_wait<parking> waiting;
+    wait_error error = 0;
+    bool const waits = std::all_of(several.begin(), several.end(), [&](awaited_descriptor& a) {
+        return a.number < 0 || enter(a, waiting, error);
+    });
+    if (waits) {
+        tell_of_wait(sched::this_worker()->is_guest());
+        int const number = several.empty() ? -1 : several.front().number;
+        wait::outcome const how = waiting.wait(reason_of(number), until);
+        if (how == wait::outcome::timed_out) error = ETIMEDOUT;
+        if (how == wait::outcome::cancelled) error = ECANCELED;
+    }
+    for (awaited_descriptor& a : several) {
+        if (a.at == nullptr) continue;
+        std::lock_guard const held(a.at->lock);
+        std::exchange(a.at, nullptr)->polls.remove(a);
+    }
+    return error;
+}
+
+// False: it need not wait, or cannot.
+bool reactor::enter(awaited_descriptor& a, poll_wait<parking>& waiting,
+                    wait_error& error) noexcept {
+    descriptor* const d = m_table.find_or_make(a.number);
+    if (d == nullptr) {
+        error = ENOMEM;
+        return false;
+    }
+    std::lock_guard const held(d->lock);
+    ++d->waits;
+    bool const is_known = d->reported != 0 && (d->reported & a.events) == a.events &&
+                          a.seen_in != k_never_looked && a.seen_out != k_never_looked;
+    if (is_known && has_come(a, *d)) return false;
+    a.of = &waiting;
+    d->polls.add(a);
+    a.at = d;
+    if (is_known) {
+        if (!d->is_to_check) check_later(*d, d->waits - 1);
+        return true;
+    }
+    error = report(*d, d->reported | a.events | EPOLLET);
+    if (error == 0) return true;
+    d->polls.remove(a);
+    a.at = nullptr;
+    // EPERM: what it is asked for never comes to be of such a file, such as a regular one. EBADF:
+    // it has been closed since, which counts as ready.
+    bool const waits_for_others = error == EPERM;
+    if (error == EPERM || error == EBADF) error = 0;
+    return waits_for_others;
+}
+
 struct reactor::entry {
     descriptor& d;
     direction way;
@@ -143,8 +235,7 @@ wait_error reactor::queue_at(descriptor& d, direction way, event_count seen,
     return d.closings == e.closings ? 0 : EBADF;
 }
 
-// On another stack, with the lock held. False: it need not wait, or cannot. The fence: either
-// is_watched is false here, or whoever makes it false comes later and sees that somebody waits.
+// On another stack, with the lock held. False: it need not wait, or cannot.
 bool reactor::enter(entry& e, wait::waiter<parking>& self) noexcept {
     descriptor& d = e.d;
     e.closings = d.closings;
@@ -162,12 +253,18 @@ bool reactor::enter(entry& e, wait::waiter<parking>& self) noexcept {
     } else if (!d.is_to_check) {
         check_later(d, d.waits - 1);
     }
-    parking::machine::fence_seq_cst(); // pairs with end_rest
-    if (is_watched()) return true;
-    auto& idle = sched::scheduler::instance().idle();
-    if (e.is_guest) static_cast<void>(idle.wake_one()); // to rest, if none of them does
-    idle.tell_watcher();
+    tell_of_wait(e.is_guest);
     return true;
+}
+
+// The fence: either is_watched is false here, or whoever makes it false comes later and sees that
+// somebody waits.
+void reactor::tell_of_wait(bool is_guest) noexcept {
+    parking::machine::fence_seq_cst(); // pairs with end_rest
+    if (is_watched()) return;
+    auto& idle = sched::scheduler::instance().idle();
+    if (is_guest) static_cast<void>(idle.wake_one()); // to rest, if none of them does
+    idle.tell_watcher();
 }
 
 // With the lock held: from now on these events of it are reported, and at once if one is true. The
@@ -205,21 +302,19 @@ std::uint64_t reactor::next_round() const noexcept {
 
 // If it cannot be reported, those that wait find out why when they try themselves.
 void reactor::check(descriptor& d) noexcept {
-    wait::wait_batch<parking> readers(nullptr), writers(nullptr);
+    woken_waits woken;
     {
         std::lock_guard const held(d.lock);
-        if (d.readers.empty() && d.writers.empty()) return;
+        if (!d.is_awaited()) return;
         // Of a number that is another file's since (expect_new) nothing is reported yet.
-        std::uint32_t const wanted = d.reported | EPOLLET |
+        std::uint32_t const wanted = d.reported | EPOLLET | d.polls.wanted() |
                                      (d.readers.empty() ? 0U : events_of(direction::in)) |
                                      (d.writers.empty() ? 0U : events_of(direction::out));
         d.checked_at = m_polls.load(std::memory_order_relaxed); // relaxed: a hint
         if (report(d, wanted) == 0) return;
-        readers = d.readers.take_all();
-        writers = d.writers.take_all();
+        d.end_waits(woken);
     }
-    readers.wake_all();
-    writers.wake_all();
+    woken.resume_all();
 }
 
 // With the lock held: an event has ended a wait. If that was checked just before, the event may
@@ -231,24 +326,24 @@ void reactor::note_proof(descriptor& d) noexcept {
 }
 
 void reactor::deliver(descriptor& d, std::uint32_t events) noexcept {
-    wait::wait_batch<parking> readers(nullptr), writers(nullptr);
+    woken_waits woken;
     {
         std::lock_guard const held(d.lock);
         // Of the end no other event may come, so that no read is in vain any more. relaxed: the
         // count that follows orders it.
         if ((events & k_end_events) != 0) d.is_stream.store(false, std::memory_order_relaxed);
-        if (!d.readers.empty() || !d.writers.empty()) note_proof(d);
-        if ((events & (k_in_events | k_both_events)) != 0) {
+        if (d.is_awaited()) note_proof(d);
+        if ((events & k_counted_in) != 0) {
             d.count_event(direction::in);
-            readers = d.readers.take_all();
+            woken.readers = d.readers.take_all();
         }
-        if ((events & (EPOLLOUT | k_both_events)) != 0) {
+        if ((events & k_counted_out) != 0) {
             d.count_event(direction::out);
-            writers = d.writers.take_all();
+            woken.writers = d.writers.take_all();
         }
+        d.polls.end(events, woken.polls);
     }
-    readers.wake_all();
-    writers.wake_all();
+    woken.resume_all();
 }
 
 // True: there was one of a descriptor.
@@ -271,13 +366,12 @@ int reactor::replace(int number, int (*call)(void*) noexcept, void* argument) no
     ++d->closings;
     if (d->reported != 0) m_events.remove(number); // its file may be open elsewhere, too
     d->begin_anew();
-    wait::wait_batch<parking> readers = d->readers.take_all();
-    wait::wait_batch<parking> writers = d->writers.take_all();
+    woken_waits woken;
+    d->end_waits(woken);
     d->lock.unlock();
     int const result = call(argument);
     check(*d);
-    readers.wake_all();
-    writers.wake_all();
+    woken.resume_all();
     return result;
 }
 

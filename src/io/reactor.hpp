@@ -16,6 +16,7 @@
 #pragma once
 
 #include "base/event_source.hpp"
+#include "io/awaited_descriptors.hpp"
 #include "io/check_list.hpp"
 #include "io/descriptor_table.hpp"
 #include "io/helpers.hpp"
@@ -77,6 +78,9 @@ public:
     // at.
     [[nodiscard]] wait_error wait(int number, direction d, event_count seen,
                                   wait::limit<parking> until) noexcept;
+    // Likewise for one of several, whatever is asked of each.
+    [[nodiscard]] wait_error wait_for_any(std::span<awaited_descriptor> several,
+                                          wait::limit<parking> until) noexcept;
     // Suspends the caller until a helper has made a call that blocks (helpers.hpp). Foreign OS
     // threads, and any in a deterministic run, make it themselves.
     [[nodiscard]] wait_error run_on_helper(void (*call)(void*) noexcept, void* argument,
@@ -134,6 +138,11 @@ private:
     [[nodiscard]] wait_error queue_at(descriptor& d, direction way, event_count seen,
                                       wait::limit<parking> until) noexcept;
     [[nodiscard]] bool enter(entry& e, wait::waiter<parking>& self) noexcept;
+    [[nodiscard]] bool enter(awaited_descriptor& a, poll_wait<parking>& waiting,
+                             wait_error& error) noexcept;
+    [[nodiscard]] wait_error wait_in_each(std::span<awaited_descriptor> several,
+                                          wait::limit<parking> until) noexcept;
+    void tell_of_wait(bool is_guest) noexcept;
     [[nodiscard]] int report(descriptor& d, std::uint32_t wanted) noexcept;
     void check_later(descriptor& d, std::uint32_t waits_before) noexcept;
     void check_due(std::uint64_t now) noexcept;

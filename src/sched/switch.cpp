@@ -3,6 +3,7 @@
 
 #include "arch/thread_pointer.hpp"
 #include "base/error.hpp"
+#include "base/kept_errno.hpp"
 #include "sched/cancellation.hpp"
 #include "sched/find_work.hpp"
 #include "sched/modes/guest_wait.hpp"
@@ -68,6 +69,12 @@ TULLE_COLD void yield_cold(worker& w, fiber& self) noexcept {
     if (w.probe.is_set() || w.owner->has_other_work(w)) suspend(&post_push_back, &self, nullptr);
 }
 
+// errno is the thread's own then. A yield that finds the next thread at once does not touch it.
+TULLE_COLD void yield_cold_and_keep_errno(worker& w, fiber& self) noexcept {
+    base::kept_errno const kept;
+    yield_cold(w, self);
+}
+
 } // namespace
 
 void first_switch() noexcept { after_switch(); }
@@ -76,6 +83,12 @@ void post_end_switch_and_tell(void*, void*) noexcept {
     worker& w = *this_worker();
     w.ready.end_switch();
     w.owner->notify_light();
+}
+
+// errno is the thread's own, and the action is another's.
+TULLE_NOINLINE void run_post_and_keep_errno(post_action const& post) noexcept {
+    base::kept_errno const kept;
+    post.run(post.a, post.b);
 }
 
 // The way of a fiber with thread-local variables of its own, out of line. It leaves those of the
@@ -89,7 +102,7 @@ void switch_with_variables(worker& w, fiber& to) noexcept {
     arch::backend::switch_to(self.context, to.context);
     if (arch::thread_pointer() != self.thread_pointer)
         change_variables(*this_worker(), self.thread_pointer, self.records);
-    after_switch();
+    after_switch(&run_post_and_keep_errno);
 }
 
 TULLE_NOINLINE void take_variables(void* thread_pointer) noexcept {
@@ -148,6 +161,7 @@ void yield() noexcept {
             return switch_with_queue(*w, static_cast<fiber&>(*next), tell);
         }
     }
+    if (self.thread_pointer != nullptr) return yield_cold_and_keep_errno(*w, self);
     yield_cold(*w, self);
 }
 

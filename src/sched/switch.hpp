@@ -24,7 +24,8 @@ using post_function = void (*)(void*, void*);
 void suspend(post_function post, void* a, void* b) noexcept;
 void resume(fiber& f) noexcept;
 
-// Lets other ready threads of this worker go first. Guests: gives the processor up.
+// Lets other ready threads of this worker go first. Guests: gives the processor up. errno of a
+// thread with variables of its own stays as it is.
 void yield() noexcept;
 
 // suspend() on a worker, but the next context is an idle loop even if other threads are ready.

@@ -12,15 +12,18 @@ namespace tulle::sched {
 
 using loop_control = arch::control_at_rest<arch::backend>;
 
-// The first thing that a resumed context does.
-TULLE_INLINE void after_switch() noexcept {
+// The first thing that a resumed context does. `run_post` calls what whoever switched has left.
+template <class RunPost> TULLE_INLINE void after_switch(RunPost run_post) noexcept {
     worker& w = *this_worker();
     arch::after_switch(w.current->sanitizer);
     post_action const post = w.post;
     if (post.run == nullptr)
         w.ready.end_switch(); // it was locked by whoever switched
     else
-        post.run(post.a, post.b);
+        run_post(post);
+}
+TULLE_INLINE void after_switch() noexcept {
+    after_switch([](post_action const& post) { post.run(post.a, post.b); });
 }
 
 // No parameter is an object in memory: the address sanitizer would fence it off on a stack that is

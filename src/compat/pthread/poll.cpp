@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // poll, select and epoll_wait by threads of pthread_create, and those of their kin that take a mask
-// of signals: they ask without waiting, and wait in the reactor for the descriptor that they ask
-// for, or for an epoll of several.
+// of signals: they ask without waiting, and wait in the reactor.
 #include "compat/pthread/descriptors.hpp"
 #include "compat/pthread/signals.hpp"
-#include "os/epoll.hpp"
+#include "io/awaited_descriptors.hpp"
 
 #include <climits>
 #include <cstring>
 #include <memory>
 #include <new>
-#include <optional>
+#include <span>
 
 namespace {
 
@@ -18,65 +17,17 @@ using namespace tulle::posix;
 
 constexpr int k_cannot_wait = -2; // the kernel does it instead
 
-// An epoll of what poll asks for; negative: there is a descriptor that none can have.
-int epoll_of(pollfd const* asked, nfds_t count) noexcept {
-    int const all = epoll_create1(EPOLL_CLOEXEC);
-    for (nfds_t k = 0; all >= 0 && k != count; ++k) {
-        if (asked[k].fd < 0) continue;
-        epoll_event event{};
-        event.events = static_cast<std::uint32_t>(static_cast<unsigned short>(asked[k].events));
-        if (epoll_ctl(all, EPOLL_CTL_ADD, asked[k].fd, &event) == 0) continue;
-        epoll_event before{};
-        before.events = event.events | EPOLLIN | EPOLLOUT | EPOLLPRI; // asked for twice
-        if (errno == EEXIST && epoll_ctl(all, EPOLL_CTL_MOD, asked[k].fd, &before) == 0) continue;
-        TULLE_LIBC(close)(all);
-        return -1;
-    }
-    return all;
-}
-
-// What a call waits for: a descriptor of the program's.
-struct awaited {
-    int number; // negative: none can be waited for
-    direction way = direction::in;
-};
-
-// One descriptor and one way, which needs no epoll.
-bool is_one(pollfd const* asked, nfds_t count) noexcept {
-    return count == 1 && asked->fd >= 0 && (asked->events == POLLIN || asked->events == POLLOUT);
-}
-
-// For those of a list: the only one, or an epoll of all.
-class awaited_list {
-public:
-    awaited_list(pollfd const* asked, nfds_t count) noexcept {
-        if (is_one(asked, count)) {
-            m_awaited = {asked->fd, asked->events == POLLIN ? direction::in : direction::out};
-            return;
-        }
-        m_all.emplace(epoll_of(asked, count));
-        m_awaited.number = m_all->number();
-    }
-    [[nodiscard]] awaited const& get() const noexcept { return m_awaited; }
-
-private:
-    std::optional<own_descriptor> m_all;
-    awaited m_awaited{-1};
-};
-
-// `ask` tries: the number of what is ready. 0 is returned when the time is over; k_cannot_wait if
-// the reactor cannot wait for it.
-template <class Ask>
-int wait_for_some(thread& t, awaited const& some, std::uint64_t deadline, Ask ask) {
-    if (some.number < 0) return k_cannot_wait;
-    auto& reactor = tulle::io::reactor::instance();
+// `look`, `ask`, the number of what is ready, and `wait` as that of the reactor, by turns. 0 is
+// returned when the time is over; k_cannot_wait if the reactor cannot wait for it.
+template <class Look, class Ask, class Wait>
+int wait_for_some(thread& t, Look look, Ask ask, Wait wait) {
     for (int error = 0;;) {
-        tulle::io::event_count const seen = reactor.look(some.number, some.way);
+        look();
         int const found = ask();
         if (found != 0 || error == ETIMEDOUT) return found;
         {
             kept_errno const kept;
-            error = reactor.wait(some.number, some.way, seen, interruptible(&t, deadline));
+            error = wait();
         }
         if (error == ECANCELED) {
             if (attend(t) != interruption::none) return fail(EINTR);
@@ -85,6 +36,14 @@ int wait_for_some(thread& t, awaited const& some, std::uint64_t deadline, Ask as
         if (error == EBADF) error = 0; // closed meanwhile, which counts as ready
         if (error != 0 && error != ETIMEDOUT) return k_cannot_wait;
     }
+}
+
+template <class Ask>
+int wait_for_one_of(thread& t, std::span<pollfd const> asked, std::uint64_t deadline, Ask ask) {
+    tulle::io::awaited_descriptors some(asked);
+    if (!some.is_valid()) return k_cannot_wait;
+    return wait_for_some(
+        t, [&some] { some.look(); }, ask, [&] { return some.wait(interruptible(&t, deadline)); });
 }
 
 std::uint64_t deadline_after_ms(int ms) noexcept {
@@ -103,15 +62,13 @@ bool is_none(timespec const* time) noexcept {
     return time != nullptr && time->tv_sec == 0 && time->tv_nsec == 0;
 }
 
-// Without a descriptor it is a wait for the time.
 int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool waits) {
     auto const ask = [=] { return TULLE_LIBC(poll)(asked, count, 0); };
     if (!waits) return ask();
-    if (!is_one(asked, count)) { // what it takes to wait for several comes dear
+    if (count != 1) { // the system knows whether there is such a list
         if (int const found = ask(); found != 0) return found;
     }
-    awaited_list const some(asked, count);
-    return wait_for_some(t, some.get(), deadline, ask);
+    return wait_for_one_of(t, {asked, count}, deadline, ask);
 }
 
 int poll_until(pollfd* asked, nfds_t count, int ms) {
@@ -190,8 +147,8 @@ int select_until(thread& t, descriptor_sets const& asked, question& again, std::
     std::unique_ptr<pollfd[]> const list(new (std::nothrow) pollfd[FD_SETSIZE]);
     if (list == nullptr) return k_cannot_wait;
     again.restore();
-    awaited_list const some(list.get(), list_of(asked, list.get()));
-    return wait_for_some(t, some.get(), deadline, [&again] { return again.ask(); });
+    std::span<pollfd const> const some(list.get(), list_of(asked, list.get()));
+    return wait_for_one_of(t, some, deadline, [&again] { return again.ask(); });
 }
 
 // Linux leaves what is left of the time in it.
@@ -269,7 +226,12 @@ int wait_in_kernel(int all, epoll_event* events, int most, int ms) {
 int epoll_by(thread& t, int all, epoll_event* events, int most, std::uint64_t deadline,
              bool waits) {
     auto const ask = [=] { return wait_in_kernel(all, events, most, 0); };
-    return waits ? wait_for_some(t, {all}, deadline, ask) : ask();
+    if (!waits) return ask();
+    auto& reactor = tulle::io::reactor::instance();
+    auto seen = tulle::io::k_never_looked;
+    return wait_for_some(
+        t, [&] { seen = reactor.look(all, direction::in); }, ask,
+        [&] { return reactor.wait(all, direction::in, seen, interruptible(&t, deadline)); });
 }
 
 } // namespace

@@ -68,7 +68,6 @@ TULLE_INTERPOSE unsigned sleep(unsigned seconds) {
 
 int tulle::posix::yield_to_others() noexcept {
     if (self() == nullptr) return TULLE_LIBC(sched_yield)();
-    kept_errno const kept;
     tulle::sched::yield();
     return 0;
 }

@@ -473,6 +473,7 @@ static struct {
     {"streams", streams},
     {"polls", polls},
     {"asked_in_turn", asked_in_turn},
+    {"asked_by_many", asked_by_many},
     {"polls_of_one", polls_of_one},
     {"numbers_of_sockets", numbers_of_sockets},
     {"modes_of_sockets", modes_of_sockets},

@@ -9,6 +9,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -105,6 +106,38 @@ void asked_in_turn(void) {
         s_ask = ways[k];
         in_thread(&asks, NULL);
     }
+}
+
+// --- many threads ask for one descriptor beside others -------------------------------------------
+
+// More than the system lets epolls of a file be in another epoll.
+enum { k_askers = 600 };
+
+static void* waits_for_end(void* by_select_too) {
+    struct pollfd asked[2] = {{s_never[0], POLLIN, 0}, {s_ends[0], POLLIN, 0}};
+    if (by_select_too != NULL) by_select(s_ends[0]);
+    return (void*)(intptr_t)(poll(asked, 2, -1) == 1 && asked[1].revents == POLLIN);
+}
+static void* ends_all(void* unused) {
+    static pthread_t askers[k_askers];
+    int told = 0;
+    for (int k = 0; k != k_askers; ++k)
+        if (pthread_create(&askers[k], NULL, &waits_for_end, k % 2 == 0 ? NULL : &told) != 0)
+            abort();
+    usleep(20000);
+    if (write(s_ends[1], "e", 1) != 1) abort();
+    for (int k = 0; k != k_askers; ++k) {
+        void* was_told;
+        pthread_join(askers[k], &was_told);
+        told += was_told != NULL;
+    }
+    SHOW(told);
+    return unused;
+}
+
+void asked_by_many(void) {
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, s_ends) != 0 || pipe(s_never) != 0) abort();
+    in_thread(&ends_all, NULL);
 }
 
 // --- poll of one descriptor ----------------------------------------------------------------------

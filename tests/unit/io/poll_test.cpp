@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 
 namespace {
 
@@ -150,6 +151,69 @@ TEST_P(io_poll, an_end_of_which_nobody_has_asked_is_waited_over) {
     FD_SET(ends[0], &in);
     EXPECT_EQ(io::select(FD_SETSIZE, &in, nullptr, nullptr), 1);
     ::close(ends[0]);
+}
+
+// The system lets a file be in 500 epolls that are themselves in one.
+TEST_P(io_poll, very_many_threads_wait_for_one_file_beside_others) {
+    connected_pair never, all;
+    auto const ask = [&] {
+        std::array<pollfd, 2> asked{{{never.ours(), POLLIN, 0}, {all.ours(), POLLIN, 0}}};
+        return io::poll(asked.data(), asked.size()) == 1 && asked[1].revents == POLLIN;
+    };
+    std::vector<decltype(spawn(ask))> waiters;
+    for (int k = 0; k < 700; ++k) waiters.push_back(spawn(ask));
+    this_thread::sleep_for(20ms);
+    EXPECT_EQ(io::write(all.theirs(), "p", 1), 1);
+    for (auto& each : waiters) EXPECT_TRUE(each.join());
+}
+
+// Of what several ask for each gets its own, though the epoll has one entry for all.
+TEST_P(io_poll, threads_ask_for_different_events_of_one_file) {
+    connected_pair both;
+    std::array<char, 4096> block{};
+    while (::send(both.ours(), block.data(), block.size(), MSG_DONTWAIT) > 0) {}
+    auto const ask = [&](short events) {
+        pollfd asked{both.ours(), events, 0};
+        return io::poll(&asked, 1) == 1 ? asked.revents : short{0};
+    };
+    auto reader = spawn([&] { return ask(POLLIN); });
+    auto writer = spawn([&] { return ask(POLLOUT); });
+    auto ended = spawn([&] { return ask(0); });
+    this_thread::sleep_for(2ms);
+    EXPECT_EQ(io::write(both.theirs(), "r", 1), 1);
+    EXPECT_EQ(reader.join(), POLLIN);
+    while (::recv(both.theirs(), block.data(), block.size(), MSG_DONTWAIT) > 0) {}
+    EXPECT_EQ(writer.join(), POLLOUT);
+    EXPECT_EQ(::shutdown(both.ours(), SHUT_RDWR), 0);
+    EXPECT_NE(ended.join() & POLLHUP, 0);
+}
+
+TEST_P(io_poll, urgent_data_is_told) {
+    tcp_listener const listener;
+    tcp_client const theirs(listener);
+    int const ours = io::accept(listener.socket(), nullptr, nullptr, SOCK_CLOEXEC);
+    ASSERT_GE(ours, 0);
+    auto waiter = spawn([&] {
+        pollfd asked{ours, POLLPRI, 0};
+        return io::poll(&asked, 1) == 1 && asked.revents == POLLPRI;
+    });
+    this_thread::sleep_for(2ms);
+    EXPECT_EQ(::send(theirs.socket(), "o", 1, 0), 1); // which nobody has asked for
+    this_thread::sleep_for(2ms);
+    EXPECT_EQ(::send(theirs.socket(), "u", 1, MSG_OOB), 1);
+    EXPECT_TRUE(waiter.join());
+    EXPECT_EQ(io::close(ours), 0);
+}
+
+TEST_P(io_poll, a_number_that_is_closed_meanwhile_is_told) {
+    connected_pair both, other;
+    auto waiter = spawn([&, number = both.ours()] {
+        std::array<pollfd, 2> asked{{{other.ours(), POLLIN, 0}, {number, POLLIN, 0}}};
+        return io::poll(asked.data(), asked.size()) == 1 && asked[1].revents == POLLNVAL;
+    });
+    this_thread::sleep_for(2ms);
+    EXPECT_EQ(io::close(both.give_ours()), 0);
+    EXPECT_TRUE(waiter.join());
 }
 
 INSTANTIATE_TEST_SUITE_P(workers, io_poll, ::testing::Values(1, 2));
