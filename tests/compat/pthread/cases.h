@@ -159,6 +159,7 @@ void memory_of_threads(void);
 
 // --- variable_cases.c
 void variables_used_again(void);
+void aligned_variables(void);
 void parts_of_threads(void);
 void late_variables(void);
 
