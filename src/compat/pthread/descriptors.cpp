@@ -2,6 +2,7 @@
 #include "compat/pthread/descriptors.hpp"
 
 #include "compat/pthread/plain_sockets.hpp"
+#include "compat/pthread/poll_lists.hpp"
 
 #include <tulle/io.hpp>
 
@@ -407,6 +408,7 @@ template <class Call> int replace(int number, Call call) noexcept {
         kept_errno const kept;
         result = tulle::io::reactor::instance().replace(
             number, [](void* it) noexcept { return (*static_cast<decltype(made)*>(it))(); }, &made);
+        poll_list::note_replaced(number);
     }
     return result < 0 ? static_cast<int>(fail(error)) : result;
 }

@@ -3,6 +3,7 @@
 // of signals: they ask without waiting, and wait in the reactor for the descriptor that they ask
 // for, or for an epoll of several.
 #include "compat/pthread/descriptors.hpp"
+#include "compat/pthread/poll_lists.hpp"
 #include "compat/pthread/signals.hpp"
 #include "os/epoll.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 using namespace tulle::posix;
 
 constexpr int k_cannot_wait = -2; // the kernel does it instead
+constexpr int k_again = -3;       // of wait_for_some: with other descriptors
 
 // An epoll of what poll asks for; negative: there is a descriptor that none can have.
 int epoll_of(pollfd const* asked, nfds_t count) noexcept {
@@ -103,6 +105,23 @@ bool is_none(timespec const* time) noexcept {
     return time != nullptr && time->tv_sec == 0 && time->tv_nsec == 0;
 }
 
+// By one thread that another one may take a descriptor of the list from.
+template <class Ask>
+int wait_for_list(thread& t, pollfd const* asked, nfds_t count, std::uint64_t deadline, Ask ask) {
+    if (is_one(asked, count))
+        return wait_for_some(t, awaited_list(asked, count).get(), deadline, ask);
+    int found = k_again;
+    while (found == k_again) {
+        poll_list const list(t, asked, count);
+        awaited_list const some(asked, count);
+        found = wait_for_some(t, some.get(), deadline, [&] {
+            int const now = ask();
+            return now == 0 && list.is_old() ? k_again : now;
+        });
+    }
+    return found;
+}
+
 // Without a descriptor it is a wait for the time.
 int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool waits) {
     auto const ask = [=] { return TULLE_LIBC(poll)(asked, count, 0); };
@@ -110,8 +129,7 @@ int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool
     if (!is_one(asked, count)) { // what it takes to wait for several comes dear
         if (int const found = ask(); found != 0) return found;
     }
-    awaited_list const some(asked, count);
-    return wait_for_some(t, some.get(), deadline, ask);
+    return wait_for_list(t, asked, count, deadline, ask);
 }
 
 int poll_until(pollfd* asked, nfds_t count, int ms) {
@@ -172,12 +190,43 @@ public:
         timeval none{0, 0};
         return TULLE_LIBC(select)(m_asked.count, m_asked.in, m_asked.out, m_asked.other, &none);
     }
+    // While the caller waits: as in the kernel, a descriptor that is closed by then is ready.
+    [[nodiscard]] int ask_again() noexcept {
+        int const before = errno;
+        int found = ask();
+        if (found >= 0 || errno != EBADF) return found;
+        question open = *this;
+        open.drop_closed();
+        found = open.ask();
+        if (found < 0) return found;
+        errno = before;
+        return found + add_difference(m_in, open.m_in, m_asked.in) +
+               add_difference(m_out, open.m_out, m_asked.out) +
+               add_difference(m_other, open.m_other, m_asked.other);
+    }
 
 private:
     void copy(fd_set const* set, fd_set* to) const noexcept {
         constexpr std::size_t k_bits = 8 * sizeof(long);
         auto const count = static_cast<std::size_t>(m_asked.count);
         if (set != nullptr) std::memcpy(to, set, (count + k_bits - 1) / k_bits * sizeof(long));
+    }
+
+    void drop_closed() noexcept {
+        for (int number = 0; number < m_asked.count; ++number) {
+            if (fcntl(number, F_GETFD) >= 0) continue;
+            for (fd_set* const set : {&m_in, &m_out, &m_other}) FD_CLR(number, set);
+        }
+    }
+    // How many are in one set, but not in the other, which are then found, too.
+    int add_difference(fd_set const& all, fd_set const& some, fd_set* found) const noexcept {
+        int count = 0;
+        for (int number = 0; found != nullptr && number < m_asked.count; ++number) {
+            if (!FD_ISSET(number, &all) || FD_ISSET(number, &some)) continue;
+            FD_SET(number, found);
+            ++count;
+        }
+        return count;
     }
 
     descriptor_sets m_asked;
@@ -190,8 +239,8 @@ int select_until(thread& t, descriptor_sets const& asked, question& again, std::
     std::unique_ptr<pollfd[]> const list(new (std::nothrow) pollfd[FD_SETSIZE]);
     if (list == nullptr) return k_cannot_wait;
     again.restore();
-    awaited_list const some(list.get(), list_of(asked, list.get()));
-    return wait_for_some(t, some.get(), deadline, [&again] { return again.ask(); });
+    return wait_for_list(t, list.get(), list_of(asked, list.get()), deadline,
+                         [&again] { return again.ask_again(); });
 }
 
 // Linux leaves what is left of the time in it.

@@ -8,6 +8,7 @@
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/plain_sockets.hpp"
+#include "compat/pthread/poll_lists.hpp"
 #include "compat/pthread/robust_mutex.hpp"
 #include "compat/pthread/signals.hpp"
 #include "compat/pthread/start_library.hpp"
@@ -88,6 +89,7 @@ void after_fork_in_child() noexcept {
         s_state.store(run_time_state::not_started, std::memory_order_relaxed);
     forget_calls_once();
     forget_commands();
+    poll_list::forget();
     forget_robust_mutexes();
     forget_changes_of_actions();
     forget_signals();

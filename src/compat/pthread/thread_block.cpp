@@ -57,17 +57,17 @@ struct layout {
     void (*deallocate)(void*, bool) = nullptr;
     void (*init_ctype)() = nullptr;
     std::size_t alignment = 64; // of thread pointers, and what lies around them
-    std::size_t below = 0;     // bytes of a block before the thread pointer
-    std::size_t pthread = 0;   // bytes of struct pthread
-    std::size_t from_here = 0; // bytes from it to the thread pointer
-    std::size_t behind = 0;    // where the thread lies, from the thread pointer
-    std::size_t stride = 0;    // bytes of a block
-    std::size_t links = 0;     // where those of the C library's list of threads lie, in it
-    std::size_t keys = 0;      // where the pointers to values of keys lie, in it
-    std::size_t vector = 0;    // where the pointer to vector_entry[1] lies, in it; 0: not known
-    std::size_t cpu = 0;       // where the kernel would write the processor, in it; 0: nowhere
-    std::ptrdiff_t own = 0;    // the C library's own variables, from the thread pointer
-    std::size_t own_bytes = 0; // their number
+    std::size_t below = 0;      // bytes of a block before the thread pointer
+    std::size_t pthread = 0;    // bytes of struct pthread
+    std::size_t from_here = 0;  // bytes from it to the thread pointer
+    std::size_t behind = 0;     // where the thread lies, from the thread pointer
+    std::size_t stride = 0;     // bytes of a block
+    std::size_t links = 0;      // where those of the C library's list of threads lie, in it
+    std::size_t keys = 0;       // where the pointers to values of keys lie, in it
+    std::size_t vector = 0;     // where the pointer to vector_entry[1] lies, in it; 0: not known
+    std::size_t cpu = 0;        // where the kernel would write the processor, in it; 0: nowhere
+    std::ptrdiff_t own = 0;     // the C library's own variables, from the thread pointer
+    std::size_t own_bytes = 0;  // their number
 };
 
 layout s_layout;

@@ -474,6 +474,7 @@ static struct {
     {"polls", polls},
     {"asked_in_turn", asked_in_turn},
     {"polls_of_one", polls_of_one},
+    {"closed_of_several", closed_of_several},
     {"numbers_of_sockets", numbers_of_sockets},
     {"modes_of_sockets", modes_of_sockets},
     {"asked_at_once", asked_at_once},

@@ -53,6 +53,7 @@ void starts_after_unwanted(void);
 // --- poll_cases.c
 void asked_in_turn(void);
 void polls_of_one(void);
+void closed_of_several(void);
 void numbers_of_sockets(void);
 void asked_at_once(void);
 

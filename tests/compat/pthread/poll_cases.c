@@ -158,6 +158,56 @@ static void* poll_one(void* unused) {
 
 void polls_of_one(void) { in_both(&poll_one); }
 
+// --- one of several is closed by another thread --------------------------------------------------
+
+static void* closes_both_late(void* ends) {
+    be_late();
+    close(((int*)ends)[0]);
+    close(((int*)ends)[1]);
+    return NULL;
+}
+static void* shuts_and_closes_late(void* number) {
+    be_late();
+    shutdown((int)(long)number, SHUT_RDWR);
+    close((int)(long)number);
+    return NULL;
+}
+static void show_poll_of_two(int number, void* (*other)(void*), void* argument) {
+    pthread_t doer;
+    struct pollfd asked[] = {{-1, POLLIN, 0}, {number, POLLIN, 0}};
+    pthread_create(&doer, NULL, other, argument);
+    SHOW_ERRNO(poll(asked, 2, -1));
+    SHOW(asked[1].revents != 0);
+    pthread_join(doer, NULL);
+}
+static void show_select_of_two(int* ends, int never) {
+    pthread_t doer;
+    fd_set asked;
+    FD_ZERO(&asked);
+    FD_SET(ends[0], &asked);
+    FD_SET(never, &asked);
+    pthread_create(&doer, NULL, &closes_both_late, ends);
+    SHOW_ERRNO(select((ends[0] > never ? ends[0] : never) + 1, &asked, NULL, NULL, NULL));
+    SHOW(FD_ISSET(ends[0], &asked));
+    SHOW(FD_ISSET(never, &asked));
+    pthread_join(doer, NULL);
+}
+static void* wait_for_two(void* unused) {
+    int ends[2], others[2];
+    if (pipe(ends) != 0) abort();
+    show_poll_of_two(ends[0], &closes_both_late, ends);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) abort();
+    show_poll_of_two(ends[0], &shuts_and_closes_late, (void*)(long)ends[0]);
+    close(ends[1]);
+    if (pipe(ends) != 0 || pipe(others) != 0) abort();
+    show_select_of_two(ends, others[0]);
+    close(others[0]);
+    close(others[1]);
+    return unused;
+}
+
+void closed_of_several(void) { in_both(&wait_for_two); }
+
 // --- a number that was a socket ------------------------------------------------------------------
 
 static void* writes_late(void* number) {
