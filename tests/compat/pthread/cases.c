@@ -488,6 +488,7 @@ static struct {
     {"last_of_all", last_of_all},
     {"posts_of_handlers", posts_of_handlers},
     {"identities", identities},
+    {"changed_words", changed_words},
     {"interruptions", interruptions},
     {"signals_at_locks", signals_at_locks},
     {"masks", masks},

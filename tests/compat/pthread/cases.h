@@ -74,6 +74,7 @@ void forks_with_locks(void);
 void last_of_all(void);
 void posts_of_handlers(void);
 void identities(void);
+void changed_words(void);
 
 // --- wait_cases.c
 void handlers_at_locks(void);
