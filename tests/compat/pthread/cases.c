@@ -499,6 +499,7 @@ static struct {
     {"signals_of_children", signals_of_children},
     {"left_to_process", left_to_process},
     {"kept_out_of_waits", kept_out_of_waits},
+    {"signals_after_main", signals_after_main},
     {"kept_out_of_computing", kept_out_of_computing},
     {"handlers_at_locks", handlers_at_locks},
     {"handlers_at_once", handlers_at_once},

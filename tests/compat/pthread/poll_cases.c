@@ -2,17 +2,14 @@
 // Cases of threads that ask for descriptors in turn, and of numbers that were sockets.
 #define _GNU_SOURCE
 #include "cases.h"
+#include "filters.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -293,26 +290,14 @@ void numbers_of_sockets(void) { in_both(&was_socket); }
 
 // --- questions that do not wait make nothing to wait with ----------------------------------------
 
-// Where that is allowed, the process ends if the caller's OS thread makes an epoll.
-static void allow_no_epoll(void) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_create1, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog const filter = {sizeof steps / sizeof *steps, steps};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
-    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
-}
-
 static void* ask_at_once(void* unused) {
     struct timespec const none = {0, 0};
     struct timeval left = {0, 0};
     fd_set set, other;
     int ends[2];
     if (pipe(ends) != 0) abort();
-    allow_no_epoll();
+    // Where that is allowed, the process ends if the caller's OS thread makes an epoll.
+    filter_call(SYS_epoll_create1, SECCOMP_RET_KILL_PROCESS);
     FD_ZERO(&set);
     FD_SET(ends[0], &set);
     SHOW_ERRNO(select(ends[0] + 1, &set, NULL, NULL, &left));
