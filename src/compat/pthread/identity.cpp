@@ -27,6 +27,7 @@ struct kernel_action {
 
 constexpr int k_changes = 33; // SIGSETXID, which the C library hides
 constexpr std::size_t k_bytes_of_set = 8;
+static_assert(sizeof(unsigned long) == k_bytes_of_set, "the set of signals would not fit");
 
 std::atomic<handler> s_of_libc{nullptr};
 
@@ -36,9 +37,16 @@ TULLE_NOINLINE void on_own_thread_pointer(int signal, siginfo_t* about, void* co
     handler const of_libc = s_of_libc.load(std::memory_order_relaxed); // relaxed: see below
     void* const found = arch::thread_pointer();
     void* const own = w == nullptr || w->thread_pointer == nullptr ? found : w->thread_pointer;
-    if (own != found) arch::set_thread_pointer(own);
+    if (own == found) return of_libc(signal, about, context);
+    // A handler that the kernel calls itself, such as that of a profiler, would have the worker's
+    // variables, not those of its thread.
+    sigset_t all, before;
+    sigfillset(&all);
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &all, &before);
+    arch::set_thread_pointer(own);
     of_libc(signal, about, context);
-    if (own != found) arch::set_thread_pointer(found);
+    arch::set_thread_pointer(found);
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &before, nullptr);
 }
 
 long act(kernel_action const* wanted, kernel_action* before) noexcept {

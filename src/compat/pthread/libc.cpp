@@ -19,13 +19,26 @@ extern "C" {
 
 namespace tulle::posix {
 
+namespace {
+
+// What tells of it writes, by a function that is looked up here, too.
+[[noreturn]] TULLE_COLD void fail_without(char const* name) noexcept {
+    void* const write = dlsym(RTLD_NEXT, "write");
+    if (write == nullptr) std::abort();
+    tulle_libc_write.store(write, std::memory_order_relaxed); // relaxed: see in_libc
+    base::fatal("libtulle-preload: this C library has no %s; it takes that of GNU, 2.34 or later",
+                name);
+}
+
+} // namespace
+
 // Conditions of before version 2.3.2 of the C library have another layout; dlsym finds these.
 TULLE_COLD void* find_in_libc(std::atomic<void*>& place, char const* name) noexcept {
     void* found = nullptr;
     if (std::strncmp(name, "pthread_cond_", 13) == 0)
         found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
     if (found == nullptr) found = dlsym(RTLD_NEXT, name);
-    if (found == nullptr) base::fatal("libtulle-preload: the C library has no %s", name);
+    if (found == nullptr) fail_without(name);
     place.store(found, std::memory_order_relaxed); // relaxed: see in_libc
     return found;
 }

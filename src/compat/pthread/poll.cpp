@@ -129,12 +129,43 @@ public:
         timeval none{0, 0};
         return TULLE_LIBC(select)(m_asked.count, m_asked.in, m_asked.out, m_asked.other, &none);
     }
+    // While the caller waits: as in the kernel, a descriptor that is closed by then is ready.
+    [[nodiscard]] int ask_again() noexcept {
+        int const before = errno;
+        int found = ask();
+        if (found >= 0 || errno != EBADF) return found;
+        question open = *this;
+        open.drop_closed();
+        found = open.ask();
+        if (found < 0) return found;
+        errno = before;
+        return found + add_difference(m_in, open.m_in, m_asked.in) +
+               add_difference(m_out, open.m_out, m_asked.out) +
+               add_difference(m_other, open.m_other, m_asked.other);
+    }
 
 private:
     void copy(fd_set const* set, fd_set* to) const noexcept {
         constexpr std::size_t k_bits = 8 * sizeof(long);
         auto const count = static_cast<std::size_t>(m_asked.count);
         if (set != nullptr) std::memcpy(to, set, (count + k_bits - 1) / k_bits * sizeof(long));
+    }
+
+    void drop_closed() noexcept {
+        for (int number = 0; number < m_asked.count; ++number) {
+            if (fcntl(number, F_GETFD) >= 0) continue;
+            for (fd_set* const set : {&m_in, &m_out, &m_other}) FD_CLR(number, set);
+        }
+    }
+    // How many are in one set, but not in the other, which are then found, too.
+    int add_difference(fd_set const& all, fd_set const& some, fd_set* found) const noexcept {
+        int count = 0;
+        for (int number = 0; found != nullptr && number < m_asked.count; ++number) {
+            if (!FD_ISSET(number, &all) || FD_ISSET(number, &some)) continue;
+            FD_SET(number, found);
+            ++count;
+        }
+        return count;
     }
 
     descriptor_sets m_asked;
@@ -148,7 +179,7 @@ int select_until(thread& t, descriptor_sets const& asked, question& again, std::
     if (list == nullptr) return k_cannot_wait;
     again.restore();
     std::span<pollfd const> const some(list.get(), list_of(asked, list.get()));
-    return wait_for_one_of(t, some, deadline, [&again] { return again.ask(); });
+    return wait_for_one_of(t, some, deadline, [&again] { return again.ask_again(); });
 }
 
 // Linux leaves what is left of the time in it.

@@ -111,13 +111,26 @@ bool lend_to_one_that_wants(thread& t, signal_set one) noexcept {
     return false;
 }
 
-// A thread that computes may have been about to leave the run time when it was lent a signal.
+// The OS thread that runs it, unless it has just left it or comes there; 0: none. relaxed, both:
+// hints.
+TULLE_NO_SANITIZE int os_thread_of(thread const& t) noexcept {
+    void const* const fiber = t.stands_on.load(std::memory_order_relaxed);
+    for (auto const& s : sched::scheduler::instance().shepherds()) {
+        for (sched::worker_remote const* const w : s->workers)
+            if (w->current == fiber) return w->tid.load(std::memory_order_relaxed);
+    }
+    return 0;
+}
+
+// A thread that computes may have been about to leave the run time when it was lent a signal, or
+// have set its mask on another OS thread.
 bool remind(thread& t, signal_set) noexcept {
     // relaxed, all: hints.
     signal_set const some =
         t.lent.load(std::memory_order_relaxed) & ~t.blocked.load(std::memory_order_relaxed);
-    if (some != 0) wake_os_thread(t.unblocked_on.load(std::memory_order_relaxed), first_of(some));
-    return some != 0 && t.unblocked_on.load(std::memory_order_relaxed) != 0;
+    if (some == 0) return false;
+    wake_os_thread(os_thread_of(t), first_of(some));
+    return true;
 }
 
 bool is_to_end_somewhere(thread& t, signal_set) noexcept {

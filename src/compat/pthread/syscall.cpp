@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdarg>
+#include <optional>
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -61,6 +62,67 @@ long requeue(futex_call const& c, bool compares) noexcept {
     return futex_wake(c.word, static_cast<int>(std::min<std::uint64_t>(most, INT_MAX)));
 }
 
+// --- FUTEX_WAKE_OP: the third number says what is done to the second word, and what is compared --
+
+struct word_change {
+    std::uint32_t operation, comparison;
+    std::int32_t operand, compared;
+};
+
+// 12 bits of two's complement.
+std::int32_t signed_part(std::uint32_t bits) noexcept {
+    return static_cast<std::int32_t>(bits << 20U) >> 20U;
+}
+
+word_change change_of(std::uint32_t number) noexcept {
+    word_change c{number >> 28U & 7U, number >> 24U & 15U, signed_part(number >> 12U),
+                  signed_part(number)};
+    bool const is_bit = (number >> 28U & FUTEX_OP_OPARG_SHIFT) != 0;
+    if (is_bit)
+        c.operand = static_cast<std::int32_t>(1U << (static_cast<unsigned>(c.operand) % 32));
+    return c;
+}
+
+// What the word was; nothing: there is no such operation. seq_cst, all: as the kernel's.
+std::optional<std::int32_t> apply(word_change const& c, futex_word& word) noexcept {
+    auto const operand = static_cast<std::uint32_t>(c.operand);
+    auto const was = [](std::uint32_t value) { return static_cast<std::int32_t>(value); };
+    switch (c.operation) {
+        case FUTEX_OP_SET: return was(word.exchange(operand, std::memory_order_seq_cst));
+        case FUTEX_OP_ADD: return was(word.fetch_add(operand, std::memory_order_seq_cst));
+        case FUTEX_OP_OR: return was(word.fetch_or(operand, std::memory_order_seq_cst));
+        case FUTEX_OP_ANDN: return was(word.fetch_and(~operand, std::memory_order_seq_cst));
+        case FUTEX_OP_XOR: return was(word.fetch_xor(operand, std::memory_order_seq_cst));
+        default: return std::nullopt;
+    }
+}
+
+// Nothing: there is no such comparison.
+std::optional<bool> holds(word_change const& c, std::int32_t was) noexcept {
+    switch (c.comparison) {
+        case FUTEX_OP_CMP_EQ: return was == c.compared;
+        case FUTEX_OP_CMP_NE: return was != c.compared;
+        case FUTEX_OP_CMP_LT: return was < c.compared;
+        case FUTEX_OP_CMP_LE: return was <= c.compared;
+        case FUTEX_OP_CMP_GT: return was > c.compared;
+        case FUTEX_OP_CMP_GE: return was >= c.compared;
+        default: return std::nullopt;
+    }
+}
+
+// `time` is how many to wake at the second word.
+long wake_and_change(futex_call const& c) noexcept {
+    if (c.second == nullptr) return fail(EFAULT);
+    word_change const change = change_of(c.third);
+    std::optional<std::int32_t> const was = apply(change, *c.second);
+    std::optional<bool> const wakes_second = was ? holds(change, *was) : std::nullopt;
+    if (!wakes_second) return fail(ENOSYS);
+    int const woken = futex_wake(c.word, most_to_wake(c.value));
+    if (!*wakes_second) return woken;
+    auto const most = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(c.time));
+    return woken + futex_wake(*c.second, most_to_wake(most));
+}
+
 long serve(futex_call const& c) {
     switch (c.operation & FUTEX_CMD_MASK) {
         case FUTEX_WAIT: return wait(c, k_any_bits);
@@ -70,6 +132,7 @@ long serve(futex_call const& c) {
             return c.third == 0 ? fail(EINVAL) : futex_wake(c.word, most_to_wake(c.value), c.third);
         case FUTEX_REQUEUE: return requeue(c, false);
         case FUTEX_CMP_REQUEUE: return requeue(c, true);
+        case FUTEX_WAKE_OP: return wake_and_change(c);
         default: return fail(ENOSYS);
     }
 }

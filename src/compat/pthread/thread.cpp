@@ -247,6 +247,7 @@ std::uint32_t note_end(thread& t) noexcept {
 void run_thread(thread& t) {
     sched::fiber const& stands_on = sched::this_fiber();
     t.stack_end = stands_on.stack.end();
+    t.stands_on.store(&stands_on, std::memory_order_relaxed); // relaxed: a hint (os_thread_of)
     sched::take_variables(t.block);
     begin_variables();
     give_resolver(t);

@@ -92,6 +92,7 @@ struct thread {
     bool is_interrupted = false;                     // its handler has been called by the kernel
     stack_t alternate{nullptr, SS_DISABLE, 0};       // sigaltstack
     std::atomic<int> unblocked_on{0}; // the worker's OS thread on which it has set its mask last
+    std::atomic<void const*> stands_on{nullptr}; // its fiber, once it has started
     // While it waits for signals in the kernel: for which, on which OS thread.
     std::atomic<signal_set> waits_for{0};
     std::atomic<int> waits_on{0};

@@ -30,7 +30,6 @@ std::size_t thread_blocks::s_tid = 0;
 namespace {
 
 constexpr std::size_t k_most_threads = 1U << 17U;
-constexpr std::size_t k_alignment = 64;
 // The head of struct pthread where it is at the thread pointer, which the compiler's and the
 // linker's ABI fixes there: its own address twice, whether there are several threads, and the two
 // guards. Elsewhere that word is the first, and the guards are the same for all threads.
@@ -57,17 +56,18 @@ struct layout {
     void* (*initialize)(void*, bool) = nullptr; // what has been allocated; with its first values
     void (*deallocate)(void*, bool) = nullptr;
     void (*init_ctype)() = nullptr;
-    std::size_t below = 0;     // bytes of a block before the thread pointer
-    std::size_t pthread = 0;   // bytes of struct pthread
-    std::size_t from_here = 0; // bytes from it to the thread pointer
-    std::size_t behind = 0;    // where the thread lies, from the thread pointer
-    std::size_t stride = 0;    // bytes of a block
-    std::size_t links = 0;     // where those of the C library's list of threads lie, in it
-    std::size_t keys = 0;      // where the pointers to values of keys lie, in it
-    std::size_t vector = 0;    // where the pointer to vector_entry[1] lies, in it; 0: not known
-    std::size_t cpu = 0;       // where the kernel would write the processor, in it; 0: nowhere
-    std::ptrdiff_t own = 0;    // the C library's own variables, from the thread pointer
-    std::size_t own_bytes = 0; // their number
+    std::size_t alignment = 64; // of thread pointers, and what lies around them
+    std::size_t below = 0;      // bytes of a block before the thread pointer
+    std::size_t pthread = 0;    // bytes of struct pthread
+    std::size_t from_here = 0;  // bytes from it to the thread pointer
+    std::size_t behind = 0;     // where the thread lies, from the thread pointer
+    std::size_t stride = 0;     // bytes of a block
+    std::size_t links = 0;      // where those of the C library's list of threads lie, in it
+    std::size_t keys = 0;       // where the pointers to values of keys lie, in it
+    std::size_t vector = 0;     // where the pointer to vector_entry[1] lies, in it; 0: not known
+    std::size_t cpu = 0;        // where the kernel would write the processor, in it; 0: nowhere
+    std::ptrdiff_t own = 0;     // the C library's own variables, from the thread pointer
+    std::size_t own_bytes = 0;  // their number
 };
 
 layout s_layout;
@@ -88,7 +88,7 @@ std::int32_t next_tid() noexcept {
 }
 
 std::size_t rounded(std::size_t bytes) noexcept {
-    return (bytes + k_alignment - 1) / k_alignment * k_alignment;
+    return (bytes + s_layout.alignment - 1) / s_layout.alignment * s_layout.alignment;
 }
 
 // Entries of the tables that the C library has for debuggers: {bits, count, offset}.
@@ -181,7 +181,8 @@ bool find_functions() noexcept {
     std::size_t variables = 0, alignment = 0;
     sizes(&variables, &alignment);
     s_layout.pthread = *bytes;
-    return alignment <= k_alignment && lay_out(variables);
+    s_layout.alignment = std::max(s_layout.alignment, alignment);
+    return lay_out(variables);
 }
 
 void fill_in_head(std::byte* own) noexcept {
@@ -272,11 +273,11 @@ char const* thread_blocks::prepare() noexcept {
     s_tid = tid;
     dl_iterate_phdr(&find_own_variables, nullptr);
     number_anew();
-    std::size_t const bytes = k_most_threads * s_layout.stride;
+    std::size_t const bytes = k_most_threads * s_layout.stride + s_layout.alignment;
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return "there is no address space for the threads' variables";
-    s_first = reinterpret_cast<std::uintptr_t>(memory) + s_layout.below;
+    s_first = rounded(reinterpret_cast<std::uintptr_t>(memory)) + s_layout.below;
     s_bytes = (k_most_threads - 1) * s_layout.stride + 1;
     return nullptr;
 }

@@ -47,6 +47,7 @@ void stacks_of_handlers(void);
 
 // --- mask_cases.c
 void kept_out_of_waits(void);
+void signals_after_main(void);
 void kept_out_of_computing(void);
 void starts_after_unwanted(void);
 
@@ -54,6 +55,7 @@ void starts_after_unwanted(void);
 void asked_in_turn(void);
 void asked_by_many(void);
 void polls_of_one(void);
+void closed_of_several(void);
 void numbers_of_sockets(void);
 void asked_at_once(void);
 
@@ -74,6 +76,7 @@ void forks_with_locks(void);
 void last_of_all(void);
 void posts_of_handlers(void);
 void identities(void);
+void changed_words(void);
 
 // --- wait_cases.c
 void handlers_at_locks(void);
@@ -160,6 +163,7 @@ void memory_of_threads(void);
 
 // --- variable_cases.c
 void variables_used_again(void);
+void aligned_variables(void);
 void parts_of_threads(void);
 void late_variables(void);
 

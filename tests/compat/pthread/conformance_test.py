@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of POSIX threads print the same upon the C library and upon libtulle-preload, which `tulle run --pthreads` loads.
 Arguments: the program `tulle`, the program of cases, a library by which static variables are made slowly, one with an allocator that locks, one
-that makes threads in its constructor."""
+that makes threads in its constructor, one that lacks a function of the C library."""
 import functools
 import os
 import pathlib
@@ -12,8 +12,8 @@ import sys
 import tempfile
 import unittest
 
-TULLE, CASES, SLOW_STATICS, ALLOCATOR, EARLY_THREADS = (os.path.abspath(path) for path in sys.argv[1:6])
-del sys.argv[1:6]
+TULLE, CASES, SLOW_STATICS, ALLOCATOR, EARLY_THREADS, POOR_LIBC = (os.path.abspath(path) for path in sys.argv[1:7])
+del sys.argv[1:7]
 WAY = (TULLE, "run", "--pthreads")
 PATIENCE = 60  # seconds, for what must not hang
 
@@ -151,6 +151,12 @@ class Loading(unittest.TestCase):
             self.assertIn(f"tulle: warning: run: --pthreads: {program} is linked statically", done.stderr)
             done = run(*WAY, "sh", "-c", "exit 4")
             self.assertEqual((done.returncode, done.stderr), (4, ""))
+
+    def test_a_c_library_that_lacks_something_is_told(self):
+        """What tells of it is itself a call that is looked up."""
+        done = run(CASES, LD_PRELOAD=f"{library()}:{POOR_LIBC}")
+        self.assertEqual((done.returncode, done.stdout), (-signal.SIGABRT, ""), done)
+        self.assertIn("tulle: libtulle-preload: this C library has no pthread_join; ", done.stderr)
 
     def test_without_the_library_it_says_so(self):
         with tempfile.TemporaryDirectory() as folder:

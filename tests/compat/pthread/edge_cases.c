@@ -185,6 +185,80 @@ static void interrupt_wait(int flags, struct timespec* time) {
     SHOW(atomic_load(&s_handled) != 0);
 }
 
+// --- a word is woken, and another one changed and perhaps woken ----------------------------------
+
+static uint32_t s_pair[2];
+static atomic_int s_woken[2];
+
+static long wake_pair(unsigned most, unsigned long most_of_second, unsigned change) {
+    return syscall(SYS_futex, &s_pair[0], FUTEX_WAKE_OP_PRIVATE, most, most_of_second, &s_pair[1],
+                   change);
+}
+static void show_change(uint32_t before, int operation, int operand, int comparison, int compared) {
+    s_pair[1] = before;
+    errno = 0;
+    long const result =
+        wake_pair(1, 1, (unsigned)FUTEX_OP(operation, operand, comparison, compared));
+    printf("%d %d %d %d: %ld, %s, %x\n", operation, operand, comparison, compared, result,
+           errno == 0 ? "no error" : strerror(errno), s_pair[1]);
+}
+static void show_changes(void) {
+    for (int operation = 0; operation != 8; ++operation) {
+        show_change(0xf0f0, operation, 0x3c, FUTEX_OP_CMP_EQ, 0);
+        show_change(7, operation, -2, FUTEX_OP_CMP_EQ, 0);
+        show_change(1, operation | FUTEX_OP_OPARG_SHIFT, 31, FUTEX_OP_CMP_EQ, 0);
+        show_change(1, operation | FUTEX_OP_OPARG_SHIFT, 3, FUTEX_OP_CMP_EQ, 0);
+    }
+    for (int comparison = 0; comparison != 16; ++comparison)
+        show_change(0, FUTEX_OP_SET, 0, comparison, 0);
+}
+static void* waits_for_one(void* which) {
+    intptr_t const k = (intptr_t)which;
+    while (syscall(SYS_futex, &s_pair[k], FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0) != 0) {}
+    atomic_fetch_add(&s_woken[k], 1);
+    return NULL;
+}
+// All four wait at one time or another. The second word stays 0, and those that wait there are not
+// woken with the others.
+static void wake_first_only(int comparison, int compared) {
+    pthread_t t[4];
+    for (intptr_t k = 0; k != 4; ++k) pthread_create(&t[k], NULL, waits_for_one, (void*)(k % 2));
+    unsigned const change = (unsigned)FUTEX_OP(FUTEX_OP_ADD, 0, comparison, compared);
+    long woken = 0;
+    while (woken < 2) woken += wake_pair(1, 1, change);
+    pthread_join(t[0], NULL);
+    pthread_join(t[2], NULL);
+    SHOW(atomic_load(&s_woken[1]));
+    while (woken < 4) woken += syscall(SYS_futex, &s_pair[1], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    pthread_join(t[1], NULL);
+    pthread_join(t[3], NULL);
+    SHOW(atomic_load(&s_woken[0]));
+}
+static void* wakes_pairs(void* unused) {
+    show_changes();
+    s_pair[1] = 0;
+    wake_first_only(FUTEX_OP_CMP_GT, 0);
+    wake_first_only(FUTEX_OP_CMP_LE, -1);
+    return unused;
+}
+static void* wakes_both(void* unused) {
+    atomic_store(&s_woken[0], 0);
+    atomic_store(&s_woken[1], 0);
+    pthread_t t[4];
+    for (intptr_t k = 0; k != 4; ++k) pthread_create(&t[k], NULL, waits_for_one, (void*)(k % 2));
+    unsigned const change = (unsigned)FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_GT, -1);
+    for (long woken = 0; woken != 4;) woken += wake_pair(1, 1, change);
+    for (int k = 0; k != 4; ++k) pthread_join(t[k], NULL);
+    SHOW(atomic_load(&s_woken[0]));
+    SHOW(atomic_load(&s_woken[1]));
+    return unused;
+}
+
+void changed_words(void) {
+    in_both(wakes_pairs);
+    in_both(wakes_both);
+}
+
 // Blocked by all, they stay until somebody asks, also while other threads are ready.
 static void* idles(void* end) {
     while (atomic_load((atomic_int*)end) == 0) usleep(1000);

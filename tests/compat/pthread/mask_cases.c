@@ -3,18 +3,17 @@
 // wants them; and of what threads tell the kernel of their masks.
 #define _GNU_SOURCE
 #include "cases.h"
+#include "filters.h"
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum way { in_a_wait, while_it_computes, after_an_interruption };
@@ -103,16 +102,8 @@ static void count_mask_call(int number) {
 // From now on the kernel does not do what the caller's OS thread says of its mask, but has that
 // counted. 0, or -1 where that is not allowed.
 static int count_mask_calls(void) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog const filter = {sizeof steps / sizeof *steps, steps};
     signal(SIGSYS, count_mask_call);
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter);
+    return filter_call(SYS_rt_sigprocmask, SECCOMP_RET_TRAP);
 }
 
 static void* return_at_once(void* unused) { return unused; }
@@ -154,4 +145,44 @@ void starts_after_unwanted(void) {
     sigwait(&signals, &found);
     pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
     in_thread(start_many, NULL);
+}
+
+// --- main has ended ------------------------------------------------------------------------------
+
+static pthread_t s_main;
+
+static void count_handled(int number) {
+    (void)number;
+    atomic_fetch_add(&s_handled, 1);
+}
+static void send_late(int number) {
+    if (fork() != 0) return;
+    usleep(20000);
+    kill(getppid(), number);
+    _exit(0);
+}
+static void* waits_and_computes(void* signals) {
+    pthread_join(s_main, NULL);
+    pthread_sigmask(SIG_UNBLOCK, signals, NULL);
+    for (int round = 1; round != 7; ++round) {
+        send_late(SIGUSR1);
+        while (atomic_load(&s_handled) != round)
+            if (round % 2 == 0) usleep(1000);
+        while (waitpid(-1, NULL, 0) < 0) {}
+        SHOW(atomic_load(&s_handled));
+    }
+    exit(0);
+}
+
+// What comes for the process is for the only thread that is left, which computes or waits.
+void signals_after_main(void) {
+    static sigset_t s_one;
+    pthread_t t;
+    signal(SIGUSR1, count_handled);
+    sigemptyset(&s_one);
+    sigaddset(&s_one, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &s_one, NULL);
+    s_main = pthread_self();
+    pthread_create(&t, NULL, waits_and_computes, &s_one);
+    pthread_exit(NULL);
 }

@@ -2,18 +2,16 @@
 // Cases of threads that ask for descriptors in turn, and of numbers that were sockets.
 #define _GNU_SOURCE
 #include "cases.h"
+#include "filters.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -191,6 +189,56 @@ static void* poll_one(void* unused) {
 
 void polls_of_one(void) { in_both(&poll_one); }
 
+// --- one of several is closed by another thread --------------------------------------------------
+
+static void* closes_both_late(void* ends) {
+    be_late();
+    close(((int*)ends)[0]);
+    close(((int*)ends)[1]);
+    return NULL;
+}
+static void* shuts_and_closes_late(void* number) {
+    be_late();
+    shutdown((int)(long)number, SHUT_RDWR);
+    close((int)(long)number);
+    return NULL;
+}
+static void show_poll_of_two(int number, void* (*other)(void*), void* argument) {
+    pthread_t doer;
+    struct pollfd asked[] = {{-1, POLLIN, 0}, {number, POLLIN, 0}};
+    pthread_create(&doer, NULL, other, argument);
+    SHOW_ERRNO(poll(asked, 2, -1));
+    SHOW(asked[1].revents != 0);
+    pthread_join(doer, NULL);
+}
+static void show_select_of_two(int* ends, int never) {
+    pthread_t doer;
+    fd_set asked;
+    FD_ZERO(&asked);
+    FD_SET(ends[0], &asked);
+    FD_SET(never, &asked);
+    pthread_create(&doer, NULL, &closes_both_late, ends);
+    SHOW_ERRNO(select((ends[0] > never ? ends[0] : never) + 1, &asked, NULL, NULL, NULL));
+    SHOW(FD_ISSET(ends[0], &asked));
+    SHOW(FD_ISSET(never, &asked));
+    pthread_join(doer, NULL);
+}
+static void* wait_for_two(void* unused) {
+    int ends[2], others[2];
+    if (pipe(ends) != 0) abort();
+    show_poll_of_two(ends[0], &closes_both_late, ends);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) abort();
+    show_poll_of_two(ends[0], &shuts_and_closes_late, (void*)(long)ends[0]);
+    close(ends[1]);
+    if (pipe(ends) != 0 || pipe(others) != 0) abort();
+    show_select_of_two(ends, others[0]);
+    close(others[0]);
+    close(others[1]);
+    return unused;
+}
+
+void closed_of_several(void) { in_both(&wait_for_two); }
+
 // --- a number that was a socket ------------------------------------------------------------------
 
 static void* writes_late(void* number) {
@@ -276,26 +324,14 @@ void numbers_of_sockets(void) { in_both(&was_socket); }
 
 // --- questions that do not wait make nothing to wait with ----------------------------------------
 
-// Where that is allowed, the process ends if the caller's OS thread makes an epoll.
-static void allow_no_epoll(void) {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_create1, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog const filter = {sizeof steps / sizeof *steps, steps};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
-    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
-}
-
 static void* ask_at_once(void* unused) {
     struct timespec const none = {0, 0};
     struct timeval left = {0, 0};
     fd_set set, other;
     int ends[2];
     if (pipe(ends) != 0) abort();
-    allow_no_epoll();
+    // Where that is allowed, the process ends if the caller's OS thread makes an epoll.
+    filter_call(SYS_epoll_create1, SECCOMP_RET_KILL_PROCESS);
     FD_ZERO(&set);
     FD_SET(ends[0], &set);
     SHOW_ERRNO(select(ends[0] + 1, &set, NULL, NULL, &left));

@@ -22,6 +22,8 @@ enum { k_keys = 100, k_crowd = 30, k_rounds = 20 };
 static __thread int t_number = 5;
 static __thread char t_room[2000];
 static __thread char t_text[] = "as new";
+// More than any variable of the C library, as some of liburcu have.
+static __thread _Alignas(512) char t_aligned = 8;
 static pthread_key_t s_keys[k_keys];
 static pthread_barrier_t s_all;
 static int* (*s_late_number)(void);
@@ -83,6 +85,26 @@ void variables_used_again(void) {
     intptr_t dirty = 0;
     for (int k = 0; k != k_rounds; ++k) dirty += spoil_in_threads();
     SHOW(dirty);
+}
+
+// --- aligned ones --------------------------------------------------------------------------------
+
+static void* looks_at_aligned(void* all) {
+    SHOW((uintptr_t)&t_aligned % 512);
+    SHOW(t_aligned);
+    t_aligned = 9;
+    if (all != NULL) pthread_barrier_wait(&s_all);
+    return all;
+}
+
+void aligned_variables(void) {
+    enum { k_some = 3 };
+    pthread_t t[k_some];
+    looks_at_aligned(NULL);
+    pthread_barrier_init(&s_all, NULL, k_some);
+    for (int k = 0; k != k_some; ++k) pthread_create(&t[k], NULL, looks_at_aligned, &s_all);
+    for (int k = 0; k != k_some; ++k) pthread_join(t[k], NULL);
+    in_thread(looks_at_aligned, NULL);
 }
 
 // --- what the C library does for its own new threads ---------------------------------------------
