@@ -50,7 +50,7 @@ private:
     template <class Again> static bool have_waits_lasted(descriptor& d, Again again) noexcept {
         std::lock_guard const held(d.lock);
         d.is_to_check = false; // from now on it may be listed anew
-        if (d.readers.empty() && d.writers.empty()) return false;
+        if (!d.is_awaited()) return false;
         if (d.waits == d.waits_before) return true;
         again(d);
         return false;

@@ -2,12 +2,14 @@
 // The threads that wait for a file descriptor of the process, and what is known of its events.
 #pragma once
 
+#include "base/intrusive_list.hpp"
 #include "os/epoll.hpp"
 #include "sched/parking.hpp"
 #include "wait/wait_list.hpp"
 
 #include <tulle/mutex.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +24,19 @@ enum class direction : std::uint8_t { in, out };
 // How often a descriptor has been reported for a direction, when a call looked last.
 using event_count = std::uint64_t;
 constexpr event_count k_never_looked = ~event_count{0};
+
+// The place at one descriptor of a thread that waits for several (reactor::wait_for_any). The descriptor's
+// lock guards it; the thread itself takes it out, after its wait.
+struct shared_place {
+    shared_place* next = nullptr;
+    shared_place* prev = nullptr;
+    wait::waiter<parking>* waiter = nullptr; // whoever ends its wait resumes the thread
+    struct descriptor* at = nullptr;
+    direction way = direction::in;
+    event_count seen = k_never_looked;
+    std::uint32_t closings = 0; // of the descriptor, before
+    bool is_linked = false;
+};
 
 // It exists for as long as the process, whatever its number means: nothing, or one file after
 // another. A waiter that is woken for another file tries again and waits anew.
@@ -40,6 +55,7 @@ struct descriptor {
     std::uint32_t checked_at = 0; // which poll that was
     wait::wait_list<parking> readers;
     wait::wait_list<parking> writers;
+    base::intrusive_list<&shared_place::next, &shared_place::prev> shared; // both of them
 
     // The lock guards what is written.
     std::atomic<event_count> in_events{0}, out_events{0};
@@ -59,6 +75,22 @@ struct descriptor {
     }
     [[nodiscard]] std::atomic<event_count>& events(direction d) noexcept {
         return d == direction::in ? in_events : out_events;
+    }
+    // With the lock held, as the next two.
+    [[nodiscard]] bool is_awaited() const noexcept {
+        return !readers.empty() || !writers.empty() || !shared.empty();
+    }
+    [[nodiscard]] bool is_awaited(direction d) noexcept {
+        if (!waiting(d).empty()) return true;
+        return std::any_of(shared.begin(), shared.end(),
+                           [d](shared_place const& p) { return p.way == d; });
+    }
+    // Ends those waits for several descriptors that nobody has ended yet. The caller resumes them
+    // without the lock.
+    void end_shared(direction d, wait::woken_chain<parking>& woken) noexcept {
+        for (shared_place& p : shared) {
+            if (p.way == d && p.waiter->try_wake()) woken.add(*p.waiter);
+        }
     }
     // A read that had seen this count before took less than it asked for. relaxed: if the end was
     // reported before, the look at the count has seen that too (count_event); if it is later, that

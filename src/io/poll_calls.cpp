@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for one of several descriptors: an epoll of the call's own has them all, and the thread
-// waits for that epoll as for any other descriptor.
+// Waits for one of several descriptors: for each of them, if they are few; else an epoll of the
+// call's own has them all, and the thread waits for that epoll as for any other descriptor.
+#include "io/awaited_few.hpp"
 #include "io/tries.hpp"
 
 #include <tulle/cancellation.hpp>
@@ -65,7 +66,7 @@ ssize_t poll_anew(os::epoll& all, std::span<pollfd> asked, detail::limit const& 
     }
 }
 
-ssize_t poll_within(std::span<pollfd> asked, detail::limit const& until) noexcept {
+ssize_t poll_many(std::span<pollfd> asked, detail::limit const& until) noexcept {
     ssize_t const found = poll_now(asked);
     if (found != 0) return found;
     os::epoll all;
@@ -85,6 +86,23 @@ ssize_t poll_within(std::span<pollfd> asked, detail::limit const& until) noexcep
         },
         &all));
     return result;
+}
+
+// -EPERM: one of them is not waited for in the reactor.
+ssize_t poll_few(awaited_few& few, std::span<pollfd> asked, detail::limit const& until) noexcept {
+    for (int error = 0;;) {
+        few.look();
+        ssize_t const found = poll_now(asked);
+        if (found != 0 || error == ETIMEDOUT) return found;
+        if (error != 0) return -error;
+        error = few.wait(wait::limit<parking>(until));
+    }
+}
+
+ssize_t poll_within(std::span<pollfd> asked, detail::limit const& until) noexcept {
+    awaited_few few;
+    ssize_t const found = few.add_all(asked) ? poll_few(few, asked, until) : -EPERM;
+    return found == -EPERM ? poll_many(asked, until) : found;
 }
 
 // --- select --------------------------------------------------------------------------------------

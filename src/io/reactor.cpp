@@ -55,16 +55,21 @@ void note_kind(descriptor& d) noexcept {
 }
 
 // In a deterministic run nothing else happens while the caller runs, and time is not the clock's:
-// the OS thread waits for the descriptor; a limit passes first, in virtual time.
-wait_error wait_alone(int number, direction way, wait::limit<parking> until) noexcept {
-    pollfd asked{number, static_cast<short>(way == direction::in ? POLLIN : POLLOUT), 0};
+// the OS thread waits for the descriptors; a limit passes first, in virtual time.
+wait_error wait_alone(std::span<awaited_one const> some, wait::limit<parking> until) noexcept {
+    std::array<pollfd, reactor::k_most_awaited> asked{};
+    auto const end = std::transform(
+        some.begin(), some.end(), asked.begin(), [](awaited_one const& a) -> pollfd {
+            return {a.number, static_cast<short>(a.way == direction::in ? POLLIN : POLLOUT), 0};
+        });
+    auto const count = static_cast<nfds_t>(end - asked.begin());
     if (until.is_none()) {
-        while (::poll(&asked, 1, -1) < 0 && errno == EINTR) {}
+        while (::poll(asked.data(), count, -1) < 0 && errno == EINTR) {}
         return 0;
     }
-    if (::poll(&asked, 1, 0) > 0) return 0;
-    wait::outcome const how = wait::wait_for_limit<parking>(reason_of(number), until);
-    if (::poll(&asked, 1, 0) > 0) return 0;
+    if (::poll(asked.data(), count, 0) > 0) return 0;
+    wait::outcome const how = wait::wait_for_limit<parking>(reason_of(some[0].number), until);
+    if (::poll(asked.data(), count, 0) > 0) return 0;
     return how == wait::outcome::cancelled ? ECANCELED : ETIMEDOUT;
 }
 
@@ -90,7 +95,10 @@ wait_error reactor::wait(int number, direction way, event_count seen,
     static_cast<void>(parking::self()); // may start the run time
     if (number < 0) return EBADF;
     if (until.is_over()) return end_of(until);
-    if (parking::is_deterministic()) return wait_alone(number, way, until);
+    if (parking::is_deterministic()) {
+        awaited_one const one{number, way, seen};
+        return wait_alone({&one, 1}, until);
+    }
     if (int const error = start()) return error;
     descriptor* const d = m_table.find_or_make(number);
     if (d == nullptr) return ENOMEM;
@@ -143,31 +151,106 @@ wait_error reactor::queue_at(descriptor& d, direction way, event_count seen,
     return d.closings == e.closings ? 0 : EBADF;
 }
 
-// On another stack, with the lock held. False: it need not wait, or cannot. The fence: either
-// is_watched is false here, or whoever makes it false comes later and sees that somebody waits.
+struct reactor::entries {
+    wait::timed_waiter<parking> self;
+    bool is_guest;
+    int error = 0;
+    std::array<shared_place, k_most_awaited> places{};
+    std::size_t count = 0;
+};
+
+wait_error reactor::wait_for_any(std::span<awaited_one const> some,
+                                 wait::limit<parking> until) noexcept {
+    static_cast<void>(parking::self()); // may start the run time
+    if (until.is_over()) return end_of(until);
+    if (parking::is_deterministic()) return wait_alone(some, until);
+    if (int const error = start()) return error;
+    entries e{wait::timed_waiter<parking>(until), sched::this_worker()->is_guest()};
+    if (!find_all(e, some)) return ENOMEM;
+    m_waiting.fetch_add(1, std::memory_order_relaxed); // relaxed: begin_wait makes a fence
+    wait_error const error = queue_at_all(e);
+    m_waiting.fetch_sub(1, std::memory_order_relaxed); // relaxed: a hint
+    return error;
+}
+
+bool reactor::find_all(entries& e, std::span<awaited_one const> some) noexcept {
+    for (awaited_one const& one : some) {
+        shared_place& p = e.places[e.count++];
+        p.at = m_table.find_or_make(one.number);
+        if (p.at == nullptr) return false;
+        p.waiter = &e.self;
+        p.way = one.way;
+        p.seen = one.seen;
+    }
+    return true;
+}
+
+// The guard keeps the thread, which may be resumed before it has its place at all of them, until
+// enter_all and the start of the limit are over.
+wait_error reactor::queue_at_all(entries& e) noexcept {
+    parking::lock guard;
+    wait::park(reason_of(e.places[0].at->number), static_cast<wait::waiter<parking>&>(e.self),
+               guard, [&] { return enter_all(e); }, &e.self);
+    { std::lock_guard const entered(guard); }
+    e.self.stop();
+    bool is_closed = false;
+    for (shared_place& p : std::span(e.places).first(e.count)) {
+        std::lock_guard const held(p.at->lock);
+        if (!p.is_linked) continue;
+        p.at->shared.remove(p);
+        is_closed = is_closed || p.at->closings != p.closings;
+    }
+    if (e.error != 0) return e.error;
+    if (e.self.has_ended())
+        return e.self.load_state() == wait::outcome::cancelled ? ECANCELED : ETIMEDOUT;
+    return is_closed ? EBADF : 0;
+}
+
+// On another stack, with the guard held. False: it need not wait, or cannot; if an event has ended
+// the wait meanwhile, whoever has brought that resumes the thread.
+bool reactor::enter_all(entries& e) noexcept {
+    for (shared_place& p : std::span(e.places).first(e.count)) {
+        std::lock_guard const held(p.at->lock);
+        p.closings = p.at->closings;
+        if (!is_to_wait(*p.at, p.way, p.seen, e.error)) return !e.self.try_wake();
+        p.at->shared.push_back(p);
+        p.is_linked = true;
+    }
+    begin_wait(e.is_guest);
+    return true;
+}
+
+// On another stack, with the lock held. False: it need not wait, or cannot.
 bool reactor::enter(entry& e, wait::waiter<parking>& self) noexcept {
-    descriptor& d = e.d;
-    e.closings = d.closings;
+    e.closings = e.d.closings;
+    if (!is_to_wait(e.d, e.way, e.seen, e.error)) return false;
+    e.d.waiting(e.way).push_back(self);
+    begin_wait(e.is_guest);
+    return true;
+}
+
+// With the lock held, by a thread that is in the list as soon as the lock is free. False: nothing
+// is to be waited for, or there is an error.
+bool reactor::is_to_wait(descriptor& d, direction way, event_count seen, int& error) noexcept {
     ++d.waits;
     // relaxed: written under the lock.
-    bool const is_known = (d.reported & events_of(e.way)) != 0 && e.seen != k_never_looked;
-    if (is_known && d.events(e.way).load(std::memory_order_relaxed) != e.seen) return false;
-    d.waiting(e.way).push_back(self);
-    if (!is_known) {
-        e.error = report(d, d.reported | events_of(e.way) | EPOLLET);
-        if (e.error != 0) {
-            d.waiting(e.way).unlink(self);
-            return false;
-        }
-    } else if (!d.is_to_check) {
+    bool const is_known = (d.reported & events_of(way)) != 0 && seen != k_never_looked;
+    if (is_known && d.events(way).load(std::memory_order_relaxed) != seen) return false;
+    if (!is_known)
+        error = report(d, d.reported | events_of(way) | EPOLLET);
+    else if (!d.is_to_check)
         check_later(d, d.waits - 1);
-    }
+    return error == 0;
+}
+
+// The fence: either is_watched is false here, or whoever makes it false comes later and sees that
+// somebody waits.
+void reactor::begin_wait(bool is_guest) noexcept {
     parking::machine::fence_seq_cst(); // pairs with end_rest
-    if (is_watched()) return true;
+    if (is_watched()) return;
     auto& idle = sched::scheduler::instance().idle();
-    if (e.is_guest) static_cast<void>(idle.wake_one()); // to rest, if none of them does
+    if (is_guest) static_cast<void>(idle.wake_one()); // to rest, if none of them does
     idle.tell_watcher();
-    return true;
 }
 
 // With the lock held: from now on these events of it are reported, and at once if one is true. The
@@ -206,20 +289,25 @@ std::uint64_t reactor::next_round() const noexcept {
 // If it cannot be reported, those that wait find out why when they try themselves.
 void reactor::check(descriptor& d) noexcept {
     wait::wait_batch<parking> readers(nullptr), writers(nullptr);
+    wait::woken_chain<parking> others;
     {
         std::lock_guard const held(d.lock);
-        if (d.readers.empty() && d.writers.empty()) return;
+        if (!d.is_awaited()) return;
         // Of a number that is another file's since (expect_new) nothing is reported yet.
-        std::uint32_t const wanted = d.reported | EPOLLET |
-                                     (d.readers.empty() ? 0U : events_of(direction::in)) |
-                                     (d.writers.empty() ? 0U : events_of(direction::out));
+        std::uint32_t const wanted =
+            d.reported | EPOLLET |
+            (d.is_awaited(direction::in) ? events_of(direction::in) : 0U) |
+            (d.is_awaited(direction::out) ? events_of(direction::out) : 0U);
         d.checked_at = m_polls.load(std::memory_order_relaxed); // relaxed: a hint
         if (report(d, wanted) == 0) return;
         readers = d.readers.take_all();
         writers = d.writers.take_all();
+        d.end_shared(direction::in, others);
+        d.end_shared(direction::out, others);
     }
     readers.wake_all();
     writers.wake_all();
+    others.resume_all();
 }
 
 // With the lock held: an event has ended a wait. If that was checked just before, the event may
@@ -232,23 +320,27 @@ void reactor::note_proof(descriptor& d) noexcept {
 
 void reactor::deliver(descriptor& d, std::uint32_t events) noexcept {
     wait::wait_batch<parking> readers(nullptr), writers(nullptr);
+    wait::woken_chain<parking> others;
     {
         std::lock_guard const held(d.lock);
         // Of the end no other event may come, so that no read is in vain any more. relaxed: the
         // count that follows orders it.
         if ((events & k_end_events) != 0) d.is_stream.store(false, std::memory_order_relaxed);
-        if (!d.readers.empty() || !d.writers.empty()) note_proof(d);
+        if (d.is_awaited()) note_proof(d);
         if ((events & (k_in_events | k_both_events)) != 0) {
             d.count_event(direction::in);
             readers = d.readers.take_all();
+            d.end_shared(direction::in, others);
         }
         if ((events & (EPOLLOUT | k_both_events)) != 0) {
             d.count_event(direction::out);
             writers = d.writers.take_all();
+            d.end_shared(direction::out, others);
         }
     }
     readers.wake_all();
     writers.wake_all();
+    others.resume_all();
 }
 
 // True: there was one of a descriptor.
@@ -273,11 +365,15 @@ int reactor::replace(int number, int (*call)(void*) noexcept, void* argument) no
     d->begin_anew();
     wait::wait_batch<parking> readers = d->readers.take_all();
     wait::wait_batch<parking> writers = d->writers.take_all();
+    wait::woken_chain<parking> others;
+    d->end_shared(direction::in, others);
+    d->end_shared(direction::out, others);
     d->lock.unlock();
     int const result = call(argument);
     check(*d);
     readers.wake_all();
     writers.wake_all();
+    others.resume_all();
     return result;
 }
 

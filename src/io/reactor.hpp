@@ -41,6 +41,13 @@ using wait_error = int;
     return until.token != nullptr && until.token->is_requested() ? ECANCELED : ETIMEDOUT;
 }
 
+// One of several descriptors that a thread waits for, and what look had said of it.
+struct awaited_one {
+    int number;
+    direction way;
+    event_count seen;
+};
+
 class reactor final : public base::event_source {
 public:
     reactor() noexcept = default;
@@ -77,6 +84,10 @@ public:
     // at.
     [[nodiscard]] wait_error wait(int number, direction d, event_count seen,
                                   wait::limit<parking> until) noexcept;
+    // Suspends the caller until one of so many at most is ready. No descriptor is made for that.
+    static constexpr std::size_t k_most_awaited = 8;
+    [[nodiscard]] wait_error wait_for_any(std::span<awaited_one const> some,
+                                          wait::limit<parking> until) noexcept;
     // Suspends the caller until a helper has made a call that blocks (helpers.hpp). Foreign OS
     // threads, and any in a deterministic run, make it themselves.
     [[nodiscard]] wait_error run_on_helper(void (*call)(void*) noexcept, void* argument,
@@ -130,10 +141,17 @@ private:
     [[nodiscard]] int start() noexcept;
     [[nodiscard]] int start_locked() noexcept;
     [[nodiscard]] int open() noexcept;
-    struct entry; // into the list of a descriptor
+    struct entry;  // into the list of a descriptor
+    struct entries; // into those of several
     [[nodiscard]] wait_error queue_at(descriptor& d, direction way, event_count seen,
                                       wait::limit<parking> until) noexcept;
     [[nodiscard]] bool enter(entry& e, wait::waiter<parking>& self) noexcept;
+    [[nodiscard]] bool is_to_wait(descriptor& d, direction way, event_count seen,
+                                  int& error) noexcept;
+    void begin_wait(bool is_guest) noexcept;
+    [[nodiscard]] bool find_all(entries& e, std::span<awaited_one const> some) noexcept;
+    [[nodiscard]] wait_error queue_at_all(entries& e) noexcept;
+    [[nodiscard]] bool enter_all(entries& e) noexcept;
     [[nodiscard]] int report(descriptor& d, std::uint32_t wanted) noexcept;
     void check_later(descriptor& d, std::uint32_t waits_before) noexcept;
     void check_due(std::uint64_t now) noexcept;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // poll, select and epoll_wait by threads of pthread_create, and those of their kin that take a mask
-// of signals: they ask without waiting, and wait in the reactor for the descriptor that they ask
-// for, or for an epoll of several.
+// of signals: they ask without waiting, and wait in the reactor for the descriptors that they ask
+// for, or for an epoll of many.
 #include "compat/pthread/descriptors.hpp"
 #include "compat/pthread/signals.hpp"
+#include "io/awaited_few.hpp"
 #include "os/epoll.hpp"
 
 #include <climits>
@@ -35,54 +36,43 @@ int epoll_of(pollfd const* asked, nfds_t count) noexcept {
     return all;
 }
 
-// What a call waits for: a descriptor of the program's.
-struct awaited {
-    int number; // negative: none can be waited for
-    direction way = direction::in;
-};
-
-// One descriptor and one way, which needs no epoll.
-bool is_one(pollfd const* asked, nfds_t count) noexcept {
-    return count == 1 && asked->fd >= 0 && (asked->events == POLLIN || asked->events == POLLOUT);
-}
-
-// For those of a list: the only one, or an epoll of all.
+// What a call waits for: a few descriptors of the program's, or an epoll of all.
 class awaited_list {
 public:
-    awaited_list(pollfd const* asked, nfds_t count) noexcept {
-        if (is_one(asked, count)) {
-            m_awaited = {asked->fd, asked->events == POLLIN ? direction::in : direction::out};
-            return;
-        }
+    explicit awaited_list(int number) noexcept : m_few(number, direction::in) {}
+    awaited_list(pollfd const* asked, nfds_t count) noexcept
+        : m_needs_epoll(!m_few.add_all({asked, count})) {}
+    [[nodiscard]] bool needs_epoll() const noexcept { return m_needs_epoll; }
+    // False: there is a descriptor that none can have.
+    [[nodiscard]] bool make_epoll(pollfd const* asked, nfds_t count) noexcept {
         m_all.emplace(epoll_of(asked, count));
-        m_awaited.number = m_all->number();
+        m_few = {m_all->number(), direction::in};
+        return m_all->number() >= 0;
     }
-    [[nodiscard]] awaited const& get() const noexcept { return m_awaited; }
+    [[nodiscard]] tulle::io::awaited_few& few() noexcept { return m_few; }
 
 private:
     std::optional<own_descriptor> m_all;
-    awaited m_awaited{-1};
+    tulle::io::awaited_few m_few;
+    bool m_needs_epoll = false;
 };
 
 // `ask` tries: the number of what is ready. 0 is returned when the time is over; k_cannot_wait if
 // the reactor cannot wait for it.
 template <class Ask>
-int wait_for_some(thread& t, awaited const& some, std::uint64_t deadline, Ask ask) {
-    if (some.number < 0) return k_cannot_wait;
-    auto& reactor = tulle::io::reactor::instance();
+int wait_for_some(thread& t, awaited_list& some, std::uint64_t deadline, Ask ask) {
     for (int error = 0;;) {
-        tulle::io::event_count const seen = reactor.look(some.number, some.way);
+        some.few().look();
         int const found = ask();
         if (found != 0 || error == ETIMEDOUT) return found;
         {
             kept_errno const kept;
-            error = reactor.wait(some.number, some.way, seen, interruptible(&t, deadline));
+            error = some.few().wait(interruptible(&t, deadline));
         }
         if (error == ECANCELED) {
             if (attend(t) != interruption::none) return fail(EINTR);
             error = 0;
         }
-        if (error == EBADF) error = 0; // closed meanwhile, which counts as ready
         if (error != 0 && error != ETIMEDOUT) return k_cannot_wait;
     }
 }
@@ -107,11 +97,12 @@ bool is_none(timespec const* time) noexcept {
 int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool waits) {
     auto const ask = [=] { return TULLE_LIBC(poll)(asked, count, 0); };
     if (!waits) return ask();
-    if (!is_one(asked, count)) { // what it takes to wait for several comes dear
+    awaited_list some(asked, count);
+    if (some.needs_epoll()) { // which comes dear
         if (int const found = ask(); found != 0) return found;
+        if (!some.make_epoll(asked, count)) return k_cannot_wait;
     }
-    awaited_list const some(asked, count);
-    return wait_for_some(t, some.get(), deadline, ask);
+    return wait_for_some(t, some, deadline, ask);
 }
 
 int poll_until(pollfd* asked, nfds_t count, int ms) {
@@ -190,8 +181,10 @@ int select_until(thread& t, descriptor_sets const& asked, question& again, std::
     std::unique_ptr<pollfd[]> const list(new (std::nothrow) pollfd[FD_SETSIZE]);
     if (list == nullptr) return k_cannot_wait;
     again.restore();
-    awaited_list const some(list.get(), list_of(asked, list.get()));
-    return wait_for_some(t, some.get(), deadline, [&again] { return again.ask(); });
+    nfds_t const count = list_of(asked, list.get());
+    awaited_list some(list.get(), count);
+    if (some.needs_epoll() && !some.make_epoll(list.get(), count)) return k_cannot_wait;
+    return wait_for_some(t, some, deadline, [&again] { return again.ask(); });
 }
 
 // Linux leaves what is left of the time in it.
@@ -269,7 +262,9 @@ int wait_in_kernel(int all, epoll_event* events, int most, int ms) {
 int epoll_by(thread& t, int all, epoll_event* events, int most, std::uint64_t deadline,
              bool waits) {
     auto const ask = [=] { return wait_in_kernel(all, events, most, 0); };
-    return waits ? wait_for_some(t, {all}, deadline, ask) : ask();
+    if (!waits) return ask();
+    awaited_list some(all);
+    return wait_for_some(t, some, deadline, ask);
 }
 
 } // namespace

@@ -55,6 +55,7 @@ void asked_in_turn(void);
 void polls_of_one(void);
 void numbers_of_sockets(void);
 void asked_at_once(void);
+void waits_for_few(void);
 
 // --- socket_cases.c
 void modes_of_sockets(void);

@@ -243,8 +243,9 @@ void numbers_of_sockets(void) { in_both(&was_socket); }
 
 // --- questions that do not wait make nothing to wait with ----------------------------------------
 
-// Where that is allowed, the process ends if the caller's OS thread makes an epoll.
-static void allow_no_epoll(void) {
+// Where that is allowed, the process ends if the caller's OS thread makes an epoll; with
+// SECCOMP_FILTER_FLAG_TSYNC, if any does.
+static void allow_no_epoll(unsigned flags) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_create1, 0, 1),
@@ -253,7 +254,7 @@ static void allow_no_epoll(void) {
     };
     struct sock_fprog const filter = {sizeof steps / sizeof *steps, steps};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
-    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter);
 }
 
 static void* ask_at_once(void* unused) {
@@ -262,7 +263,7 @@ static void* ask_at_once(void* unused) {
     fd_set set, other;
     int ends[2];
     if (pipe(ends) != 0) abort();
-    allow_no_epoll();
+    allow_no_epoll(0);
     FD_ZERO(&set);
     FD_SET(ends[0], &set);
     SHOW_ERRNO(select(ends[0] + 1, &set, NULL, NULL, &left));
@@ -280,3 +281,64 @@ static void* ask_at_once(void* unused) {
 }
 
 void asked_at_once(void) { in_thread(&ask_at_once, NULL); }
+
+// --- neither do waits for few --------------------------------------------------------------------
+
+enum { k_few = 3 };
+static int s_few[k_few][2];
+
+static void* writes_one_late(void* k) {
+    be_late();
+    if (write(s_few[(long)k][1], "w", 1) != 1) abort();
+    return NULL;
+}
+static void show_few(void* (*other)(void*), long which, int ms) {
+    pthread_t doer;
+    struct pollfd asked[k_few + 1] = {{-1, POLLIN, 0}};
+    for (int k = 0; k != k_few; ++k) asked[k + 1] = (struct pollfd){s_few[k][0], POLLIN, 0};
+    pthread_create(&doer, NULL, other, (void*)which);
+    SHOW_ERRNO(poll(asked, k_few + 1, ms));
+    for (int k = 0; k != k_few + 1; ++k) printf("found: %x\n", (unsigned)asked[k].revents);
+    pthread_join(doer, NULL);
+}
+static void show_set(long which) {
+    pthread_t doer;
+    fd_set set;
+    FD_ZERO(&set);
+    for (int k = 0; k != k_few; ++k) FD_SET(s_few[k][0], &set);
+    pthread_create(&doer, NULL, &writes_one_late, (void*)which);
+    SHOW_ERRNO(select(s_few[k_few - 1][0] + 1, &set, NULL, NULL, NULL));
+    for (int k = 0; k != k_few; ++k) SHOW(FD_ISSET(s_few[k][0], &set));
+    pthread_join(doer, NULL);
+}
+static void take_one(int k) {
+    char byte;
+    if (read(s_few[k][0], &byte, 1) != 1) abort();
+}
+static void* end_now(void* unused) { return unused; }
+static void* wait_for_few(void* unused) {
+    for (int k = 0; k != k_few; ++k) {
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, s_few[k]) != 0) abort();
+    }
+    show_few(&end_now, 0, 1); // with what it takes to wait at all
+    allow_no_epoll(SECCOMP_FILTER_FLAG_TSYNC);
+    for (int k = 0; k != k_few; ++k) {
+        show_few(&writes_one_late, k, -1);
+        take_one(k);
+        show_set(k);
+        take_one(k);
+    }
+    int ends[2];
+    if (pipe(ends) != 0) abort();
+    fill(ends[1]);
+    struct pollfd both[2] = {{ends[1], POLLOUT, 0}, {s_few[0][0], POLLIN, 0}};
+    SHOW_ERRNO(poll(both, 2, 1));
+    pthread_t doer;
+    pthread_create(&doer, NULL, &empties_late, (void*)(long)ends[0]);
+    SHOW_ERRNO(poll(both, 2, -1));
+    printf("found: %x, %x\n", (unsigned)both[0].revents, (unsigned)both[1].revents);
+    pthread_join(doer, NULL);
+    return unused;
+}
+
+void waits_for_few(void) { in_thread(&wait_for_few, NULL); }
