@@ -124,13 +124,14 @@ ssize_t try_until_done(thread& t, int number, direction way, std::size_t size, A
     test_cancel(&t);
     for (;;) {
         io::event_count const seen = look(number, way);
-        bool const is_vain =
-            size != k_unknown_size && reactor.is_drained(number, seen) && !never_waits(number);
-        if (!is_vain) {
+        bool const is_drained = size != k_unknown_size && reactor.is_drained(number, seen);
+        bool const does_not_wait = is_drained && never_waits(number);
+        if (!is_drained || does_not_wait) {
             ssize_t const result = attempt();
             if (result > 0 && static_cast<std::size_t>(result) < size)
                 reactor.note_short_read(number, seen);
-            if (result >= 0 || errno != EAGAIN || never_waits(number)) return result;
+            if (result >= 0 || errno != EAGAIN || does_not_wait || never_waits(number))
+                return result;
         }
         int const error = wait_for(t, number, way, seen);
         if (is_final(error)) return fail(error);

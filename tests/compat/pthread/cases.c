@@ -479,6 +479,7 @@ static struct {
     {"numbers_of_sockets", numbers_of_sockets},
     {"modes_of_sockets", modes_of_sockets},
     {"asked_at_once", asked_at_once},
+    {"waits_for_several", waits_for_several},
     {"allocator_and_os_threads", allocator_and_os_threads},
     {"allocator_and_idleness", allocator_and_idleness},
     {"allocator_and_forks", allocator_and_forks},

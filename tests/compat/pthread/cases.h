@@ -58,6 +58,7 @@ void polls_of_one(void);
 void closed_of_several(void);
 void numbers_of_sockets(void);
 void asked_at_once(void);
+void waits_for_several(void);
 
 // --- socket_cases.c
 void modes_of_sockets(void);

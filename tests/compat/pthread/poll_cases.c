@@ -349,3 +349,64 @@ static void* ask_at_once(void* unused) {
 }
 
 void asked_at_once(void) { in_thread(&ask_at_once, NULL); }
+
+// --- neither do waits for several ----------------------------------------------------------------
+
+enum { k_several = 3 };
+static int s_several[k_several][2];
+
+static void* writes_one_late(void* k) {
+    be_late();
+    if (write(s_several[(long)k][1], "w", 1) != 1) abort();
+    return NULL;
+}
+static void show_several(void* (*other)(void*), long which, int ms) {
+    pthread_t doer;
+    struct pollfd asked[k_several + 1] = {{-1, POLLIN, 0}};
+    for (int k = 0; k != k_several; ++k) asked[k + 1] = (struct pollfd){s_several[k][0], POLLIN, 0};
+    pthread_create(&doer, NULL, other, (void*)which);
+    SHOW_ERRNO(poll(asked, k_several + 1, ms));
+    for (int k = 0; k != k_several + 1; ++k) printf("found: %x\n", (unsigned)asked[k].revents);
+    pthread_join(doer, NULL);
+}
+static void show_set(long which) {
+    pthread_t doer;
+    fd_set set;
+    FD_ZERO(&set);
+    for (int k = 0; k != k_several; ++k) FD_SET(s_several[k][0], &set);
+    pthread_create(&doer, NULL, &writes_one_late, (void*)which);
+    SHOW_ERRNO(select(s_several[k_several - 1][0] + 1, &set, NULL, NULL, NULL));
+    for (int k = 0; k != k_several; ++k) SHOW(FD_ISSET(s_several[k][0], &set));
+    pthread_join(doer, NULL);
+}
+static void take_one(int k) {
+    char byte;
+    if (read(s_several[k][0], &byte, 1) != 1) abort();
+}
+static void* end_now(void* unused) { return unused; }
+static void* wait_for_several(void* unused) {
+    for (int k = 0; k != k_several; ++k) {
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, s_several[k]) != 0) abort();
+    }
+    show_several(&end_now, 0, 1); // with what it takes to wait at all
+    filter_call(SYS_epoll_create1, SECCOMP_RET_KILL_PROCESS);
+    for (int k = 0; k != k_several; ++k) {
+        show_several(&writes_one_late, k, -1);
+        take_one(k);
+        show_set(k);
+        take_one(k);
+    }
+    int ends[2];
+    if (pipe(ends) != 0) abort();
+    fill(ends[1]);
+    struct pollfd both[2] = {{ends[1], POLLOUT, 0}, {s_several[0][0], POLLIN, 0}};
+    SHOW_ERRNO(poll(both, 2, 1));
+    pthread_t doer;
+    pthread_create(&doer, NULL, &empties_late, (void*)(long)ends[0]);
+    SHOW_ERRNO(poll(both, 2, -1));
+    printf("found: %x, %x\n", (unsigned)both[0].revents, (unsigned)both[1].revents);
+    pthread_join(doer, NULL);
+    return unused;
+}
+
+void waits_for_several(void) { in_thread(&wait_for_several, NULL); }
