@@ -18,6 +18,8 @@ constexpr std::size_t k_huge_page = std::size_t{2} << 20U;
 constexpr std::uint32_t k_guarded_batch = 512;
 // The guards of 512 take the kernel 0.3 ms, and most programs use fewer
 constexpr std::uint32_t k_first_batch = 16;
+// Each 2 MiB with a guard take a page of the system's, which each fork copies.
+constexpr std::size_t k_batch_bytes = std::size_t{128} << 20U;
 constexpr std::size_t k_canary_bytes = 256;
 // Address space of one slab at most; small where there is little.
 constexpr std::size_t k_most_slab_bytes =
@@ -27,14 +29,19 @@ bool reads_zero(std::byte const* begin, std::byte const* end) noexcept {
     return std::all_of(begin, end, [](std::byte value) { return value == std::byte{0}; });
 }
 
+std::uint32_t batch_of(size_class served) noexcept {
+    if (served.is_compact()) return static_cast<std::uint32_t>(k_huge_page / k_compact_bytes);
+    return std::clamp(static_cast<std::uint32_t>(k_batch_bytes / served.bytes()), k_first_batch,
+                      k_guarded_batch);
+}
+
 } // namespace
 
 stack_arena::stack_arena(size_class served, guard_policy& guards) noexcept
     : m_class(served),
       m_bytes(served.bytes()),
       m_guard_bytes(served.is_compact() ? 0 : os::page_size()),
-      m_batch(served.is_compact() ? static_cast<std::uint32_t>(k_huge_page / k_compact_bytes)
-                                  : k_guarded_batch),
+      m_batch(batch_of(served)),
       m_guards(guards) {}
 
 stack_arena::~stack_arena() {
@@ -165,7 +172,7 @@ bool stack_arena::grow_slab(slab& home) noexcept {
         guarded = m_guards.apply({first, m_bytes, m_guard_bytes, batch});
     }
     std::unique_lock lock(m_lock);
-    bool const demand = m_stats.created >= m_batch && !m_released;
+    bool const demand = m_stats.created >= std::max(m_batch, k_guarded_batch) && !m_released;
     lock.unlock();
     if (demand && m_guard_bytes != 0) {
         // All will be used soon: their top pages cost less in one call than as faults.

@@ -91,6 +91,15 @@ TEST(stack_pool, grows_only_when_nothing_is_free) {
     EXPECT_EQ(pool.stats(k_default).created, 0U);
 }
 
+// As each guard of one takes a page of page tables, which a fork copies.
+TEST(stack_pool, large_stacks_are_made_few_at_a_time) {
+    constexpr size_class k_large = class_for(8U << 20U);
+    stack_pool pool;
+    auto const spans = take(pool, k_large, 17);
+    EXPECT_EQ(pool.stats(k_large).created, 32U);
+    give(pool, spans);
+}
+
 TEST(stack_pool, crosses_slabs) {
     stack_pool pool;
     auto spans = take(pool, k_small, 30'000);
