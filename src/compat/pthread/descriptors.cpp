@@ -256,7 +256,7 @@ ssize_t as_of_socket(int number, std::size_t size, OnSocket on_socket, Otherwise
 // itself.
 template <class Call> int accept_by(int socket, int flags, Call call) {
     int const number = when_ready(socket, direction::in, [=] {
-        plain_sockets::making const all(flags);
+        plain_sockets::making const all(flags, socket);
         int const made = call();
         all.made(made);
         return made;

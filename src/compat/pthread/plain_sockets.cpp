@@ -3,6 +3,7 @@
 
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/thread.hpp"
+#include "io/reactor.hpp"
 
 #include <cstring>
 
@@ -12,9 +13,13 @@ constinit std::atomic<std::uint32_t> plain_sockets::s_owners{0}, plain_sockets::
 constinit plain_sockets::word plain_sockets::s_words[k_most];
 
 void plain_sockets::making::made(int number) const noexcept {
+    if (number < 0) return;
+    std::uint64_t state = 0;
+    if (m_are_plain)
+        state = m_have_no_limits ? known_in(m_owners, m_changes) : state_of(m_owners, k_is_made, 0);
     // relaxed: as in is_known.
-    if (word* const w = find(number))
-        w->store(m_are_plain ? state_of(m_owners, k_is_made, 0) : 0, std::memory_order_relaxed);
+    if (word* const w = find(number)) w->store(state, std::memory_order_relaxed);
+    io::reactor::instance().note_socket(number, true); // so that a read begins with a try
 }
 
 void plain_sockets::forget(int number) noexcept {

@@ -22,19 +22,24 @@ namespace tulle::posix {
 class plain_sockets {
 public:
     // Around a call that makes sockets, with these flags (SOCK_NONBLOCK): none of them is of this
-    // process alone if another one was made meanwhile. acquire, here and in look(): the system is
-    // asked after it.
+    // process alone if another one was made meanwhile. Those of a listener have its limits.
+    // acquire, here and in look(): the system is asked after it.
     class making {
     public:
         explicit making(int flags) noexcept
             : m_owners(s_owners.load(std::memory_order_acquire)),
+              m_changes(s_changes.load(std::memory_order_acquire)),
               m_are_plain((flags & SOCK_NONBLOCK) == 0) {}
+        making(int flags, int listener) noexcept : making(flags) {
+            m_have_no_limits = is_known(listener);
+        }
         // `number` may be negative: none has been made.
         void made(int number) const noexcept;
 
     private:
-        std::uint32_t m_owners;
+        std::uint32_t m_owners, m_changes;
         bool m_are_plain;
+        bool m_have_no_limits = true;
     };
 
     // Around a call that makes a process, which has what is open then.

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,7 +203,42 @@ static void show_after_dup2(void) {
     close(others[1]);
 }
 
+// Of a socket that has been made just now everything is known, but for what its listener gives it.
+static void show_accepted(char const* by, int listener, int flags) {
+    struct sockaddr_in to;
+    socklen_t size = sizeof to;
+    int const client = socket(AF_INET, SOCK_STREAM, 0);
+    if (getsockname(listener, (struct sockaddr*)&to, &size) != 0 ||
+        connect(client, (struct sockaddr*)&to, size) != 0)
+        abort();
+    int const server = accept4(listener, NULL, NULL, flags);
+    show_read(by, server);
+    set_limit(client);
+    show_read("a limit of the other end", client);
+    close(server);
+    close(client);
+}
+static void show_new_sockets(void) {
+    struct timeval const none = {0, 0};
+    struct sockaddr_in any = {.sin_family = AF_INET};
+    any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int const listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr*)&any, sizeof any) != 0 || listen(listener, 1) != 0)
+        abort();
+    set_limit(listener);
+    show_accepted("a limit of its listener", listener, 0);
+    setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
+    show_accepted("SOCK_NONBLOCK of accept4", listener, SOCK_NONBLOCK);
+    close(listener);
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) abort();
+    show_read("SOCK_NONBLOCK of socketpair", ends[0]);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void* change_modes(void* unused) {
+    show_new_sockets();
     show_change("fcntl", &set_by_fcntl);
     show_change("ioctl", &set_by_ioctl);
     show_change("the mode of another number", &set_by_other_number);
