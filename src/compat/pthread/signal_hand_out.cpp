@@ -384,8 +384,8 @@ void note_closed(signal_set some) noexcept {
 }
 
 // relaxed, all: the thread's own, or the OS thread's; what is unwanted is wanted by nobody, at some
-// time. A thread on its own OS thread, in a forked child, tells the kernel each time: a handler that
-// it has run before may have told it something else, and it runs few of them itself.
+// time. A thread on its own OS thread, in a forked child, tells the kernel each time: a handler
+// that it has run may have told it something else, and it runs few of them itself.
 void open_mask_of_worker(thread& t, bool always) noexcept {
     if (!always && s_was_unwanted.load(std::memory_order_relaxed) != 0) note_worker(t);
     signal_set const own = t.blocked.load(std::memory_order_relaxed);
