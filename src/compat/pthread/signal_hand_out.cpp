@@ -122,15 +122,19 @@ TULLE_NO_SANITIZE int os_thread_of(thread const& t) noexcept {
     return 0;
 }
 
-// A thread that computes may have been about to leave the run time when it was lent a signal, or
-// have set its mask on another OS thread.
+// Of those that no OS thread gets for itself. relaxed: a hint.
+signal_set not_taken(thread const& t) noexcept {
+    signal_set some = signals_for(t) & ~t.blocked.load(std::memory_order_relaxed);
+    while (some != 0 && !is_for_threads(first_of(some))) some &= some - 1;
+    return some;
+}
+bool has_not_taken_some(thread& t, signal_set) noexcept { return not_taken(t) != 0; }
+
+// A thread that computes is interrupted. It may have been about to leave the run time when it got a
+// signal, or have set its mask on another OS thread.
 bool remind(thread& t, signal_set) noexcept {
-    // relaxed, all: hints.
-    signal_set const some =
-        t.lent.load(std::memory_order_relaxed) & ~t.blocked.load(std::memory_order_relaxed);
-    if (some == 0) return false;
-    wake_os_thread(os_thread_of(t), first_of(some));
-    return true;
+    if (signal_set const some = not_taken(t)) wake_os_thread(os_thread_of(t), first_of(some));
+    return false; // go on with others
 }
 
 bool is_to_end_somewhere(thread& t, signal_set) noexcept {
@@ -145,13 +149,14 @@ void interrupt_workers() noexcept {
 }
 
 bool remind_all() noexcept {
-    bool const some_lent = thread_blocks::find(&remind, 0) != nullptr;
+    static_cast<void>(thread_blocks::find(&remind, 0));
+    bool const some_wait = thread_blocks::find(&has_not_taken_some, 0) != nullptr;
     bool const some_end = thread_blocks::find(&is_to_end_somewhere, 0) != nullptr;
     if (some_end) interrupt_workers();
-    return some_lent || some_end;
+    return some_wait || some_end;
 }
 
-// How long to wait until threads are reminded; they have a while to take what they have been lent.
+// How long to wait until threads are reminded; they have a while to take what they have got.
 class reminders {
 public:
     void begin() noexcept { m_next_ns = k_first_ns; }
@@ -384,7 +389,8 @@ void note_closed(signal_set some) noexcept {
 }
 
 // relaxed, all: the thread's own, or the OS thread's; what is unwanted is wanted by nobody, at some
-// time.
+// time. A thread on its own OS thread, in a forked child, tells the kernel each time: a handler
+// that it has run may have told it something else, and it runs few of them itself.
 void open_mask_of_worker(thread& t, bool always) noexcept {
     if (!always && s_was_unwanted.load(std::memory_order_relaxed) != 0) note_worker(t);
     signal_set const own = t.blocked.load(std::memory_order_relaxed);
@@ -482,6 +488,12 @@ void call_attention(thread& t) noexcept {
     static_cast<void>(t.attention.request());
     signal_set const some = t.waits_for.load(std::memory_order_relaxed); // relaxed: a hint
     if (some != 0) wake_from_kernel(t, first_of(some));
+}
+
+// One that has not begun, or waits, looks itself.
+void call_attention_to_signal(thread& t) noexcept {
+    call_attention(t);
+    if (os_thread_of(t) != 0 && has_not_taken_some(t, 0)) interrupt_computing();
 }
 
 void note_main() noexcept {

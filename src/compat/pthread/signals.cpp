@@ -117,7 +117,7 @@ int send_to(thread& t, int signal, siginfo_t const& about) {
     if (has_note && !signal_notes::put(signal, &t, about) && is_queued(signal)) return EAGAIN;
     t.pending.fetch_or(set_of(signal), std::memory_order_release); // pairs with take_signal
     if (&t != self())
-        call_attention(t);
+        call_attention_to_signal(t);
     else if (!is_blocked)
         static_cast<void>(run_handlers(t));
     return 0;

@@ -150,8 +150,10 @@ void interrupt_computing() noexcept;
 // The signal for it, which does nothing where nobody handles it.
 inline constexpr int k_interrupt = SIGURG;
 
-// Ends the wait of `t`, which has been cancelled or has a signal.
+// Ends the wait of `t`, which has been cancelled; or has a signal, which interrupts it if it
+// computes.
 void call_attention(thread& t) noexcept;
+void call_attention_to_signal(thread& t) noexcept;
 
 // The run time is about to start, and these are blocked by OS threads: from now on on_signal is
 // called.

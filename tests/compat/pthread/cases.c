@@ -502,6 +502,7 @@ static struct {
     {"left_to_process", left_to_process},
     {"kept_out_of_waits", kept_out_of_waits},
     {"signals_after_main", signals_after_main},
+    {"interrupted_one_by_one", interrupted_one_by_one},
     {"kept_out_of_computing", kept_out_of_computing},
     {"handlers_at_locks", handlers_at_locks},
     {"handlers_at_once", handlers_at_once},

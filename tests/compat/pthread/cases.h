@@ -48,6 +48,7 @@ void stacks_of_handlers(void);
 // --- mask_cases.c
 void kept_out_of_waits(void);
 void signals_after_main(void);
+void interrupted_one_by_one(void);
 void kept_out_of_computing(void);
 void starts_after_unwanted(void);
 

@@ -186,3 +186,44 @@ void signals_after_main(void) {
     pthread_create(&t, NULL, waits_and_computes, &s_one);
     pthread_exit(NULL);
 }
+
+// --- a signal for one thread, which computes -----------------------------------------------------
+
+static pthread_t s_handled_on;
+
+static void note_thread(int number) {
+    (void)number;
+    s_handled_on = pthread_self();
+    atomic_fetch_add(&s_handled, 1);
+}
+static void* computes_between_pauses(void* rounds) {
+    for (int round = 1; round <= *(int*)rounds; ++round) {
+        usleep(2000); // which other worker it goes on with is not known
+        atomic_store(&s_ready, round);
+        while (atomic_load(&s_handled) < round) {}
+        atomic_fetch_add(&s_early, pthread_equal(s_handled_on, pthread_self()) == 0);
+    }
+    return NULL;
+}
+static void* computes_beside(void* end) {
+    while (atomic_load((atomic_int*)end) == 0) {}
+    return NULL;
+}
+
+void interrupted_one_by_one(void) {
+    int rounds = 20;
+    atomic_int end = 0;
+    pthread_t t, beside;
+    signal(SIGUSR1, note_thread);
+    pthread_create(&beside, NULL, computes_beside, &end);
+    pthread_create(&t, NULL, computes_between_pauses, &rounds);
+    for (int round = 1; round <= rounds; ++round) {
+        while (atomic_load(&s_ready) != round) usleep(100);
+        pthread_kill(t, SIGUSR1);
+    }
+    pthread_join(t, NULL);
+    atomic_store(&end, 1);
+    pthread_join(beside, NULL);
+    SHOW(atomic_load(&s_handled));
+    SHOW(atomic_load(&s_early));
+}

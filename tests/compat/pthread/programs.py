@@ -230,6 +230,19 @@ def unbound(folder, port):
     return "/usr/sbin/unbound", "-d", "-c", folder / "conf"
 
 
+def knot(folder, port):
+    (folder / "test.zone").write_text("test. 60 SOA ns.test. root.test. 1 60 60 60 60\ntest. 60 NS ns.test.\nns.test. 60 A 127.0.0.1\n" +
+                                      "".join(f"n{k}.test. 60 A 10.0.0.{k}\n" for k in range(200)))
+    (folder / "conf").write_text(
+        f"server:\n  rundir: {folder}\n  listen: 127.0.0.1@{port}\n  udp-workers: 2\n  tcp-workers: 2\n  background-workers: 2\n"
+        f"database:\n  storage: {folder}/made\ntemplate:\n  - id: default\n    storage: {folder}\n    file: \"%s.zone\"\nzone:\n  - domain: test\n")
+    return "/usr/sbin/knotd", "-c", folder / "conf"
+
+
+def gearmand(_, port):
+    return "/usr/sbin/gearmand", "-L", "127.0.0.1", "-p", port, "-t", 4, "-l", "stderr"
+
+
 def apache(folder, port):
     threads, modules = 16, "/usr/lib/apache2/modules"
     (folder / "conf").write_text(

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -173,18 +174,64 @@ class Servers(unittest.TestCase):
         self.serves(*programs.haproxy(self.folder, self.port), use=lambda: self.all_well(lambda k: self.page(f"page{k}") == b"at /page%d" % k),
                     status=-signal.SIGTERM)
 
+    def resolve(self, k):
+        """The whole answer, over TCP."""
+        name = b"n%d" % k
+        question = b"\0\7\1\0\0\1\0\0\0\0\0\0" + bytes([len(name)]) + name + b"\4test\0\0\1\0\1"
+        with socket.create_connection(("127.0.0.1", self.port), timeout=SOON) as connection:
+            connection.sendall(len(question).to_bytes(2, "big") + question)
+            stream = connection.makefile("rb")
+            return stream.read(int.from_bytes(stream.read(2), "big"))
+
+    def resolve_all(self):
+        self.all_well(lambda k: self.resolve(k).endswith(bytes([10, 0, 0, k])))
+
     @programs.needs("/usr/sbin/unbound")
     def test_unbound(self):
-        def serve(k):
-            name = b"n%d" % k
-            question = b"\0\7\1\0\0\1\0\0\0\0\0\0" + bytes([len(name)]) + name + b"\4test\0\0\1\0\1"
-            with socket.create_connection(("127.0.0.1", self.port), timeout=SOON) as connection:
-                connection.sendall(len(question).to_bytes(2, "big") + question)
-                stream = connection.makefile("rb")
-                answer = stream.read(int.from_bytes(stream.read(2), "big"))
-            return answer.endswith(bytes([10, 0, 0, k]))
+        self.serves(*programs.unbound(self.folder, self.port), use=self.resolve_all)
 
-        self.serves(*programs.unbound(self.folder, self.port), use=lambda: self.all_well(serve))
+    @programs.needs("/usr/sbin/knotd")
+    def test_knot(self):
+        def use():
+            end = time.monotonic() + SOON
+            while not self.resolve(1).endswith(bytes([10, 0, 0, 1])):  # it has not read all by then
+                self.assertLess(time.monotonic(), end, self.said())
+            self.resolve_all()
+
+        self.serves(*programs.knot(self.folder, self.port), use=use)
+        self.assertNotIn("threads stay", self.said())
+
+    @programs.needs("/usr/sbin/gearmand")
+    def test_gearmand(self):
+        def work(k):
+            """Half of the clients ask, and the other half, which serve the same function, answer."""
+            name = b"f%d" % (k // 2)
+            with socket.create_connection(("127.0.0.1", self.port), timeout=SOON) as connection:
+                stream = connection.makefile("rb")
+
+                def send(kind, *words):
+                    data = b"\0".join(words)
+                    connection.sendall(b"\0REQ" + struct.pack(">II", kind, len(data)) + data)
+
+                def receive(*expected):
+                    while True:  # others may come first: that there is something to do, or the number of a job
+                        kind, size = struct.unpack(">II", stream.read(12)[4:])
+                        data = stream.read(size)
+                        if kind in expected:
+                            return kind, data
+
+                if k % 2 == 0:
+                    send(7, name, b"", b"what is asked")  # SUBMIT_JOB
+                    return receive(13)[1].endswith(b"\0answer")  # WORK_COMPLETE
+                send(1, name)  # CAN_DO
+                kind = None
+                while kind != 11:
+                    send(9)  # GRAB_JOB
+                    kind, data = receive(10, 11)  # NO_JOB, JOB_ASSIGN
+                send(13, data.split(b"\0")[0], b"answer")
+                return data.endswith(b"\0what is asked")
+
+        self.serves(*programs.gearmand(self.folder, self.port), use=lambda: self.all_well(work))
 
     @programs.needs("/usr/sbin/apache2")
     def test_apache_with_a_thread_for_each_request(self):
