@@ -557,6 +557,7 @@ static struct {
     {"rules_of_keys", rules_of_keys},
     {"rules_of_locks", rules_of_locks},
     {"rules_of_fork", rules_of_fork},
+    {"times_of_threads", times_of_threads},
     {"rules_of_signals", rules_of_signals},
     {"values_of_signals", values_of_signals},
     {"senders_of_signals", senders_of_signals},

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -365,3 +366,44 @@ void rules_of_fork(void) {
     SHOW(pthread_atfork(NULL, NULL, NULL));
     in_both(forks);
 }
+
+// --- the time of a thread -----------------------------------------------------------------------
+
+static int64_t time_of_own(void) {
+    struct timespec time;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) abort();
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+static int64_t usage_of_own(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage) != 0) abort();
+    return usage.ru_utime.tv_sec * INT64_C(1000000) + usage.ru_utime.tv_usec;
+}
+// Whether both go on while others run, too.
+static void* looks_at_time(void* unused) {
+    int64_t time = 0, usage = 0;
+    int went_back = 0;
+    for (int k = 0; k != 300; ++k) {
+        int64_t const now = time_of_own(), used = usage_of_own();
+        went_back += now < time || used < usage;
+        time = now;
+        usage = used;
+        usleep((unsigned)(k % 7) * 20);
+    }
+    return (void*)(intptr_t)(unused != NULL || went_back);
+}
+static void* look_at_time(void* unused) {
+    enum { k_threads = 8 };
+    pthread_t all[k_threads];
+    int went_back = 0;
+    for (int k = 0; k != k_threads; ++k) pthread_create(&all[k], NULL, &looks_at_time, NULL);
+    for (int k = 0; k != k_threads; ++k) {
+        void* did = NULL;
+        pthread_join(all[k], &did);
+        went_back += did != NULL;
+    }
+    SHOW(went_back);
+    return unused;
+}
+
+void times_of_threads(void) { in_thread(&look_at_time, NULL); }
