@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors at which threads have begun to wait, though the epoll may know another file by their
 // numbers. In rounds, a period apart, those are found whose waits have lasted since the last round:
-// of the others the epoll has told. An entry stays while its waits begin and end.
+// of the others the epoll has told, or they are found some rounds later. An entry stays while its
+// waits begin and end.
 #pragma once
 
 #include "io/descriptor.hpp"
@@ -50,11 +51,15 @@ private:
     template <class Again> static bool have_waits_lasted(descriptor& d, Again again) noexcept {
         std::lock_guard const held(d.lock);
         d.is_to_check = false; // from now on it may be listed anew
-        if (!d.is_awaited()) return false;
-        if (d.waits == d.waits_before) return true;
-        again(d);
-        return false;
+        bool const is_awaited = d.is_awaited();
+        bool const goes_on = is_awaited && d.waits != d.waits_before && ++d.rounds != k_most_rounds;
+        if (!goes_on) d.rounds = 0;
+        if (goes_on) again(d);
+        return is_awaited && !goes_on;
     }
+
+    // A wait may last though others begin and end: by their limits, or for other events.
+    static constexpr std::uint8_t k_most_rounds = 3;
 
     std::uint64_t m_period_ns;
     std::atomic<std::uint64_t> m_next_round{0};

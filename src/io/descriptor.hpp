@@ -48,6 +48,7 @@ struct descriptor {
     bool is_to_check = false;       // it is in one of the reactor's lists (check_list.hpp)
     std::uint32_t waits = 0;        // that have begun
     std::uint32_t waits_before = 0; // when it came into the list, or at the last round
+    std::uint8_t rounds = 0;        // in which other waits had begun, and no event had ended one
     // Waits in a row that events have ended: the epoll knows the file.
     std::uint32_t proofs = 0;
     std::uint32_t checked_at = 0; // which poll that was

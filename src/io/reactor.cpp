@@ -86,6 +86,14 @@ wait_error wait_alone(std::span<awaited_descriptor const> several,
     return wait_alone(std::span(asked.get(), several.size()), until);
 }
 
+// The first one; a time is waited for, if there is none.
+wait::wait_reason reason_of(std::span<awaited_descriptor const> several) noexcept {
+    auto const first = std::find_if(several.begin(), several.end(),
+                                    [](awaited_descriptor const& a) { return a.number >= 0; });
+    return first != several.end() ? reason_of(first->number)
+                                  : wait::wait_reason{wait::wait_kind::sleep, nullptr};
+}
+
 // Whether it has been reported since it was looked at. With the lock held.
 bool has_come(awaited_descriptor const& a, descriptor const& d) noexcept {
     // relaxed, both: written under the lock.
@@ -164,8 +172,7 @@ wait_error reactor::wait_in_each(std::span<awaited_descriptor> several,
     });
     if (waits) {
         tell_of_wait(sched::this_worker()->is_guest());
-        int const number = several.empty() ? -1 : several.front().number;
-        wait::outcome const how = waiting.wait(reason_of(number), until);
+        wait::outcome const how = waiting.wait(reason_of(several), until);
         if (how == wait::outcome::timed_out) error = ETIMEDOUT;
         if (how == wait::outcome::cancelled) error = ECANCELED;
     }
@@ -194,10 +201,11 @@ bool reactor::enter(awaited_descriptor& a, poll_wait<parking>& waiting,
     d->polls.add(a);
     a.at = d;
     if (is_known) {
-        if (!d->is_to_check) check_later(*d, d->waits - 1);
+        // Soon: what is polled together is seldom known by many events.
+        if (!d->is_to_check) m_check_soon.enter(*d, d->waits - 1);
         return true;
     }
-    error = report(*d, d->reported | a.events | EPOLLET);
+    error = report(*d, d->reported | a.events);
     if (error == 0) return true;
     d->polls.remove(a);
     a.at = nullptr;
@@ -241,11 +249,12 @@ bool reactor::enter(entry& e, wait::waiter<parking>& self) noexcept {
     e.closings = d.closings;
     ++d.waits;
     // relaxed: written under the lock.
-    bool const is_known = (d.reported & events_of(e.way)) != 0 && e.seen != k_never_looked;
+    std::uint32_t const wanted = events_of(e.way);
+    bool const is_known = (d.reported & wanted) == wanted && e.seen != k_never_looked;
     if (is_known && d.events(e.way).load(std::memory_order_relaxed) != e.seen) return false;
     d.waiting(e.way).push_back(self);
     if (!is_known) {
-        e.error = report(d, d.reported | events_of(e.way) | EPOLLET);
+        e.error = report(d, d.reported | wanted);
         if (e.error != 0) {
             d.waiting(e.way).unlink(self);
             return false;
@@ -270,6 +279,7 @@ void reactor::tell_of_wait(bool is_guest) noexcept {
 // With the lock held: from now on these events of it are reported, and at once if one is true. The
 // epoll may know this file already, from before the number was closed and given to it again.
 int reactor::report(descriptor& d, std::uint32_t wanted) noexcept {
+    wanted |= EPOLLET | EPOLLRDHUP; // of the end is_drained must know
     bool const is_known = d.reported != 0;
     int error =
         is_known ? m_events.change(d.number, wanted, &d) : m_events.add(d.number, wanted, &d);
@@ -307,7 +317,8 @@ void reactor::check(descriptor& d) noexcept {
         std::lock_guard const held(d.lock);
         if (!d.is_awaited()) return;
         // Of a number that is another file's since (expect_new) nothing is reported yet.
-        std::uint32_t const wanted = d.reported | EPOLLET | d.polls.wanted() |
+        // That there is room is seldom waited for, and told all the time.
+        std::uint32_t const wanted = (d.reported & k_in_events) | d.polls.wanted() |
                                      (d.readers.empty() ? 0U : events_of(direction::in)) |
                                      (d.writers.empty() ? 0U : events_of(direction::out));
         d.checked_at = m_polls.load(std::memory_order_relaxed); // relaxed: a hint
@@ -323,6 +334,7 @@ void reactor::note_proof(descriptor& d) noexcept {
     // relaxed: a hint.
     bool const is_of_check = m_polls.load(std::memory_order_relaxed) - d.checked_at <= 1;
     d.proofs = is_of_check ? 0 : d.proofs + 1;
+    if (!is_of_check) d.rounds = 0;
 }
 
 void reactor::deliver(descriptor& d, std::uint32_t events) noexcept {
@@ -332,16 +344,19 @@ void reactor::deliver(descriptor& d, std::uint32_t events) noexcept {
         // Of the end no other event may come, so that no read is in vain any more. relaxed: the
         // count that follows orders it.
         if ((events & k_end_events) != 0) d.is_stream.store(false, std::memory_order_relaxed);
-        if (d.is_awaited()) note_proof(d);
+        bool ends_some = (d.polls.wanted() & events) != 0;
         if ((events & k_counted_in) != 0) {
             d.count_event(direction::in);
+            ends_some |= !d.readers.empty();
             woken.readers = d.readers.take_all();
         }
         if ((events & k_counted_out) != 0) {
             d.count_event(direction::out);
+            ends_some |= !d.writers.empty();
             woken.writers = d.writers.take_all();
         }
         d.polls.end(events, woken.polls);
+        if (ends_some) note_proof(d);
     }
     woken.resume_all();
 }

@@ -19,7 +19,9 @@ void plain_sockets::making::made(int number) const noexcept {
         state = m_have_no_limits ? known_in(m_owners, m_changes) : state_of(m_owners, k_is_made, 0);
     // relaxed: as in is_known.
     if (word* const w = find(number)) w->store(state, std::memory_order_relaxed);
-    io::reactor::instance().note_socket(number, true); // so that a read begins with a try
+    // What the C library has closed by itself may have had the number; a read begins with a try.
+    io::reactor::instance().expect_new(number);
+    io::reactor::instance().note_socket(number, true);
 }
 
 void plain_sockets::forget(int number) noexcept {

@@ -16,6 +16,7 @@ namespace {
 using namespace tulle::posix;
 
 constexpr int k_cannot_wait = -2; // the kernel does it instead
+constexpr std::uintptr_t k_least_address = 4096;
 
 // `look`, `ask`, the number of what is ready, and `wait` as that of the reactor, by turns. 0 is
 // returned when the time is over; k_cannot_wait if the reactor cannot wait for it.
@@ -65,7 +66,11 @@ bool is_none(timespec const* time) noexcept {
 int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool waits) {
     auto const ask = [=] { return TULLE_LIBC(poll)(asked, count, 0); };
     if (!waits) return ask();
-    if (count != 1) { // the system knows whether there is such a list
+    // The system knows whether there is such a list. Of one that is asked for again and again it
+    // is not asked twice.
+    bool const is_doubtful =
+        count != 1 || reinterpret_cast<std::uintptr_t>(asked) < k_least_address;
+    if (is_doubtful) {
         if (int const found = ask(); found != 0) return found;
     }
     return wait_for_one_of(t, {asked, count}, deadline, ask);
@@ -176,10 +181,12 @@ int select_until(thread& t, descriptor_sets const& asked, question& again, std::
                  bool waits) {
     if (int const found = again.ask(); found != 0 || !waits) return found;
     std::unique_ptr<pollfd[]> const list(new (std::nothrow) pollfd[FD_SETSIZE]);
-    if (list == nullptr) return k_cannot_wait;
     again.restore();
+    if (list == nullptr) return k_cannot_wait;
     std::span<pollfd const> const some(list.get(), list_of(asked, list.get()));
-    return wait_for_one_of(t, some, deadline, [&again] { return again.ask_again(); });
+    int const found = wait_for_one_of(t, some, deadline, [&again] { return again.ask_again(); });
+    if (found < 0) again.restore(); // an error leaves them as they were
+    return found;
 }
 
 // Linux leaves what is left of the time in it.
@@ -210,7 +217,6 @@ TULLE_INTERPOSE int pselect(int count, fd_set* in, fd_set* out, fd_set* other, t
     int const result =
         select_until(*t, {count, in, out, other}, again, deadline_after_time(time), !is_none(time));
     if (result != k_cannot_wait) return result;
-    again.restore();
     return TULLE_LIBC(pselect)(count, in, out, other, time, nullptr);
 }
 
@@ -229,7 +235,6 @@ TULLE_INTERPOSE int select(int count, fd_set* in, fd_set* out, fd_set* other, ti
     int const result = select_until(*t, asked, again, deadline, waits);
     if (time != nullptr) leave_rest(time, deadline);
     if (result != k_cannot_wait) return result;
-    again.restore();
     return TULLE_LIBC(select)(count, in, out, other, time);
 }
 

@@ -115,6 +115,7 @@ bool lend_to_one_that_wants(thread& t, signal_set one) noexcept {
 // hints.
 TULLE_NO_SANITIZE int os_thread_of(thread const& t) noexcept {
     void const* const fiber = t.stands_on.load(std::memory_order_relaxed);
+    if (fiber == nullptr) return 0; // it has not begun
     for (auto const& s : sched::scheduler::instance().shepherds()) {
         for (sched::worker_remote const* const w : s->workers)
             if (w->current == fiber) return w->tid.load(std::memory_order_relaxed);

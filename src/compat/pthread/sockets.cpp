@@ -46,12 +46,6 @@ TULLE_INTERPOSE int ioctl(int number, unsigned long request, ...) noexcept {
     return result;
 }
 
-// It is closed by the C library, which says nothing, when the stream is.
-TULLE_INTERPOSE FILE* fdopen(int number, char const* mode) noexcept {
-    plain_sockets::forget(number);
-    return TULLE_LIBC(fdopen)(number, mode);
-}
-
 TULLE_INTERPOSE int close_range(unsigned first, unsigned last, int flags) noexcept {
     plain_sockets::sharing const around;
     return TULLE_LIBC(close_range)(first, last, flags);

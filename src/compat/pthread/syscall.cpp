@@ -113,6 +113,10 @@ std::optional<bool> holds(word_change const& c, std::int32_t was) noexcept {
 // `time` is how many to wake at the second word.
 long wake_and_change(futex_call const& c) noexcept {
     if (c.second == nullptr) return fail(EFAULT);
+    auto const is_odd = [](auto* word) {
+        return reinterpret_cast<std::uintptr_t>(word) % sizeof(std::int32_t) != 0;
+    };
+    if (is_odd(&c.word) || is_odd(c.second)) return fail(EINVAL);
     word_change const change = change_of(c.third);
     std::optional<std::int32_t> const was = apply(change, *c.second);
     std::optional<bool> const wakes_second = was ? holds(change, *was) : std::nullopt;

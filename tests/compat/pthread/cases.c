@@ -480,6 +480,8 @@ static struct {
     {"modes_of_sockets", modes_of_sockets},
     {"asked_at_once", asked_at_once},
     {"waits_for_several", waits_for_several},
+    {"waits_of_different_kinds", waits_of_different_kinds},
+    {"select_that_is_interrupted", select_that_is_interrupted},
     {"allocator_and_os_threads", allocator_and_os_threads},
     {"allocator_and_idleness", allocator_and_idleness},
     {"allocator_and_forks", allocator_and_forks},

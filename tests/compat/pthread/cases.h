@@ -60,6 +60,8 @@ void closed_of_several(void);
 void numbers_of_sockets(void);
 void asked_at_once(void);
 void waits_for_several(void);
+void waits_of_different_kinds(void);
+void select_that_is_interrupted(void);
 
 // --- socket_cases.c
 void modes_of_sockets(void);

@@ -6,12 +6,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -410,3 +414,168 @@ static void* wait_for_several(void* unused) {
 }
 
 void waits_for_several(void) { in_thread(&wait_for_several, NULL); }
+
+// --- what waits of different kinds know of each other -------------------------------------------
+
+static double least_ms(double (*round)(void)) {
+    double least = 1e9;
+    for (int k = 0; k != 5; ++k) {
+        double const took = round();
+        if (took < least) least = took;
+    }
+    return least;
+}
+
+// To the end of a connection that has come with the last bytes, which were polled for.
+static void* sends_the_last(void* socket) {
+    be_late();
+    if (send((int)(long)socket, "last", 4, MSG_MORE) != 4) abort();
+    shutdown((int)(long)socket, SHUT_WR);
+    return NULL;
+}
+static void connect_both(int* ends) {
+    struct sockaddr_in any = {.sin_family = AF_INET};
+    socklen_t size = sizeof any;
+    int const listener = socket(AF_INET, SOCK_STREAM, 0);
+    any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr*)&any, size) != 0 || listen(listener, 1) != 0 ||
+        getsockname(listener, (struct sockaddr*)&any, &size) != 0 ||
+        connect(ends[0], (struct sockaddr*)&any, size) != 0)
+        abort();
+    ends[1] = accept(listener, NULL, NULL);
+    close(listener);
+}
+static double end_after_poll(void) {
+    int ends[2];
+    char bytes[16];
+    pthread_t other;
+    connect_both(ends);
+    struct pollfd asked = {ends[0], POLLIN, 0};
+    pthread_create(&other, NULL, &sends_the_last, (void*)(long)ends[1]);
+    if (poll(&asked, 1, -1) != 1 || read(ends[0], bytes, sizeof bytes) != 4) abort();
+    double const begin = now_ms();
+    if (read(ends[0], bytes, sizeof bytes) != 0) abort();
+    double const took = now_ms() - begin;
+    pthread_join(other, NULL);
+    close(ends[0]);
+    close(ends[1]);
+    return took;
+}
+
+// From a write to the end of a read, while another thread asks again and again for something else.
+static atomic_int s_is_read;
+static double s_read_at;
+static void* watches_the_end(void* number) {
+    struct timespec const soon = {0, 300000};
+    while (atomic_load(&s_is_read) == 0) {
+        struct pollfd asked = {(int)(long)number, POLLRDHUP, 0};
+        ppoll(&asked, 1, &soon, NULL);
+    }
+    return NULL;
+}
+static void* reads_one(void* number) {
+    char byte;
+    if (read((int)(long)number, &byte, 1) != 1) abort();
+    s_read_at = now_ms();
+    atomic_store(&s_is_read, 1);
+    return NULL;
+}
+static double read_beside_poll(void) {
+    int ends[2];
+    pthread_t watcher, reader;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) abort();
+    atomic_store(&s_is_read, 0);
+    pthread_create(&watcher, NULL, &watches_the_end, (void*)(long)ends[0]);
+    usleep(2000);
+    pthread_create(&reader, NULL, &reads_one, (void*)(long)ends[0]);
+    usleep(2000);
+    double const begin = now_ms();
+    if (write(ends[1], "r", 1) != 1) abort();
+    pthread_join(reader, NULL);
+    pthread_join(watcher, NULL);
+    close(ends[0]);
+    close(ends[1]);
+    return s_read_at - begin;
+}
+
+// From an event to the end of a poll for it, by a number that a stream of a socket had before.
+static double s_told_at;
+static void* tells_late(void* number) {
+    unsigned long const one = 1;
+    be_late();
+    s_told_at = now_ms();
+    if (write((int)(long)number, &one, sizeof one) != sizeof one) abort();
+    return NULL;
+}
+static void* answers_all(void* number) {
+    char byte;
+    while (read((int)(long)number, &byte, 1) == 1) {
+        usleep(100);
+        if (write((int)(long)number, &byte, 1) != 1) abort();
+    }
+    return NULL;
+}
+static double number_of_stream(void) {
+    int ends[2];
+    char byte;
+    pthread_t other;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) abort();
+    pthread_create(&other, NULL, &answers_all, (void*)(long)ends[1]);
+    FILE* const stream = fdopen(ends[0], "r+");
+    for (int k = 0; k != 20; ++k) {
+        if (write(ends[0], "q", 1) != 1) abort();
+        by_poll_of_two(ends[0]);
+        if (read(ends[0], &byte, 1) != 1) abort();
+    }
+    fclose(stream);
+    pthread_join(other, NULL);
+    int const next = eventfd(0, EFD_CLOEXEC);
+    if (next != ends[0]) abort();
+    pthread_create(&other, NULL, &tells_late, (void*)(long)next);
+    by_poll_of_two(next);
+    double const took = now_ms() - s_told_at;
+    pthread_join(other, NULL);
+    close(next);
+    close(ends[1]);
+    return took;
+}
+
+static void* wait_in_turns(void* unused) {
+    if (pipe(s_never) != 0) abort();
+    SHOW(least_ms(&end_after_poll) < 0.5);
+    SHOW(least_ms(&read_beside_poll) < 20);
+    SHOW(least_ms(&number_of_stream) < 20);
+    return unused;
+}
+
+void waits_of_different_kinds(void) { in_thread(&wait_in_turns, NULL); }
+
+// --- a handler ends a select, and the sets stay what they were ----------------------------------
+
+static void* selects_until_ready(void* number) {
+    fd_set asked;
+    FD_ZERO(&asked);
+    FD_SET((int)(long)number, &asked);
+    for (;;) {
+        int const found = select((int)(long)number + 1, &asked, NULL, NULL, NULL);
+        printf("found: %d, set: %d\n", found, FD_ISSET((int)(long)number, &asked) != 0);
+        if (found == 1) return NULL;
+    }
+}
+static void does_nothing(int signal) { (void)signal; }
+
+void select_that_is_interrupted(void) {
+    int ends[2];
+    pthread_t waiter;
+    struct sigaction const action = {.sa_handler = &does_nothing};
+    if (pipe(ends) != 0 || sigaction(SIGUSR1, &action, NULL) != 0) abort();
+    pthread_create(&waiter, NULL, &selects_until_ready, (void*)(long)ends[0]);
+    usleep(20000);
+    pthread_kill(waiter, SIGUSR1);
+    usleep(20000);
+    if (write(ends[1], "s", 1) != 1) abort();
+    pthread_join(waiter, NULL);
+    close(ends[0]);
+    close(ends[1]);
+}
