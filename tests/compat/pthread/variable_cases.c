@@ -91,7 +91,8 @@ void variables_used_again(void) {
 
 // Whether it is aligned and as new.
 static void* looks_at_aligned(void* all) {
-    intptr_t const is_good = (uintptr_t)&t_aligned % 512 == 0 && t_aligned == 8;
+    char* volatile const at = &t_aligned; // the compiler does not know that it is aligned
+    intptr_t const is_good = (uintptr_t)at % 512 == 0 && t_aligned == 8;
     t_aligned = 9;
     if (all != NULL) pthread_barrier_wait(&s_all); // so that none has the memory of another one
     return (void*)is_good;
