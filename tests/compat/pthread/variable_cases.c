@@ -89,22 +89,27 @@ void variables_used_again(void) {
 
 // --- aligned ones --------------------------------------------------------------------------------
 
+// Whether it is aligned and as new.
 static void* looks_at_aligned(void* all) {
-    SHOW((uintptr_t)&t_aligned % 512);
-    SHOW(t_aligned);
+    char* volatile const at = &t_aligned; // the compiler does not know that it is aligned
+    intptr_t const is_good = (uintptr_t)at % 512 == 0 && t_aligned == 8;
     t_aligned = 9;
-    if (all != NULL) pthread_barrier_wait(&s_all);
-    return all;
+    if (all != NULL) pthread_barrier_wait(&s_all); // so that none has the memory of another one
+    return (void*)is_good;
 }
 
 void aligned_variables(void) {
     enum { k_some = 3 };
     pthread_t t[k_some];
-    looks_at_aligned(NULL);
+    SHOW(looks_at_aligned(NULL) != NULL);
     pthread_barrier_init(&s_all, NULL, k_some);
     for (int k = 0; k != k_some; ++k) pthread_create(&t[k], NULL, looks_at_aligned, &s_all);
-    for (int k = 0; k != k_some; ++k) pthread_join(t[k], NULL);
-    in_thread(looks_at_aligned, NULL);
+    for (int k = 0; k != k_some; ++k) {
+        void* is_good = NULL;
+        pthread_join(t[k], &is_good);
+        SHOW(is_good != NULL);
+    }
+    SHOW(in_thread(looks_at_aligned, NULL) != NULL); // in memory that is used again
 }
 
 // --- what the C library does for its own new threads ---------------------------------------------
