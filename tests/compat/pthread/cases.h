@@ -90,6 +90,7 @@ void gone_threads(void);
 void joins_of_os_threads(void);
 void inherited_scheduling(void);
 void crowds_at_shared_mutexes(void);
+void syncs_beside_sleepers(void);
 
 // --- process_cases.c
 void masks_of_programs(void);
