@@ -16,7 +16,8 @@ namespace tulle::io {
 class awaited_few {
 public:
     awaited_few() noexcept = default;
-    awaited_few(int number, direction way) noexcept : m_few{{{number, way, k_never_looked}}}, m_count(1) {}
+    awaited_few(int number, direction way) noexcept
+        : m_few{{{number, way, k_never_looked}}}, m_count(1) {}
 
     // False: it is too much, or nothing, or something that the reactor does not tell of.
     [[nodiscard]] bool add_all(std::span<pollfd const> asked) noexcept {

@@ -25,8 +25,8 @@ enum class direction : std::uint8_t { in, out };
 using event_count = std::uint64_t;
 constexpr event_count k_never_looked = ~event_count{0};
 
-// The place at one descriptor of a thread that waits for several (reactor::wait_for_any). The descriptor's
-// lock guards it; the thread itself takes it out, after its wait.
+// The place at one descriptor of a thread that waits for several (reactor::wait_for_any). The
+// descriptor's lock guards it; the thread itself takes it out, after its wait.
 struct shared_place {
     shared_place* next = nullptr;
     shared_place* prev = nullptr;

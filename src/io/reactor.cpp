@@ -58,8 +58,8 @@ void note_kind(descriptor& d) noexcept {
 // the OS thread waits for the descriptors; a limit passes first, in virtual time.
 wait_error wait_alone(std::span<awaited_one const> some, wait::limit<parking> until) noexcept {
     std::array<pollfd, reactor::k_most_awaited> asked{};
-    auto const end = std::transform(
-        some.begin(), some.end(), asked.begin(), [](awaited_one const& a) -> pollfd {
+    auto const end =
+        std::transform(some.begin(), some.end(), asked.begin(), [](awaited_one const& a) -> pollfd {
             return {a.number, static_cast<short>(a.way == direction::in ? POLLIN : POLLOUT), 0};
         });
     auto const count = static_cast<nfds_t>(end - asked.begin());
@@ -131,9 +131,8 @@ bool reactor::may_block() const noexcept {
     sched::worker const* const w = sched::this_worker();
     if (w == nullptr || w->is_guest() || parking::is_deterministic()) return false;
     sched::scheduler& s = *w->owner;
-    return s.chosen().max_substitutes != 0 && w->ready.looks_empty() &&
-           w->mailbox.looks_empty() && s.idle().somebody_sleeps() &&
-           (!is_awaited() || is_watched());
+    return s.chosen().max_substitutes != 0 && w->ready.looks_empty() && w->mailbox.looks_empty() &&
+           s.idle().somebody_sleeps() && (!is_awaited() || is_watched());
 }
 
 struct reactor::entry {
@@ -201,8 +200,9 @@ bool reactor::find_all(entries& e, std::span<awaited_one const> some) noexcept {
 // enter_all and the start of the limit are over.
 wait_error reactor::queue_at_all(entries& e) noexcept {
     parking::lock guard;
-    wait::park(reason_of(e.places[0].at->number), static_cast<wait::waiter<parking>&>(e.self),
-               guard, [&] { return enter_all(e); }, &e.self);
+    wait::park(
+        reason_of(e.places[0].at->number), static_cast<wait::waiter<parking>&>(e.self), guard,
+        [&] { return enter_all(e); }, &e.self);
     { std::lock_guard const entered(guard); }
     e.self.stop();
     bool is_closed = false;
@@ -307,8 +307,7 @@ void reactor::check(descriptor& d) noexcept {
         if (!d.is_awaited()) return;
         // Of a number that is another file's since (expect_new) nothing is reported yet.
         std::uint32_t const wanted =
-            d.reported | EPOLLET |
-            (d.is_awaited(direction::in) ? events_of(direction::in) : 0U) |
+            d.reported | EPOLLET | (d.is_awaited(direction::in) ? events_of(direction::in) : 0U) |
             (d.is_awaited(direction::out) ? events_of(direction::out) : 0U);
         d.checked_at = m_polls.load(std::memory_order_relaxed); // relaxed: a hint
         if (report(d, wanted) == 0) return;

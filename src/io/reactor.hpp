@@ -144,7 +144,7 @@ private:
     [[nodiscard]] int start() noexcept;
     [[nodiscard]] int start_locked() noexcept;
     [[nodiscard]] int open() noexcept;
-    struct entry;  // into the list of a descriptor
+    struct entry;   // into the list of a descriptor
     struct entries; // into those of several
     [[nodiscard]] wait_error queue_at(descriptor& d, direction way, event_count seen,
                                       wait::limit<parking> until) noexcept;
