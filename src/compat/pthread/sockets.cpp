@@ -52,6 +52,20 @@ TULLE_INTERPOSE FILE* fdopen(int number, char const* mode) noexcept {
     return TULLE_LIBC(fdopen)(number, mode);
 }
 
+// These close, and give the number to another file, in the C library.
+TULLE_INTERPOSE int fclose(FILE* stream) {
+    plain_sockets::forget(fileno(stream));
+    return TULLE_LIBC(fclose)(stream);
+}
+TULLE_INTERPOSE FILE* freopen(char const* path, char const* mode, FILE* stream) {
+    plain_sockets::forget(fileno(stream));
+    return TULLE_LIBC(freopen)(path, mode, stream);
+}
+TULLE_INTERPOSE FILE* freopen64(char const* path, char const* mode, FILE* stream) {
+    plain_sockets::forget(fileno(stream));
+    return TULLE_LIBC(freopen64)(path, mode, stream);
+}
+
 TULLE_INTERPOSE int close_range(unsigned first, unsigned last, int flags) noexcept {
     plain_sockets::sharing const around;
     return TULLE_LIBC(close_range)(first, last, flags);

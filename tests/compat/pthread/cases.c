@@ -478,6 +478,7 @@ static struct {
     {"modes_of_sockets", modes_of_sockets},
     {"asked_at_once", asked_at_once},
     {"waits_for_few", waits_for_few},
+    {"numbers_of_files", numbers_of_files},
     {"allocator_and_os_threads", allocator_and_os_threads},
     {"allocator_and_idleness", allocator_and_idleness},
     {"allocator_and_forks", allocator_and_forks},

@@ -56,6 +56,7 @@ void polls_of_one(void);
 void numbers_of_sockets(void);
 void asked_at_once(void);
 void waits_for_few(void);
+void numbers_of_files(void);
 
 // --- socket_cases.c
 void modes_of_sockets(void);

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -243,12 +244,12 @@ void numbers_of_sockets(void) { in_both(&was_socket); }
 
 // --- questions that do not wait make nothing to wait with ----------------------------------------
 
-// Where that is allowed, the process ends if the caller's OS thread makes an epoll; with
+// Where that is allowed, the process ends if the caller's OS thread makes this system call; with
 // SECCOMP_FILTER_FLAG_TSYNC, if any does.
-static void allow_no_epoll(unsigned flags) {
+static void allow_none(unsigned call, unsigned flags) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_create1, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -263,7 +264,7 @@ static void* ask_at_once(void* unused) {
     fd_set set, other;
     int ends[2];
     if (pipe(ends) != 0) abort();
-    allow_no_epoll(0);
+    allow_none(SYS_epoll_create1, 0);
     FD_ZERO(&set);
     FD_SET(ends[0], &set);
     SHOW_ERRNO(select(ends[0] + 1, &set, NULL, NULL, &left));
@@ -321,7 +322,7 @@ static void* wait_for_few(void* unused) {
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, s_few[k]) != 0) abort();
     }
     show_few(&end_now, 0, 1); // with what it takes to wait at all
-    allow_no_epoll(SECCOMP_FILTER_FLAG_TSYNC);
+    allow_none(SYS_epoll_create1, SECCOMP_FILTER_FLAG_TSYNC);
     for (int k = 0; k != k_few; ++k) {
         show_few(&writes_one_late, k, -1);
         take_one(k);
@@ -342,3 +343,79 @@ static void* wait_for_few(void* unused) {
 }
 
 void waits_for_few(void) { in_thread(&wait_for_few, NULL); }
+
+// --- a number that was a file that is always ready, of which nobody asks whether it is ready ------------------
+
+static char s_file[] = "/tmp/tulle-file-XXXXXX";
+
+static int open_file(void) {
+    int const number = open(s_file, O_RDWR | O_CLOEXEC);
+    if (number < 0) abort();
+    return number;
+}
+static void show_reads(int number) {
+    char bytes[4] = "";
+    for (int k = 0; k != 3; ++k) {
+        SHOW_ERRNO(read(number, bytes, 3));
+        printf("read: %.3s\n", bytes);
+    }
+}
+static void show_next_pipe(int number) {
+    int ends[2], next[2];
+    if (pipe(ends) != 0 || pipe(next) != 0) abort();
+    SHOW(ends[0] == number);
+    show_late_read(ends[0], ends[1]);
+    int const file = open_file();
+    dup2(file, ends[0]);
+    close(file);
+    show_reads(ends[0]);
+    dup2(next[0], ends[0]);
+    show_late_read(ends[0], next[1]);
+    for (int k = 0; k != 2; ++k) {
+        close(ends[k]);
+        close(next[k]);
+    }
+}
+static void* was_file(void* unused) {
+    int number = open_file();
+    show_reads(number);
+    close(number);
+    show_next_pipe(number);
+    FILE* stream = fopen(s_file, "r+");
+    if (stream == NULL) abort();
+    number = fileno(stream);
+    show_reads(number);
+    fclose(stream);
+    show_next_pipe(number);
+    stream = fopen(s_file, "r+");
+    if (stream == NULL) abort();
+    show_reads(fileno(stream));
+    char fifo[sizeof s_file + 2];
+    snprintf(fifo, sizeof fifo, "%s.f", s_file);
+    if (mkfifo(fifo, 0600) != 0 || freopen(fifo, "r+", stream) == NULL) abort();
+    show_late_read(fileno(stream), fileno(stream));
+    fclose(stream);
+    unlink(fifo);
+    number = open_file();
+    show_reads(number);
+    allow_none(SYS_poll, SECCOMP_FILTER_FLAG_TSYNC);
+    lseek(number, 0, SEEK_SET);
+    show_reads(number);
+    SHOW_ERRNO(write(number, "more", 4));
+    close(number);
+    number = open("/dev/null", O_RDWR | O_CLOEXEC);
+    SHOW_ERRNO(write(number, "none", 4));
+    allow_none(SYS_ioctl, SECCOMP_FILTER_FLAG_TSYNC); // whether it is a terminal
+    SHOW_ERRNO(write(number, "none", 4));
+    show_reads(number);
+    close(number);
+    return unused;
+}
+
+void numbers_of_files(void) {
+    int const number = mkstemp(s_file);
+    if (number < 0 || write(number, "some bytes", 10) != 10) abort();
+    close(number);
+    in_thread(&was_file, NULL);
+    unlink(s_file);
+}
