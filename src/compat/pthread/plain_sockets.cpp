@@ -15,13 +15,17 @@ constinit std::atomic<std::uint32_t> plain_sockets::s_owners{0}, plain_sockets::
 constinit plain_sockets::word plain_sockets::s_words[k_most];
 
 void plain_sockets::making::made(int number) const noexcept {
-    // relaxed: as in is_known.
-    if (word* const w = find(number))
-        w->store(m_are_plain ? state_of(m_owners, k_is_made, 0) : 0, std::memory_order_relaxed);
+    word* const w = m_are_plain ? find(number) : nullptr;
+    if (w == nullptr) return forget(number);
+    w->store(state_of(m_owners, k_is_made, 0), std::memory_order_relaxed); // as in is_known
 }
 
 void plain_sockets::forget(int number) noexcept {
-    if (word* const w = find(number)) w->store(0, std::memory_order_relaxed); // relaxed: likewise
+    // relaxed, both: likewise. Another word than before, also if nothing was known: whoever asks
+    // the system meanwhile must not keep what it has said of the old file.
+    if (word* const w = find(number))
+        w->store(static_cast<std::uint32_t>(w->load(std::memory_order_relaxed) + 1),
+                 std::memory_order_relaxed);
 }
 
 namespace {

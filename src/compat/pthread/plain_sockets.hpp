@@ -92,7 +92,8 @@ public:
 private:
     // For each number: in the upper half the owners in whose time the socket was made, twice, and
     // whether it has waited before; in the lower half the changes after which it was found plain.
-    // Or what file it has been found to be in the time of these owners.
+    // Or what file it has been found to be in the time of these owners. If the upper half is 0
+    // nothing is known, and the lower one changes each time the number is forgotten.
     using word = std::atomic<std::uint64_t>;
     enum : std::uint32_t {
         k_is_made = 1,

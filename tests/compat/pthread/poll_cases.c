@@ -344,7 +344,7 @@ static void* wait_for_few(void* unused) {
 
 void waits_for_few(void) { in_thread(&wait_for_few, NULL); }
 
-// --- a number that was a file that is always ready, of which nobody asks whether it is ready ------------------
+// --- a number that was a file that is always ready, of which nobody asks -------------------------
 
 static char s_file[] = "/tmp/tulle-file-XXXXXX";
 
