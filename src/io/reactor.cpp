@@ -151,6 +151,17 @@ wait_error reactor::run_on_helper(void (*call)(void*) noexcept, void* argument,
     return error;
 }
 
+// Whatever the worker had to do must be nobody else's to do: its own threads, and events, which it
+// may be the only one to look for. If the call takes long after all, the scheduler's watcher finds
+// the worker in the kernel.
+bool reactor::may_block() const noexcept {
+    sched::worker const* const w = sched::this_worker();
+    if (w == nullptr || w->is_guest() || parking::is_deterministic()) return false;
+    sched::scheduler& s = *w->owner;
+    return s.chosen().max_substitutes != 0 && w->ready.looks_empty() && w->mailbox.looks_empty() &&
+           s.idle().somebody_sleeps() && (!is_awaited() || is_watched());
+}
+
 wait_error reactor::wait_for_any(std::span<awaited_descriptor> several,
                                  wait::limit<parking> until) noexcept {
     static_cast<void>(parking::self()); // may start the run time

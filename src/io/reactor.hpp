@@ -85,6 +85,9 @@ public:
     // threads, and any in a deterministic run, make it themselves.
     [[nodiscard]] wait_error run_on_helper(void (*call)(void*) noexcept, void* argument,
                                            wait::limit<parking> until) noexcept;
+    // Whether the caller may as well make a call that blocks for a short while itself: it keeps its
+    // worker from nothing, as another one sleeps, which takes what comes meanwhile.
+    [[nodiscard]] bool may_block() const noexcept;
     // Null: there is no memory for it, or the number is not one that a descriptor can have.
     [[nodiscard]] mutex* turn_to_read(int number) noexcept {
         descriptor* const d = m_table.find_or_make(number);

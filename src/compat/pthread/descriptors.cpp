@@ -182,7 +182,9 @@ ssize_t try_to_write(int number, kind_of_file kind, iovec* parts, std::size_t co
 
 ssize_t write_parts(int number, iovec const* parts, std::size_t count) {
     auto const call = [=] { return TULLE_LIBC(writev)(number, parts, static_cast<int>(count)); };
-    kind_of_file const kind = self() != nullptr ? kind_of(number) : kind_of_file::never_waits;
+    kind_of_file const kind = self() != nullptr && !plain_sockets::is_always_ready(number)
+                                  ? kind_of(number)
+                                  : kind_of_file::never_waits;
     if (kind == kind_of_file::never_waits) return call();
     if (kind == kind_of_file::socket) {
         io::reactor::instance().note_socket(number, true); // the next call knows
@@ -276,8 +278,11 @@ TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
     return as_of_socket(
         number, size, [=] { return receive(number, data, size, 0, nullptr, nullptr); },
         [=] {
-            return when_ready(number, direction::in,
-                              [=] { return TULLE_LIBC(read)(number, data, size); });
+            auto const call = [=] { return TULLE_LIBC(read)(number, data, size); };
+            if (self() == nullptr || !plain_sockets::is_always_ready(number))
+                return when_ready(number, direction::in, call);
+            test_cancel(self());
+            return call();
         });
 }
 

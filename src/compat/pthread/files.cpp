@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls on files, of which no descriptor tells when they would not block. What the system has in
-// memory it reads and writes at once; a helper OS thread does the rest.
+// memory it reads and writes at once; a helper OS thread does the rest, or the thread itself where
+// that keeps nothing from running.
 #include "compat/pthread/descriptors.hpp"
 #include "compat/pthread/helper_calls.hpp"
 
@@ -25,7 +26,7 @@ ssize_t transfer(std::size_t size, Attempt attempt, Rest rest) {
     if (tried == 0 || (tried > 0 && static_cast<std::size_t>(tried) == size)) return tried;
     if (tried < 0 && errno != EAGAIN) return rest(0);
     std::size_t const done = tried > 0 ? static_cast<std::size_t>(tried) : 0;
-    ssize_t const more = on_helper([&] { return rest(done); });
+    ssize_t const more = on_disk([&] { return rest(done); });
     return more >= 0 ? static_cast<ssize_t>(done) + more : done != 0 ? tried : more;
 }
 
@@ -153,11 +154,22 @@ TULLE_INTERPOSE ssize_t __pread64_chk(int number, void* data, size_t size, off64
     return read_at(number, data, size, offset);
 }
 
+namespace {
+
+template <class Call> int sync_by(Call call) {
+    thread* const t = self();
+    if (t == nullptr) return call();
+    test_cancel(t);
+    return on_disk(call);
+}
+
+} // namespace
+
 TULLE_INTERPOSE int fsync(int number) {
-    return blocking_call([=] { return TULLE_LIBC(fsync)(number); });
+    return sync_by([=] { return TULLE_LIBC(fsync)(number); });
 }
 TULLE_INTERPOSE int fdatasync(int number) {
-    return blocking_call([=] { return TULLE_LIBC(fdatasync)(number); });
+    return sync_by([=] { return TULLE_LIBC(fdatasync)(number); });
 }
 
 TULLE_INTERPOSE int msync(void* memory, size_t size, int flags) {

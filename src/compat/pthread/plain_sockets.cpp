@@ -7,6 +7,9 @@
 
 #include <cstring>
 
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
 namespace tulle::posix {
 
 constinit std::atomic<std::uint32_t> plain_sockets::s_owners{0}, plain_sockets::s_changes{0};
@@ -14,18 +17,25 @@ constinit plain_sockets::word plain_sockets::s_words[k_most];
 
 void plain_sockets::making::made(int number) const noexcept {
     if (number < 0) return;
-    std::uint64_t state = 0;
-    if (m_are_plain)
-        state = m_have_no_limits ? known_in(m_owners, m_changes) : state_of(m_owners, k_is_made, 0);
     // relaxed: as in is_known.
-    if (word* const w = find(number)) w->store(state, std::memory_order_relaxed);
+    word* const w = m_are_plain ? find(number) : nullptr;
+    if (w != nullptr)
+        w->store(m_have_no_limits ? known_in(m_owners, m_changes)
+                                  : state_of(m_owners, k_is_made, 0),
+                 std::memory_order_relaxed);
+    else
+        forget(number);
     // What the C library has closed by itself may have had the number; a read begins with a try.
     io::reactor::instance().expect_new(number);
     io::reactor::instance().note_socket(number, true);
 }
 
 void plain_sockets::forget(int number) noexcept {
-    if (word* const w = find(number)) w->store(0, std::memory_order_relaxed); // relaxed: likewise
+    // relaxed, both: likewise. Another word than before, also if nothing was known: whoever asks
+    // the system meanwhile must not keep what it has said of the old file.
+    if (word* const w = find(number))
+        w->store(static_cast<std::uint32_t>(w->load(std::memory_order_relaxed) + 1),
+                 std::memory_order_relaxed);
 }
 
 namespace {
@@ -60,6 +70,36 @@ void plain_sockets::note_received(msghdr const& message) noexcept {
             forget(number);
         }
     });
+}
+
+namespace {
+
+// /dev/null, /dev/zero and /dev/full, by their numbers in Linux.
+bool is_null_device(struct stat const& about) noexcept {
+    if (!S_ISCHR(about.st_mode) || major(about.st_rdev) != 1) return false;
+    auto const which = minor(about.st_rdev);
+    return which == 3 || which == 5 || which == 7;
+}
+
+} // namespace
+
+bool plain_sockets::is_always_ready(int number) noexcept {
+    before_asking const before = look(number);
+    auto const known = static_cast<std::uint32_t>(before.state >> 32U);
+    if (known == before.owners * k_states + k_is_always_ready) return true;
+    if (known == before.owners * k_states + k_is_other_file) return false;
+    kept_errno const kept;
+    struct stat about {};
+    if (fstat(number, &about) != 0) return false;
+    bool const is_one = S_ISREG(about.st_mode) || is_null_device(about);
+    // What is known of a socket stays.
+    word* const w = S_ISSOCK(about.st_mode) ? nullptr : find(number);
+    std::uint64_t expected = before.state; // relaxed: as in note_wait
+    if (w != nullptr)
+        w->compare_exchange_strong(
+            expected, state_of(before.owners, is_one ? k_is_always_ready : k_is_other_file, 0),
+            std::memory_order_relaxed);
+    return is_one;
 }
 
 void plain_sockets::note_wait(int number, before_asking const& before) noexcept {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is known of descriptors. Files that are always ready, such as regular ones, and those that
+// are not.
 // Sockets on which a call waits, and for as long as it takes: the program has set neither
 // O_NONBLOCK nor a limit of time. To ask at each wait costs two system calls, as many as the
 // transfer itself, so what has been found is kept while nothing can have changed it:
@@ -74,6 +76,9 @@ public:
                known_in(s_owners.load(std::memory_order_relaxed),
                         s_changes.load(std::memory_order_relaxed));
     }
+    // It is a regular file, or a device such as /dev/null, of which neither is waited for. What is
+    // none is known as well: the system is asked once.
+    [[nodiscard]] static bool is_always_ready(int number) noexcept;
     // What is known before the system is asked.
     struct before_asking {
         std::uint32_t owners, changes;
@@ -92,8 +97,17 @@ public:
 private:
     // For each number: in the upper half the owners in whose time the socket was made, twice, and
     // whether it has waited before; in the lower half the changes after which it was found plain.
+    // Or what file it has been found to be in the time of these owners. If the upper half is 0
+    // nothing is known, and the lower one changes each time the number is forgotten.
     using word = std::atomic<std::uint64_t>;
-    enum : std::uint32_t { k_is_made = 1, k_has_waited = 2, k_is_known = 3, k_states = 4 };
+    enum : std::uint32_t {
+        k_is_made = 1,
+        k_has_waited = 2,
+        k_is_known = 3,
+        k_is_always_ready = 4,
+        k_is_other_file = 5,
+        k_states = 6
+    };
     static constexpr int k_most = 1 << 16; // of higher numbers the system is asked each time
 
     [[nodiscard]] static constexpr std::uint64_t state_of(std::uint32_t owners, std::uint32_t state,

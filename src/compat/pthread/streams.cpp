@@ -59,3 +59,8 @@ TULLE_INTERPOSE FILE* freopen(char const* path, char const* mode, FILE* stream) 
     closing_stream const around(stream);
     return TULLE_LIBC(freopen)(path, mode, stream);
 }
+
+TULLE_INTERPOSE FILE* freopen64(char const* path, char const* mode, FILE* stream) {
+    closing_stream const around(stream);
+    return TULLE_LIBC(freopen64)(path, mode, stream);
+}

@@ -62,6 +62,7 @@ void asked_at_once(void);
 void waits_for_several(void);
 void waits_of_different_kinds(void);
 void select_that_is_interrupted(void);
+void numbers_of_files(void);
 
 // --- socket_cases.c
 void modes_of_sockets(void);
@@ -97,6 +98,7 @@ void gone_threads(void);
 void joins_of_os_threads(void);
 void inherited_scheduling(void);
 void crowds_at_shared_mutexes(void);
+void syncs_beside_sleepers(void);
 
 // --- process_cases.c
 void masks_of_programs(void);

@@ -46,8 +46,17 @@ class Conformance(unittest.TestCase):
 
     def test_calls_block_their_thread_only(self):
         """Not even one worker, in whose place no other may run."""
-        self.compare(["blocking_calls", "waits_for_children", "file_locks", "queues", "transfers", "c11_threads", "shared_semaphores", "named_semaphores"],
-                     TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="0")
+        self.compare(["blocking_calls", "waits_for_children", "file_locks", "queues", "transfers", "c11_threads", "shared_semaphores", "named_semaphores",
+                      "numbers_of_files"], TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="0")
+
+    def test_threads_wait_for_the_disk_themselves_where_another_worker_sleeps(self):
+        """Else a helper does, which costs two wakes; so, too, where nobody would find a worker that stays in the kernel for long."""
+        for workers, substitutes, helpers in (("2", "64", "0"), ("1", "64", "1"), ("2", "0", "1")):
+            for _ in range(5):  # on a busy machine the other worker may be awake
+                done = run(*WAY, CASES, "syncs_beside_sleepers", TULLE_WORKERS=workers, TULLE_MAX_SUBSTITUTES=substitutes)
+                if done.stdout == f"helpers: {helpers}\n":
+                    break
+            self.assertEqual((done.returncode, done.stdout), (0, f"helpers: {helpers}\n"), (workers, substitutes))
 
     def test_ceilings_of_priorities_refuse_those_above(self):
         done = run(*WAY, CASES, "ceiling_locks")

@@ -18,6 +18,7 @@
 #include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -578,4 +579,80 @@ void select_that_is_interrupted(void) {
     pthread_join(waiter, NULL);
     close(ends[0]);
     close(ends[1]);
+}
+
+// --- a number that was a file that is always ready, of which nobody asks -------------------------
+
+static char s_file[] = "/tmp/tulle-file-XXXXXX";
+
+static int open_file(void) {
+    int const number = open(s_file, O_RDWR | O_CLOEXEC);
+    if (number < 0) abort();
+    return number;
+}
+static void show_reads(int number) {
+    char bytes[4] = "";
+    for (int k = 0; k != 3; ++k) {
+        SHOW_ERRNO(read(number, bytes, 3));
+        printf("read: %.3s\n", bytes);
+    }
+}
+static void show_next_pipe(int number) {
+    int ends[2], next[2];
+    if (pipe(ends) != 0 || pipe(next) != 0) abort();
+    SHOW(ends[0] == number);
+    show_late_read(ends[0], ends[1]);
+    int const file = open_file();
+    dup2(file, ends[0]);
+    close(file);
+    show_reads(ends[0]);
+    dup2(next[0], ends[0]);
+    show_late_read(ends[0], next[1]);
+    for (int k = 0; k != 2; ++k) {
+        close(ends[k]);
+        close(next[k]);
+    }
+}
+static void* was_file(void* unused) {
+    int number = open_file();
+    show_reads(number);
+    close(number);
+    show_next_pipe(number);
+    FILE* stream = fopen(s_file, "r+");
+    if (stream == NULL) abort();
+    number = fileno(stream);
+    show_reads(number);
+    fclose(stream);
+    show_next_pipe(number);
+    stream = fopen(s_file, "r+");
+    if (stream == NULL) abort();
+    show_reads(fileno(stream));
+    char fifo[sizeof s_file + 2];
+    snprintf(fifo, sizeof fifo, "%s.f", s_file);
+    if (mkfifo(fifo, 0600) != 0 || freopen(fifo, "r+", stream) == NULL) abort();
+    show_late_read(fileno(stream), fileno(stream));
+    fclose(stream);
+    unlink(fifo);
+    number = open_file();
+    show_reads(number);
+    filter_call(SYS_poll, SECCOMP_RET_KILL_PROCESS);
+    lseek(number, 0, SEEK_SET);
+    show_reads(number);
+    SHOW_ERRNO(write(number, "more", 4));
+    close(number);
+    number = open("/dev/null", O_RDWR | O_CLOEXEC);
+    SHOW_ERRNO(write(number, "none", 4));
+    filter_call(SYS_ioctl, SECCOMP_RET_KILL_PROCESS); // whether it is a terminal
+    SHOW_ERRNO(write(number, "none", 4));
+    show_reads(number);
+    close(number);
+    return unused;
+}
+
+void numbers_of_files(void) {
+    int const number = mkstemp(s_file);
+    if (number < 0 || write(number, "some bytes", 10) != 10) abort();
+    close(number);
+    in_thread(&was_file, NULL);
+    unlink(s_file);
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cases.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -504,4 +505,37 @@ void crowds_at_shared_mutexes(void) {
     pthread_mutex_unlock(&s_door.mutex);
     for (int k = 0; k != k_crowd; ++k) pthread_join(t[k], NULL);
     SHOW(inside(&s_door));
+}
+
+// --- calls that wait for the disk ----------------------------------------------------------------
+
+static int helpers(void) {
+    int count = 0;
+    DIR* const tasks = opendir("/proc/self/task");
+    for (struct dirent* task; tasks != NULL && (task = readdir(tasks)) != NULL;) {
+        char path[300], name[32] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+        FILE* const file = fopen(path, "r");
+        if (file == NULL) continue;
+        if (fgets(name, sizeof name, file) != NULL && strcmp(name, "tulle-call\n") == 0) ++count;
+        fclose(file);
+    }
+    closedir(tasks);
+    return count;
+}
+static void* sync_now_and_then(void* unused) {
+    char name[] = "/tmp/tulle-sync-XXXXXX";
+    int const number = mkstemp(name);
+    if (number < 0) abort();
+    unlink(name);
+    for (int k = 0; k != 10; ++k) {
+        usleep(3000); // the other workers sleep by then
+        if (write(number, "s", 1) != 1 || fdatasync(number) != 0 || fsync(number) != 0) abort();
+    }
+    close(number);
+    return unused;
+}
+void syncs_beside_sleepers(void) {
+    in_thread(&sync_now_and_then, NULL);
+    printf("helpers: %d\n", helpers() != 0);
 }
