@@ -40,8 +40,8 @@ struct far_notice {
     far_word home; // as the byte of a home
 };
 
-// An entry of differences: words of one line of a home. Its words follow, those whose bit in `words`
-// is set; of the byte masks each has 8 bits for the bytes of a word.
+// An entry of differences: words of one line of a home. Its words follow, those whose bit in
+// `words` is set; of the byte masks each has 8 bits for the bytes of a word.
 struct far_difference {
     far_word line;
     std::uint32_t home; // a host

@@ -4,13 +4,13 @@
 // machine's share of the lock, in memory that they have in common. Who has the share asks the home
 // for the lock, for its machine. The lock goes home with each unlock, or stays with the machine,
 // whose processes take it without the home, until another machine wants it. Then it leaves when
-// none of them waits, or after so many more turns. It stays if it is contended, or where one machine
+// none of them waits, or after so many more turns. It stays if it is contended, or where a machine
 // has taken it twice with no other one between; not any more once a machine that kept it had no use
 // for it. Messages between machines may overtake each other.
 // Sources: hierarchical and contention-sensitive locks: N. Ekström, "Improving DSZOOM's run time
-// system", 2004, section 4; the bound on turns: Radović and Hagersten, "Efficient synchronization
-// for nonuniform communication architectures", SC 2002. What makes it stay without contention is
-// our own.
+// system", 2004, section 4, but for what makes a lock stay that is not contended; the bound on
+// turns: Radović and Hagersten, "Efficient synchronization for nonuniform communication
+// architectures", SC 2002.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -154,7 +154,7 @@ private:
     Local m_local; // the share: held by whoever has the lock, and while it comes and goes
     atomic<std::uint32_t> m_waiting{0}; // for the share
     atomic<std::uint32_t> m_is_wanted{0};
-    plain<std::int32_t> m_turns{0}; // since it was wanted; this and the next under the share
+    plain<std::int32_t> m_turns{0};     // since it was wanted; this and the next under the share
     plain<bool> m_is_used_again{false}; // since it has come
     atomic<stay> m_stay{stay::nowhere};
 };

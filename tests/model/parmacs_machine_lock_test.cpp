@@ -297,14 +297,10 @@ seen explored(std::string const& name, settings const& how) {
 
 TEST(parmacs_machine_lock, of_two_machines_exhaustively) {
     seen all;
-    model::result const r = model::explore("parmacs_machine_lock_2",
-                                           model::without_heavy_fence(model::exhaustive(2, 400000)),
-                                           body({.machines = {0, 1},
-                                                 .times = 2,
-                                                 .threshold = k_always,
-                                                 .turns = 1,
-                                                 .carriers = 1},
-                                                &all));
+    model::result const r = model::explore(
+        "parmacs_machine_lock_2", model::without_heavy_fence(model::exhaustive(2, 400000)),
+        body({.machines = {0, 1}, .times = 2, .threshold = k_always, .turns = 1, .carriers = 1},
+             &all));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(all.sleeps, 100);
     EXPECT_GT(all.recalls, 100);
