@@ -5,8 +5,8 @@
 // for the lock, for its machine. The lock goes home with each unlock, or stays with the machine,
 // whose processes take it without the home, until another machine wants it. Then it leaves when
 // none of them waits, or after so many more turns. It stays if it is contended, or where a machine
-// has taken it twice with no other one between; not any more once a machine that kept it had no use
-// for it. Messages between machines may overtake each other.
+// has taken it often with no other one between; not any more once a machine that kept it has taken
+// it seldom. Messages between machines may overtake each other.
 // Sources: hierarchical and contention-sensitive locks: N. Ekström, "Improving DSZOOM's run time
 // system", 2004, section 4, but for what makes a lock stay that is not contended; the bound on
 // turns: Radović and Hagersten, "Efficient synchronization for nonuniform communication
@@ -15,6 +15,7 @@
 
 #include "base/spin_lock.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstdint>
 #include <mutex>
@@ -37,13 +38,16 @@ enum class entered : std::uint8_t {
 enum class left : std::uint8_t {
     not_held, // nobody of this machine had locked it
     stays,
-    goes_home,        // the caller tells the home, and how
-    goes_home_unused, // likewise: it was here to stay, and nobody here has taken it again
+    goes_home,         // the caller tells the home, and how
+    goes_home_in_vain, // likewise: it was here to stay, and was seldom taken
 };
 [[nodiscard]] constexpr bool goes_home(left how) noexcept { return how >= left::goes_home; }
 
 // A threshold of contention.
 inline constexpr int k_never_stays = INT_MAX;
+// So often a machine takes a lock in a row if it pays that the lock stays there: another one, which
+// waits until it has been recalled, waits longer than to ask the home takes.
+inline constexpr std::uint8_t k_often = 4;
 
 // Local: a lock for processes of one machine, free if its bytes are zero, as is the share.
 template <class Machine, class Local> class lock_share {
@@ -69,7 +73,7 @@ public:
     // With the share: whether the machine has the lock already, which the caller takes then.
     [[nodiscard]] bool is_found_here() noexcept {
         if (!is_held_here()) return false;
-        m_is_used_again.store(true);
+        if (m_times.load() < k_often) m_times.store(static_cast<std::uint8_t>(m_times.load() + 1));
         return true;
     }
     // Without waiting, or until Local's limit. True: the caller has the share, and goes on as after
@@ -92,7 +96,7 @@ public:
     void arrive(stay how, bool is_wanted) noexcept {
         // relaxed: under the share; recall() reads it there.
         m_stay.store(how, std::memory_order_relaxed);
-        m_is_used_again.store(is_wanted); // nobody has the chance
+        m_times.store(is_wanted ? k_often : std::uint8_t{1}); // then nobody has the chance
         if (is_wanted) m_is_wanted.store(1, std::memory_order_relaxed);
     }
     // Asked by whoever would unlock, which may be another process than the one that has locked it,
@@ -140,8 +144,8 @@ private:
         m_is_wanted.store(0, std::memory_order_relaxed);
         m_turns.store(0);
         if (was == stay::nowhere) return left::stays;
-        return was == stay::once || m_is_used_again.load() ? left::goes_home
-                                                           : left::goes_home_unused;
+        return was == stay::once || m_times.load() >= k_often ? left::goes_home
+                                                              : left::goes_home_in_vain;
     }
     // Who has the share looks again when it unlocks.
     [[nodiscard]] left leave_if_free() noexcept {
@@ -154,8 +158,8 @@ private:
     Local m_local; // the share: held by whoever has the lock, and while it comes and goes
     atomic<std::uint32_t> m_waiting{0}; // for the share
     atomic<std::uint32_t> m_is_wanted{0};
-    plain<std::int32_t> m_turns{0};     // since it was wanted; this and the next under the share
-    plain<bool> m_is_used_again{false}; // since it has come
+    plain<std::int32_t> m_turns{0}; // since it was wanted; this and the next under the share
+    plain<std::uint8_t> m_times{0}; // that it was taken since it has come; up to k_often
     atomic<stay> m_stay{stay::nowhere};
 };
 
@@ -181,9 +185,9 @@ public:
         section const held(m_lock);
         bool const is_taken = m_is_taken.load();
         note(is_taken || is_contended, threshold);
-        if (m_last.load() == own.machine + 1) m_is_used_again.store(true);
-        bool const stays = threshold != k_never_stays &&
-                           (m_is_used_again.load() || m_contention.load() >= threshold);
+        if (m_last.load() == own.machine + 1 && m_times.load() + 1 >= k_often) m_pays.store(true);
+        bool const stays =
+            threshold != k_never_stays && (m_pays.load() || m_contention.load() >= threshold);
         stay const how = stays ? stay::until_wanted : stay::once;
         if (!is_taken) {
             give(own, stays);
@@ -213,13 +217,17 @@ public:
     // already; or null.
     [[nodiscard]] Entry* release(left how) noexcept {
         section const held(m_lock);
-        if (how == left::goes_home_unused) m_is_used_again.store(false);
+        if (how == left::goes_home_in_vain) {
+            m_pays.store(false);
+            m_contention.store(0);
+        }
         m_is_taken.store(false);
         m_may_be_recalled.store(false);
         Entry* const next = m_first.load();
         if (next == nullptr) return nullptr;
         m_first.store(static_cast<Entry*>(next->after.load()));
-        bool const is_wanted = m_first.load() != nullptr;
+        // A lock that is only contended goes on without a recall.
+        bool const is_wanted = m_first.load() != nullptr || !m_pays.load();
         next->is_wanted.store(is_wanted);
         give(*next, next->stays.load() && !is_wanted); // wanted, it leaves by itself
         return next;
@@ -232,8 +240,11 @@ public:
 
 private:
     void give(Entry const& to, bool may_be_recalled) noexcept {
+        bool const is_same = m_last.load() == to.machine + 1;
+        int const times = is_same ? std::min(m_times.load() + 1, int{k_often}) : 1;
         m_is_taken.store(true);
         m_last.store(to.machine + 1);
+        m_times.store(static_cast<std::uint8_t>(times));
         m_may_be_recalled.store(may_be_recalled);
     }
     void note(bool is_contended, int threshold) noexcept {
@@ -254,7 +265,8 @@ private:
     plain<std::int32_t> m_contention{0};   // so many more found it taken than found it free
     plain<bool> m_is_taken{false};
     plain<bool> m_may_be_recalled{false};
-    plain<bool> m_is_used_again{false}; // by the machine that has taken it, before others take it
+    plain<bool> m_pays{false};      // to let it stay
+    plain<std::uint8_t> m_times{0}; // that this machine has asked for it in a row; up to k_often
     plain<Entry*> m_first{nullptr};
 };
 

@@ -37,7 +37,7 @@ enum class action : std::uint32_t {
     release_lock, // by the machine that has it; the amount: how it has left there
     find_keeper,
     grant_lock,  // to one that waits for it; the amount: whether it is wanted already
-    recall_lock, // this and the next one from a machine that may have it
+    recall_lock, // this and the next one from a machine that may have it; more: whom to tell
     unlock_here,
     enter_condition,
     wake_one,

@@ -5,6 +5,8 @@
 #include "compat/parmacs/machines.hpp"
 #include "compat/parmacs/mirrors.hpp"
 
+#include <tulle/c/place.h>
+
 #include <cstdint>
 
 namespace tulle::parmacs {
@@ -67,6 +69,7 @@ void grant(void* object, waiter& next) noexcept {
 
 // The lock has left a machine. Nobody waits until the home knows: what the machine has stored is
 // published already, and nobody gets the lock before the home does know.
+// `home`: it, or another place of its machine.
 void send_home(void* object, int home, left how) noexcept {
     if (home < 0) return release_at_home(object, how);
     home_request released = about(object, action::release_lock);
@@ -74,9 +77,13 @@ void send_home(void* object, int home, left how) noexcept {
     tell_process(home, released);
 }
 
-// By the home, which waits for nobody. What the asker's own machine had is on its way home already.
+// By a process of the home's machine, to which the lock comes then. What the asker's own machine
+// had is on its way home already.
 void recall(int from, int asker, void* object) noexcept {
-    if (from >= 0 && from != asker) tell_process(from, about(object, action::recall_lock));
+    if (from < 0 || from == asker) return;
+    home_request recalled = about(object, action::recall_lock);
+    recalled.more = tulle_here();
+    tell_process(from, recalled);
 }
 
 void take_near(void* object, machine_share& own, bool is_contended) noexcept {
@@ -159,10 +166,10 @@ void release_at_home(void* object, left how) noexcept {
 
 void recall_here(home_request const& wanted) noexcept {
     void* const object = object_in(wanted);
-    int const home = far_home_of(object);
-    machine_share* const share = find_share(object, home);
+    machine_share* const share = find_share(object, far_home_of(object));
     if (share == nullptr) return;
-    if (left const how = share->recall(); goes_home(how)) send_home(object, home, how);
+    left const how = share->recall();
+    if (goes_home(how)) send_home(object, static_cast<int>(wanted.more), how);
 }
 
 std::int64_t unlock_for_others(home_request const& wanted) noexcept {
