@@ -116,6 +116,10 @@ class Private(Programs):
     def test_what_cannot_be_is_said(self):
         self.refused(self.build("coherent", compiler=("cc",)),
                      "with TULLE_COHERENT=private the program has to be compiled by tulle cc; with TULLE_COHERENT=pages it need not")
+        large = self.work / "too_large.c"
+        large.write_text("char tulle_test_large[1200u << 20];\n")
+        self.refused(self.build("coherent", compiler=(TULLE, "cc", "--share-globals"), more=[large]),
+                     "with TULLE_COHERENT=private: variables of the program take more than 1 GiB")
         program = self.build("coherent", "-O2")
         self.refused(program, "TULLE_COHERENT_UNIT is no power of two", TULLE_COHERENT_UNIT="192")
         self.assertEqual(run([program, 2]).returncode, 0)  # without copies
