@@ -121,17 +121,18 @@ void keep_one_worker() {
     throw std::system_error(EBUSY, std::generic_category());
 }
 
-// Where checks are by states, threads of a place may use its copy at the same time: those of
-// several workers, and those of one while a thread of it waits for another machine. Null: one does
-// at a time.
+// Threads of a place may use its copy at the same time, but by the directory: those of several
+// workers, and those of one while a thread of it waits for another machine, which no thread does
+// that stores to a protected page. Null: one does at a time.
 dsm::checking_threads* threads_of_copy(std::size_t machines) {
     dsm::scheme const by = chosen_scheme();
-    if (by != dsm::scheme::states && by != dsm::scheme::refresh) {
+    if (by == dsm::scheme::directory) {
         keep_one_worker();
         return nullptr;
     }
     static checking_workers s_workers(sched::running_scheduler());
-    return s_workers.are_one() && machines == 1 ? nullptr : &s_workers;
+    bool const others_go_on = machines != 1 && by != dsm::scheme::pages;
+    return s_workers.are_one() && !others_go_on ? nullptr : &s_workers;
 }
 
 // What a place that dies had is lost, and nobody may go on with the rest.

@@ -78,13 +78,18 @@ public:
             m_protocol.make_usable({line, last / TULLE_COHERENT_LINE - line + 1}, wanted);
         });
     }
-    // True: the fault was a store into a page that was not to be stored to, and is now.
+    // True: the fault was a store into a page that was not to be stored to, and is now, or was
+    // already as another thread has stored to it.
     [[nodiscard]] bool resolve_fault(std::uintptr_t address) noexcept {
         if (!contains(address)) return false;
         line_range const line{address / TULLE_COHERENT_LINE, 1};
-        if (!m_memory.faults_stores(m_memory.state_of(line.first))) return false;
-        alone([&] { m_protocol.make_usable(line, access_kind::store); });
-        return true;
+        bool is_resolved = m_memory.has_threads();
+        alone([&] {
+            if (!m_memory.faults_stores(m_memory.state_of(line.first))) return;
+            m_protocol.make_usable(line, access_kind::store);
+            is_resolved = true;
+        });
+        return is_resolved;
     }
     // A request of a host of another machine; see far_service.
     std::size_t serve(host_number from, std::byte const* request, std::byte* answer) noexcept {

@@ -112,7 +112,7 @@ std::uint64_t far_memory::access(host_number home, far_access const& wanted) noe
 
 bool far_memory::add_line(host_number home, line_number line, std::byte const* now, std::byte* twin,
                           twin_use use) noexcept {
-    far_difference found{line, 0, {}};
+    far_difference found{line, home, 0, {}};
     word changed[k_words_of_line];
     std::size_t count = 0;
     for (std::size_t k = 0; k < k_words_of_line; ++k) {
@@ -121,7 +121,7 @@ bool far_memory::add_line(host_number home, line_number line, std::byte const* n
         word const differs = value ^ word_at(before);
         if (differs == 0) continue;
         if (use == twin_use::goes_on) std::memcpy(before, &value, sizeof value);
-        found.words |= word{1} << k;
+        found.words |= 1U << k;
         found.bytes[k] = bytes_in(differs);
         changed[count++] = value;
     }
@@ -130,6 +130,7 @@ bool far_memory::add_line(host_number home, line_number line, std::byte const* n
     if (d.used + k_most_of_difference > room()) {
         send(home, d);
         d.used = 0;
+        m_is_under_way = true;
     }
     begin(d, far_operation::differences);
     append(d, &found, sizeof found);
@@ -148,13 +149,39 @@ line_bits far_memory::add_differences(host_number home, line_range lines, std::b
     return changed;
 }
 
+// Where there is one other machine, whose leader reaches all masters there. What is under way may
+// come after what is sent now, and would come after its notices. More than a request has is divided
+// among the homes.
+bool far_memory::release_at_once() noexcept {
+    if (m_hosts.leaders.size() != 1 || m_is_under_way || m_notices.used == 0) return false;
+    std::size_t differences = 0;
+    for (draft const& d : m_differences)
+        if (d.used != 0) differences += d.used - sizeof(far_head);
+    if (differences == 0 || m_notices.used + differences > room()) return false;
+    begin(m_other, far_operation::release);
+    far_head& head = head_of(m_other);
+    auto const add = [this](draft& d) {
+        append(m_other, d.bytes.data() + sizeof head, d.used - sizeof head);
+        d.used = 0;
+        return head_of(d).lines.count;
+    };
+    for (draft& d : m_differences)
+        if (d.used != 0) head.lines.count += add(d);
+    head.lines.first = add(m_notices);
+    send(m_hosts.leaders.front(), m_other);
+    m_other.used = 0;
+    return true;
+}
+
 void far_memory::settle() noexcept {
+    if (release_at_once()) return m_carrier->wait();
     for (host_number h = 0; h < m_chosen.hosts; ++h) {
         draft& d = m_differences[h];
         if (d.used != 0) send(h, d);
         d.used = 0;
     }
     m_carrier->wait();
+    m_is_under_way = false;
 }
 
 // --- to all other machines -----------------------------------------------------------------------

@@ -44,6 +44,7 @@ public:
     [[nodiscard]] line_bits add_differences(host_number home, line_range lines,
                                             std::byte const* now, std::byte* twins,
                                             twin_use use) noexcept;
+    // With the notices, if all of it is one request: to release little takes one answer then.
     void settle() noexcept;
 
     // --- to all other machines
@@ -70,6 +71,7 @@ private:
     void append(draft& d, void const* from, std::size_t bytes) noexcept;
     void ask(host_number to, far_head const& head) noexcept;
     void send(host_number to, draft& d) noexcept;
+    [[nodiscard]] bool release_at_once() noexcept;
     [[nodiscard]] bool add_line(host_number home, line_number line, std::byte const* now,
                                 std::byte* twin, twin_use use) noexcept;
 
@@ -77,6 +79,7 @@ private:
     host_map m_hosts;
     far_hosts* m_carrier;
     std::vector<draft> m_differences; // by homes
+    bool m_is_under_way = false;      // some of them
     draft m_notices, m_other;
 };
 

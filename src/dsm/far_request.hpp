@@ -14,8 +14,9 @@ namespace tulle::dsm {
 
 enum class far_operation : std::uint64_t {
     fetch,       // the bytes of lines of the asked one's copy; the asker has a copy from now on
-    differences, // words that were changed, to be written into the asked one's copy
+    differences, // words that were changed, to be written into masters of hosts of that machine
     notices,     // of the asker: ranges and their homes, for all hosts of that machine
+    release,     // both, one after the other
     claim,       // homes of lines that the asked one keeps for all; the asker's if they had none
     chunks,      // lines that were allocated
     put,         // bytes of lines, for the copies of all hosts of that machine
@@ -25,7 +26,9 @@ enum class far_operation : std::uint64_t {
 
 struct far_head {
     far_operation what;
-    line_range lines; // notices, differences: the count is that of entries
+    // Differences, notices: the count is that of entries; of both: of differences, and `first` that
+    // of notices, which follow.
+    line_range lines;
 };
 
 using far_word = std::uint64_t;
@@ -37,11 +40,12 @@ struct far_notice {
     far_word home; // as the byte of a home
 };
 
-// An entry of differences: words of one line. Its words follow, those whose bit in `words` is set;
-// of the byte masks each has 8 bits for the bytes of a word.
+// An entry of differences: words of one line of a home. Its words follow, those whose bit in
+// `words` is set; of the byte masks each has 8 bits for the bytes of a word.
 struct far_difference {
     far_word line;
-    far_word words;
+    std::uint32_t home; // a host
+    std::uint32_t words;
     std::uint8_t bytes[k_words_of_line];
 };
 inline constexpr std::size_t k_most_of_difference = sizeof(far_difference) + TULLE_COHERENT_LINE;

@@ -33,6 +33,9 @@ public:
                     m_memory.access_own(*reinterpret_cast<far_access const*>(rest));
                 return sizeof(far_word);
             case far_operation::differences: write(rest, head.lines.count); break;
+            case far_operation::release:
+                take_notices(from, write(rest, head.lines.count), head.lines.first);
+                break;
             case far_operation::notices: take_notices(from, rest, head.lines.count); break;
             case far_operation::chunks: m_memory.chunks().add(head.lines); break;
             case far_operation::put: m_memory.serve_put(head.lines, rest); break;
@@ -51,17 +54,19 @@ private:
         }
         return units;
     }
-    void write(std::byte const* entries, std::uint64_t count) noexcept {
+    // Returns what follows the entries.
+    std::byte const* write(std::byte const* entries, std::uint64_t count) noexcept {
         for (std::uint64_t n = 0; n < count; ++n) {
             auto const& found = *reinterpret_cast<far_difference const*>(entries);
             entries += sizeof found;
-            std::byte* const line = m_memory.master_at(found.line);
+            std::byte* const line = m_memory.master_at(found.home, found.line);
             for (std::size_t k = 0; k < k_words_of_line; ++k) {
                 if ((found.words >> k & 1U) == 0) continue;
                 write_bytes(line + k * sizeof(far_word), entries, found.bytes[k]);
                 entries += sizeof(far_word);
             }
         }
+        return entries;
     }
     void take_notices(host_number from, std::byte const* entries, std::uint64_t count) noexcept {
         auto const* const told = reinterpret_cast<far_notice const*>(entries);

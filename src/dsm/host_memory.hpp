@@ -301,6 +301,9 @@ public:
         tulle_copy_lines(to, copy_at(m_here, lines.first), lines.count);
     }
     [[nodiscard]] std::byte* master_at(line_number line) noexcept { return copy_at(m_here, line); }
+    [[nodiscard]] std::byte* master_at(host_number home, line_number line) noexcept {
+        return copy_at(home, line); // on this machine
+    }
     std::uint64_t access_own(far_access const& wanted) noexcept {
         return access_near(m_here, wanted);
     }

@@ -8,6 +8,8 @@
 #include "sched/scheduler.hpp"
 #include "sched/worker.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -17,6 +19,16 @@ namespace tulle::messenger {
 namespace {
 
 constexpr unsigned k_polls_before_yield = 200;
+
+// `answered`: the address of what waits for the answer, 0: nothing does.
+packet head_of(detail::active_function f, std::uint64_t answered,
+               std::span<std::byte const> request) noexcept {
+    packet head;
+    head.handler = name_of(reinterpret_cast<void const*>(f));
+    head.a = answered;
+    head.size = static_cast<std::uint32_t>(request.size());
+    return head;
+}
 
 } // namespace
 
@@ -79,10 +91,7 @@ void active_calls::ask(rank to, detail::active_function f, std::span<std::byte c
         m_answers.add_signalers(1);
     else
         m_open.fetch_add(1, std::memory_order_relaxed);
-    packet head;
-    head.handler = name_of(reinterpret_cast<void const*>(f));
-    head.a = reinterpret_cast<std::uintptr_t>(free);
-    head.size = static_cast<std::uint32_t>(request.size());
+    packet const head = head_of(f, reinterpret_cast<std::uintptr_t>(free), request);
     m_from.send(to, {message_kind::active}, head, request.data(), free);
 }
 
@@ -91,6 +100,10 @@ bool active_calls::wait() noexcept {
     // acquire: pairs with end
     poll_until([this] { return m_open.load(std::memory_order_acquire) == 0; });
     return !m_has_died.load(std::memory_order_relaxed); // relaxed: before the above
+}
+
+void endpoint::tell(rank to, detail::active_function f, std::span<std::byte const> told) noexcept {
+    send(to, {message_kind::active}, head_of(f, 0, told), told.data());
 }
 
 // --- serving; the polling thread -----------------------------------------------------------------
@@ -110,6 +123,7 @@ void endpoint::take_active(packet const& head, std::byte const* payload) noexcep
     back.a = head.a;
     back.size = static_cast<std::uint32_t>(
         function(static_cast<int>(head.from), {request, head.size}, answer));
+    if (head.a == 0) return; // nobody waits
     send(head.from, {message_kind::active_answer}, back, answer);
 } catch (std::bad_alloc const&) {
     no_memory_for(head);
@@ -141,6 +155,16 @@ bool request_at(int place, active_function f, std::span<std::byte const> request
     active_calls calls(*here);
     calls.ask(static_cast<rank>(place), f, request, answer);
     return calls.wait();
+}
+
+void tell_at(int place, active_function f, std::span<std::byte const> told) noexcept {
+    endpoint* const here = endpoint_of_process();
+    if (here == nullptr || place == static_cast<int>(here->here())) {
+        alignas(std::max_align_t) std::array<std::byte, k_most_active> answer;
+        f(place, told, answer.data());
+        return;
+    }
+    here->tell(static_cast<rank>(place), f, told);
 }
 
 } // namespace tulle::detail

@@ -23,6 +23,7 @@
 #include "net/transport.hpp"
 #include "os/machine.hpp"
 
+#include <tulle/detail/active_message.hpp>
 #include <tulle/detail/limit.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/signal.hpp>
@@ -166,6 +167,8 @@ public:
                    std::span<std::byte const> payload);
     // The answer has come, from there.
     void cross_off(rank from, awaited& answer) noexcept;
+    // An active message for which nobody waits (active_message.hpp); to another place.
+    void tell(rank to, detail::active_function f, std::span<std::byte const> told) noexcept;
     // Threads call this after they have sent, so that no messages pile up without limit.
     void let_others_catch_up() noexcept;
     // std::invalid_argument: `sent` holds an address of this place, and is to be searched. Nothing:

@@ -116,6 +116,10 @@ class Private(Programs):
     def test_what_cannot_be_is_said(self):
         self.refused(self.build("coherent", compiler=("cc",)),
                      "with TULLE_COHERENT=private the program has to be compiled by tulle cc; with TULLE_COHERENT=pages it need not")
+        large = self.work / "too_large.c"
+        large.write_text("char tulle_test_large[1200u << 20];\n")
+        self.refused(self.build("coherent", compiler=(TULLE, "cc", "--share-globals"), more=[large]),
+                     "with TULLE_COHERENT=private: variables of the program take more than 1 GiB")
         program = self.build("coherent", "-O2")
         self.refused(program, "TULLE_COHERENT_UNIT is no power of two", TULLE_COHERENT_UNIT="192")
         self.assertEqual(run([program, 2]).returncode, 0)  # without copies
@@ -150,11 +154,17 @@ class SeveralWorkers(Programs):
                     done = self.run_on(program, 2, TULLE_WORKERS=str(workers), TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def test_by_the_directory_and_by_pages_a_place_has_one_worker(self):
+    def test_threads_of_a_place_see_one_memory_by_pages(self):
+        seed = chosen_seed()
+        program = self.build_c("workers", "-O2", "-DBY_PAGES", output="pages", compiler=("cc",))
+        for places, threads, workers in ((2, 2, 2), (2, 3, 3), (3, 2, 1), (2, 3, 2)):
+            with self.subTest(places=places, threads=threads, workers=workers, seed=seed):
+                done = self.run_on(program, places, threads, 15, seed, workers, TULLE_WORKERS=str(workers), TULLE_COHERENT="pages")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_by_the_directory_a_place_has_one_worker(self):
         program = self.build_c("workers", "-O1", "--scheme=directory", output="directory")
         self.assertEqual(self.run_on(program, 2, 2, 1, 1, TULLE_WORKERS="2").returncode, errno.EBUSY)
-        program = self.build_c("workers", output="plain", compiler=("cc",))
-        self.assertEqual(self.run_on(program, 2, 2, 1, 1, TULLE_WORKERS="2", TULLE_COHERENT="pages").returncode, errno.EBUSY)
 
     def test_nobody_may_go_on_without_a_place_that_has_died(self):
         program = self.build_c("workers", "-O1", output="survivors")
@@ -204,10 +214,13 @@ class OverHosts(Programs):
                 done = self.on_two(program, 2, arguments=["children"], TULLE_WORKERS="1", TULLE_MAX_STACKS=stacks)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def test_by_pages_a_place_has_one_worker(self):
-        program = self.build_c("workers", output="plain", compiler=("cc",))
-        done = self.on_two(program, 2, arguments=[2, 1, 1], TULLE_WORKERS="2", TULLE_COHERENT="pages")
-        self.assertEqual(done.returncode, errno.EBUSY, done.stderr)
+    def test_threads_of_a_place_see_one_memory_by_pages(self):
+        seed = chosen_seed()
+        program = self.build_c("workers", "-O2", "-DBY_PAGES", output="pages", compiler=("cc",))
+        for places, threads, workers in ((2, 2, 2), (3, 2, 2), (2, 3, 1)):
+            with self.subTest(places=places, threads=threads, workers=workers, seed=seed):
+                done = self.on_two(program, places, arguments=[threads, 2, seed, workers], TULLE_WORKERS=str(workers), TULLE_COHERENT="pages")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_programs_see_one_memory(self):
         for name in ("coherent", "objects", "orders"):

@@ -23,6 +23,7 @@ struct shared {
 };
 
 static struct shared* global;
+static uint32_t* words; /* the locks by pages */
 static int P, T = 2, programs = 10;
 static uint64_t seed = 1;
 
@@ -59,12 +60,29 @@ static int writer(struct plan const* plan, int b, int phase) {
     return (plan->owners[b] + phase) % (P * T);
 }
 
-/* A lock that the program has invented. */
+/* A lock that the program has invented; by pages, where atomics are no such thing, outside of
+ * coherent memory. */
+#ifdef BY_PAGES
+static void take(int lock) {
+    for (;;) {
+        uint32_t expected = 0;
+        if (tulle_global_compare_exchange_32(&words[lock], &expected, 1) == 1) break;
+        tulle_yield();
+    }
+    tulle_coherent_acquire();
+}
+static void give(int lock) {
+    uint32_t before = 0;
+    tulle_coherent_release();
+    CHECK(tulle_global_exchange_32(&words[lock], 0, &before) == 0 && before == 1);
+}
+#else
 static void take(int lock) {
     while (atomic_exchange_explicit(&global->locks[lock], 1, memory_order_acquire) != 0)
         tulle_yield();
 }
 static void give(int lock) { atomic_store_explicit(&global->locks[lock], 0, memory_order_release); }
+#endif
 
 /* Loops with one check ahead of each, which go on for long while others synchronise. */
 static void write_rows(int thread, int phase) {
@@ -168,6 +186,7 @@ static void run_program(int me, int number) {
 
 struct start {
     struct shared* memory;
+    uint32_t* words;
     uint64_t seed;
     int threads, programs, workers;
 };
@@ -176,6 +195,7 @@ static void work(void const* argument, size_t size) {
     struct start const* const start = argument;
     (void)size;
     global = start->memory;
+    words = start->words;
     P = tulle_place_count();
     T = start->threads;
     programs = start->programs;
@@ -191,8 +211,9 @@ static void body(tulle_activities_t* all, void* start) {
 }
 
 int main(int argc, char** argv) {
-    struct start start = {NULL, 1, 2, 10, 2};
+    struct start start = {NULL, NULL, 1, 2, 10, 2};
     void* memory = NULL;
+    void* locks = NULL;
     if (argc > 1) start.threads = atoi(argv[1]);
     if (argc > 2) start.programs = atoi(argv[2]);
     if (argc > 3) start.seed = strtoull(argv[3], NULL, 10);
@@ -201,7 +222,9 @@ int main(int argc, char** argv) {
     int const error = tulle_coherent_begin();
     if (error != 0) return -error;
     CHECK(tulle_coherent_malloc(&memory, sizeof(struct shared)) == 0);
+    CHECK(tulle_global_calloc(&locks, LOCKS, sizeof(uint32_t)) == 0);
     start.memory = memory;
+    start.words = locks;
     memset(memory, 0, sizeof(struct shared));
     tulle_coherent_share();
     tulle_coherent_release();

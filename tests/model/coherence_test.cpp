@@ -124,6 +124,37 @@ model::test_body look_beside(variant chosen = {}) {
     };
 }
 
+// Of a unit at home on its machine a host loads one byte, and synchronises for other reasons, while
+// a host of another machine tells that it has written the other byte.
+model::test_body hear_beside(variant chosen = {}) {
+    return [=](model::test& t) {
+        auto& all = t.make<hosts<k_of_two_machines>>(chosen);
+        t.thread([&all] {
+            auto& h = all.at(0);
+            h.store(0, 0, 1);
+            h.store(0, 1, 2);
+            h.raise(all.flags[0]);
+        });
+        t.thread([&all] {
+            auto& h = all.at(1);
+            h.await(all.flags[0], 1);
+            for (int k = 0; k < 2; ++k) {
+                model::check(h.load(0, 1) == 2, "nobody has written it since");
+                h.acquire();
+            }
+            model::check(h.load(0, 1) == 2, "nor now");
+            h.await(all.flags[1], 1);
+            model::check(h.load(0, 0) == 3, "it has come");
+        });
+        t.thread([&all] {
+            auto& h = all.at(2);
+            h.await(all.flags[0], 1);
+            h.store(0, 0, 3);
+            h.raise(all.flags[1]);
+        });
+    };
+}
+
 // A reader that lost nothing has seen each range once, in order.
 model::test_body read_a_log(line_number ranges) {
     return [=](model::test& t) {
@@ -202,6 +233,8 @@ TEST(coherence, of_two_machines) {
     r = model::explore("coherence_far_pass_on", quick(10000),
                        pass_on<k_of_two_machines>(k_two_machines));
     EXPECT_TRUE(r.passed()) << r;
+    r = model::explore("coherence_far_beside", quick(10000), hear_beside(k_two_machines));
+    EXPECT_TRUE(r.passed()) << r;
     r = model::explore("coherence_far_short", quick(6000), count<k_short>(3, 2, k_two_machines));
     EXPECT_TRUE(r.passed()) << r;
 }
@@ -235,6 +268,8 @@ TEST(coherence, of_flawed_protocols_is_found_to_be_none) {
     expect_found("coherence_no_merge", count<k_usual>(2, 2, {false, flaw::nothing_is_taken_over}));
     expect_found("coherence_far_not_noted",
                  count<k_of_two_machines>(3, 2, {true, flaw::homes_do_not_note_fetches}));
+    expect_found("coherence_far_notices_first",
+                 hear_beside({true, flaw::notices_come_before_bytes}));
     expect_found("coherence_unchecked_loads",
                  pass_on<k_usual>({false, flaw::loads_are_not_checked}));
 }

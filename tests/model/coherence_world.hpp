@@ -41,6 +41,7 @@ enum class flaw {
     who_takes_over_is_no_reader,
     nothing_is_taken_over,
     homes_do_not_note_fetches,
+    notices_come_before_bytes, // in a request that has both
     loads_are_not_checked,
     // Of hosts with several threads.
     rights_end_at_once,
@@ -168,10 +169,13 @@ public:
     }
     void publish() {
         if (m_chosen.wrong == flaw::others_go_on_during_a_release) let_others_go_on();
+        // To the other machine differences and notices go as one request.
+        bool const notices_first = m_chosen.wrong == flaw::notices_come_before_bytes;
+        if (m_chosen.has_two_machines && notices_first) tell_other_machine();
         for (difference const& d : m_found) set(of(d.home, d.unit, d.byte), d.value);
         m_found.clear();
+        if (m_chosen.has_two_machines && !notices_first) tell_other_machine();
         notices_of(m_here).publish();
-        if (m_chosen.has_two_machines) tell_other_machine();
         m_told.clear();
     }
     [[nodiscard]] std::uint8_t state_of(line_number line) const {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The lock of PARMACS and of TNT over machines: one at a time holds it, it moves between machines,
-// none of them keeps it while another wants it, and nobody sleeps for ever.
+// none of them keeps it while another wants it, and nobody sleeps for ever. Messages for which
+// nobody waits are handed over by threads of the test, so that they overtake each other, and what
+// is asked and answered.
 #include "base/spin_lock.hpp"
 #include "sync/machine_lock.hpp"
 #include "sync/signal_core.hpp"
@@ -11,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <string>
 #include <vector>
 
@@ -23,7 +26,9 @@ using machine = model::parking::machine;
 
 struct sleeper {
     model::plain<sleeper*> after{nullptr};
-    int place = 0;
+    int machine = 0;
+    model::plain<bool> stays{false};
+    model::plain<bool> is_wanted{false};
     sync::signal_core<model::parking> signal;
 };
 
@@ -45,6 +50,16 @@ struct seen {
     long locked_here = 0; // without asking
     long too_late = 0;
     long most_turns = 0; // of a machine while another one slept, in any run
+    long stayed = 0;     // came to stay
+    long in_vain = 0;    // for nothing
+    long early = 0;      // recalls that came before what they recall
+};
+
+// Errors, to see that they are found.
+enum class flaw {
+    none,
+    early_recall_is_lost, // that comes to a machine which has not the lock yet
+    release_comes_twice,
 };
 
 struct settings {
@@ -53,6 +68,56 @@ struct settings {
     int threshold;
     int turns;
     bool has_limit = false; // the first thread has, and may come too late
+    flaw planted = flaw::none;
+    int carriers = 2; // of messages
+};
+
+// Messages between machines for which nobody waits. Each of those that hand them over takes the
+// next one, and may be slower than another one then.
+class network {
+public:
+    struct message {
+        bool is_recall = false;
+        int machine = 0; // that is recalled from
+        left how = left::goes_home;
+        model::atomic<int> state{0}; // 1: sent, 2: taken
+    };
+    void send(bool is_recall, int at, left how) {
+        message& sent = m_all.at(m_sent++);
+        sent.is_recall = is_recall;
+        sent.machine = at;
+        sent.how = how;
+        sent.state.store(1, std::memory_order_release); // pairs with take
+    }
+    void end() { ++m_ended; }
+    // Until so many threads have ended.
+    template <class F> void hand_over(int threads, F f) {
+        for (std::size_t next = 0; m_ended != threads || next != m_sent;) {
+            int state = 0;
+            if (next != m_sent) state = take(m_all.at(next));
+            if (state == 0) {
+                machine::pause();
+                continue;
+            }
+            ++next;
+            if (state == 1) f(m_all.at(next - 1));
+        }
+    }
+
+private:
+    // What the state was.
+    static int take(message& found) {
+        int state = 1;
+        // Pairs with send.
+        static_cast<void>(found.state.compare_exchange_strong(state, 2, std::memory_order_acquire,
+                                                              std::memory_order_relaxed));
+        return state;
+    }
+
+    std::array<message, 64> m_all;
+    // Of the test itself, as one thread of it runs at a time.
+    std::size_t m_sent = 0;
+    int m_ended = 0;
 };
 
 struct counter {
@@ -60,24 +125,40 @@ struct counter {
 
     settings how;
     model::parking_world world;
-    std::array<share, 2> shares;
+    std::array<share, 2> shares; // the home is at the first machine
     home_part home;
+    network messages;
     model::plain<int> value{0};
     seen all;
     // Times that the other machine has had the lock since this one has recalled it; -1: it has not.
     std::array<int, 2> waited{-1, -1};
+    int recalls_under_way = 0;
 
-    // As the messages between machines do.
-    void release_at_home() {
-        sleeper* const next = home.release();
-        if (next != nullptr)
-            model::check(next->signal.notify() == sync::signal_error::none, "each is told once");
+    // Null, or the entry that is told.
+    void release_at_home(left way) {
+        if (way == left::goes_home_in_vain) ++all.in_vain;
+        if (sleeper* const next = home.release(way)) grant(*next);
     }
-    void recall(int from) {
-        if (from == home_part::k_nowhere) return;
-        if (!shares[static_cast<std::size_t>(from)].recall()) return;
+    static void grant(sleeper& next) {
+        model::check(next.signal.notify() == sync::signal_error::none, "each is told once");
+    }
+    void send_home(int from, left way) {
+        if (from == 0) return release_at_home(way);
+        messages.send(false, from, way);
+        if (how.planted == flaw::release_comes_twice) messages.send(false, from, way);
+    }
+    void hand_over(network::message const& sent) {
+        if (!sent.is_recall) return release_at_home(sent.how);
+        --recalls_under_way;
+        share& own = shares[static_cast<std::size_t>(sent.machine)];
+        if (!own.is_held_here()) {
+            ++all.early;
+            if (how.planted == flaw::early_recall_is_lost) return;
+        }
+        left const done = own.recall();
+        if (!goes_home(done)) return;
         ++all.recalls;
-        release_at_home();
+        send_home(sent.machine, done);
     }
     void take(int at) {
         share& own = shares[static_cast<std::size_t>(at)];
@@ -89,9 +170,9 @@ struct counter {
         share& own = shares[static_cast<std::size_t>(at)];
         bool was_taken = false;
         auto const done = own.enter_until(2, was_taken);
-        if (done == sync::entered::too_late_and_goes_home) release_at_home();
+        if (done == sync::entered::too_late_and_goes_home) send_home(at, left::goes_home);
         if (done != sync::entered::has_share) return false;
-        if (!own.is_held_here()) return fetch(at, was_taken, true);
+        if (!own.is_found_here()) return fetch(at, was_taken, true);
         note_locked_here(at);
         return true;
     }
@@ -99,16 +180,32 @@ struct counter {
         ++all.locked_here;
         note_turn(at);
     }
+    // What the home does for one that has to wait. True: that one has the lock already.
+    [[nodiscard]] bool recall(int from, sleeper const& entry) {
+        if (from == home_part::k_nowhere || from == entry.machine) return false;
+        if (from != 0) {
+            ++recalls_under_way;
+            messages.send(true, from, left::stays);
+            return false;
+        }
+        left const done = shares[0].recall();
+        if (!goes_home(done)) return false;
+        ++all.recalls;
+        if (done == left::goes_home_in_vain) ++all.in_vain;
+        sleeper* const next = home.release(done);
+        if (next == &entry) return true;
+        if (next != nullptr) grant(*next);
+        return false;
+    }
     // With a limit it does not wait.
     bool fetch(int at, bool was_taken, bool has_limit) {
         share& own = shares[static_cast<std::size_t>(at)];
         sleeper entry;
-        entry.place = at;
+        entry.machine = at;
         entry.signal.open(1);
         auto const a = home.take(entry, was_taken, how.threshold);
-        if (!a.is_granted) {
+        if (!a.is_granted && !recall(a.recall_at, entry)) {
             ++all.sleeps;
-            if (a.recall_at != at) recall(a.recall_at);
             if (has_limit && home.withdraw(entry)) {
                 own.leave_share();
                 return false;
@@ -117,22 +214,24 @@ struct counter {
             model::check(entry.signal.wait() == sync::signal_error::none, "the only waiter");
             waited[static_cast<std::size_t>(at)] = -1;
         }
-        own.arrive(a.how, !a.is_granted);
+        if (a.how == stay::until_wanted) ++all.stayed;
+        own.arrive(a.how, !a.is_granted && entry.is_wanted.load());
         return true;
     }
     // Each process may see once too late that the lock is wanted.
     void note_turn(int at) {
         int& others = waited[static_cast<std::size_t>(1 - at)];
-        if (others < 0) return;
+        if (others < 0 || recalls_under_way != 0) return;
         ++others;
         all.most_turns = std::max<long>(all.most_turns, others);
         model::check(others <= how.turns + static_cast<int>(how.machines.size()),
                      "another machine gets it after so many turns");
     }
     void give(int at) {
-        left const way = shares[static_cast<std::size_t>(at)].unlock(how.turns);
+        share& own = shares[static_cast<std::size_t>(at)];
+        left const way = own.unlock(how.turns);
         model::check(way != left::not_held, "it is held");
-        if (way == left::goes_home) release_at_home();
+        if (goes_home(way)) send_home(at, way);
     }
     void count_up(int at) {
         for (int k = 0; k < how.times; ++k) {
@@ -159,6 +258,11 @@ model::test_body body(settings const& how, seen* all = nullptr) {
         for (std::size_t k = 0; k < how.machines.size(); ++k)
             t.thread([&c, at = how.machines[k], has_limit = k == 0 && how.has_limit] {
                 has_limit ? c.count_up_in_time(at) : c.count_up(at);
+                c.messages.end();
+            });
+        for (int k = 0; k < how.carriers; ++k)
+            t.thread([&c, threads = static_cast<int>(how.machines.size())] {
+                c.messages.hand_over(threads, [&c](auto const& sent) { c.hand_over(sent); });
             });
         t.at_end([=, &c] {
             model::check(c.value.load() + c.all.too_late ==
@@ -172,12 +276,15 @@ model::test_body body(settings const& how, seen* all = nullptr) {
             all->locked_here += c.all.locked_here;
             all->too_late += c.all.too_late;
             all->most_turns = std::max(all->most_turns, c.all.most_turns);
+            all->stayed += c.all.stayed;
+            all->in_vain += c.all.in_vain;
+            all->early += c.all.early;
         });
     };
 }
 
 constexpr int k_always = 0;
-constexpr int k_never = 1000;
+constexpr int k_seldom = 1000;
 
 // What orders at random show.
 seen explored(std::string const& name, settings const& how) {
@@ -190,9 +297,10 @@ seen explored(std::string const& name, settings const& how) {
 
 TEST(parmacs_machine_lock, of_two_machines_exhaustively) {
     seen all;
-    model::result const r = model::explore("parmacs_machine_lock_2",
-                                           model::without_heavy_fence(model::exhaustive(3, 200000)),
-                                           body({{0, 1}, 2, k_always, 1}, &all));
+    model::result const r = model::explore(
+        "parmacs_machine_lock_2", model::without_heavy_fence(model::exhaustive(2, 400000)),
+        body({.machines = {0, 1}, .times = 2, .threshold = k_always, .turns = 1, .carriers = 1},
+             &all));
     EXPECT_TRUE(r.passed()) << r;
     EXPECT_GT(all.sleeps, 100);
     EXPECT_GT(all.recalls, 100);
@@ -209,7 +317,8 @@ TEST(parmacs_machine_lock, of_several_on_a_machine) {
 }
 
 TEST(parmacs_machine_lock, goes_home_each_time_as_long_as_it_is_plain) {
-    seen const all = explored("parmacs_machine_lock_plain", {{0, 0, 1}, 2, k_never, 100});
+    int const never = sync::k_never_stays;
+    seen const all = explored("parmacs_machine_lock_plain", {{0, 0, 1}, 2, never, 100});
     EXPECT_EQ(all.locked_here, 0);
     EXPECT_EQ(all.recalls, 0);
 }
@@ -217,6 +326,34 @@ TEST(parmacs_machine_lock, goes_home_each_time_as_long_as_it_is_plain) {
 TEST(parmacs_machine_lock, stays_once_it_is_contended) {
     seen const all = explored("parmacs_machine_lock_stays", {{0, 0, 1}, 3, 1, 100});
     EXPECT_GT(all.locked_here, 100);
+}
+
+// Where a machine takes it again before another one does.
+TEST(parmacs_machine_lock, stays_where_it_is_used_again) {
+    seen const one = explored("parmacs_machine_lock_used", {{1}, 5, k_seldom, 100});
+    EXPECT_EQ(one.stayed, one.locked_here); // the fourth time, for the fifth
+    EXPECT_GT(one.stayed, 100);
+    seen const all = explored("parmacs_machine_lock_again", {{0, 1}, 9, k_seldom, 100});
+    EXPECT_GT(all.stayed, 100);
+    EXPECT_GT(all.recalls, 100);
+    EXPECT_GT(all.in_vain, 100);
+}
+
+// A recall overtakes what it recalls.
+TEST(parmacs_machine_lock, messages_overtake_each_other) {
+    seen const all = explored("parmacs_machine_lock_early", {{0, 1}, 3, k_always, 100});
+    EXPECT_GT(all.early, 100);
+}
+
+TEST(parmacs_machine_lock, with_flaws_fails) {
+    for (flaw const planted : {flaw::early_recall_is_lost, flaw::release_comes_twice}) {
+        model::options o = model::without_heavy_fence(model::random(60000));
+        o.expect_failure = true;
+        model::result const r = model::explore(
+            "parmacs_machine_lock_flawed" + std::to_string(static_cast<int>(planted)), o,
+            body({{0, 1, 1}, 3, k_always, 100, false, planted}));
+        EXPECT_FALSE(r.passed()) << static_cast<int>(planted);
+    }
 }
 
 TEST(parmacs_machine_lock, leaves_a_machine_after_so_many_turns) {

@@ -24,4 +24,8 @@ inline constexpr std::size_t k_most_active = 256; // bytes of a request, or of a
                                         std::span<std::byte const> request,
                                         std::span<std::byte> answer) noexcept;
 
+// Runs `f` there, or here, and does not wait. It is lost if that place has died. What is told may
+// overtake what was told or asked before. Nothing bounds how much is under way, but the caller.
+TULLE_API void tell_at(int place, active_function f, std::span<std::byte const> told) noexcept;
+
 } // namespace tulle::detail

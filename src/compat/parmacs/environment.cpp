@@ -13,6 +13,7 @@
 
 #include <tulle.h>
 #include <tulle/c/coherent_memory.h>
+#include <tulle/coherent_abi.h>
 #include <tulle/detail/more_places.hpp>
 #include <tulle/place.hpp>
 #include <tulle_parmacs.h>
@@ -96,6 +97,13 @@ void take_in(int place, world& shared, char const* macro) {
              static_cast<unsigned long long>(~found), place);
 }
 
+// Of a program that was linked to share them: there coherent memory follows.
+bool are_variables_too_large() {
+    for (auto const& [begin, end] : program_data::of_process().pages())
+        if (begin < TULLE_COHERENT_HEAP && end > TULLE_COHERENT_HEAP) return true;
+    return false;
+}
+
 void begin_coherence() {
     if (!spans_machines() && !has_private_copies()) return; // one memory
     int const error = tulle_coherent_begin();
@@ -103,8 +111,8 @@ void begin_coherence() {
                             : has_copies_by_pages() ? "with TULLE_COHERENT=pages"
                                                     : "with TULLE_COHERENT=private";
     if (error == -EBUSY)
-        fail("MAIN_INITENV: %s a process has one worker: leave out TULLE_WORKERS",
-             spans_machines() || has_copies_by_pages() ? why : "with --scheme=directory");
+        fail("MAIN_INITENV: with --scheme=directory a process has one worker: leave out "
+             "TULLE_WORKERS");
     if (error == -ENOEXEC)
         fail("MAIN_INITENV: %s the program has to be compiled by tulle cc; with "
              "TULLE_COHERENT=pages it need not",
@@ -117,6 +125,10 @@ void begin_coherence() {
              "processes at most: start fewer, or compile it without");
     if (error == -EINVAL)
         fail("MAIN_INITENV: TULLE_COHERENT_UNIT is no power of two: set it to one from 64 to 4096");
+    if (error == -EEXIST && are_variables_too_large())
+        fail("MAIN_INITENV: %s: variables of the program take more than 1 GiB, which is all that "
+             "--share-globals has room for: take memory of G_MALLOC for the large ones",
+             why);
     if (error != 0)
         fail("MAIN_INITENV: %s: copies of shared memory cannot be mapped: %s", why,
              std::strerror(-error));

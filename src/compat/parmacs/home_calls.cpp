@@ -34,8 +34,7 @@ waiter& entry_of(int place, home_request const& wanted) noexcept {
 }
 
 template <class T> T* object_of(home_request const& wanted) noexcept {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    void* const at = reinterpret_cast<void*>(wanted.object);
+    void* const at = object_in(wanted);
     if (wanted.of == kind::part) return static_cast<T*>(at);
     auto* const found = static_cast<named<T>*>(at);
     return found->what == wanted.of ? &found->object : nullptr;
@@ -54,16 +53,24 @@ std::int64_t on_value(int from, home_request const& wanted) noexcept {
 }
 
 std::int64_t on_lock(int from, home_request const& wanted) noexcept {
-    bool const is_of_share =
-        wanted.what == action::recall_lock || wanted.what == action::unlock_here;
-    if (is_of_share) return serve_share(wanted);
-    auto* const lock = object_of<spanning_lock>(wanted);
+    switch (wanted.what) {
+        case action::recall_lock: recall_here(wanted); return 0;
+        case action::unlock_here: return unlock_for_others(wanted);
+        case action::grant_lock: take_grant(wanted); return 0;
+        default: break;
+    }
+    spanning_lock* const lock = object_of<spanning_lock>(wanted);
     if (lock == nullptr) return k_no_object;
     switch (wanted.what) {
-        case action::release_lock: release_at_home(*lock); return 0;
+        case action::release_lock:
+            release_at_home(object_in(wanted), static_cast<sync::left>(wanted.amount));
+            return 0;
         case action::find_keeper: return lock->home.keeper();
-        default: return take_for(entry_of(from, wanted), *lock);
+        default: break;
     }
+    waiter& own = entry_of(from, wanted);
+    own.machine = static_cast<std::int32_t>(wanted.more);
+    return take_for(own, object_in(wanted));
 }
 
 std::int64_t on_condition(int from, home_request const& wanted) noexcept {
@@ -102,6 +109,7 @@ std::int64_t serve(int from, home_request const& wanted) noexcept {
         case action::add: return on_value(from, wanted);
         case action::take_lock:
         case action::release_lock:
+        case action::grant_lock:
         case action::recall_lock:
         case action::unlock_here:
         case action::find_keeper: return on_lock(from, wanted);
@@ -135,6 +143,11 @@ std::int64_t ask_home(int home, home_request const& wanted) noexcept {
                             std::as_writable_bytes(answer)))
         fail("process %d has died", home);
     return done;
+}
+
+void tell_process(int place, home_request const& told) noexcept {
+    std::span<home_request const> const request(&told, 1);
+    detail::tell_at(place, &serve_bytes, std::as_bytes(request));
 }
 
 std::int64_t ask_world(home_request const& wanted) noexcept {

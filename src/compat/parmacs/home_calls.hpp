@@ -34,9 +34,10 @@ enum class action : std::uint32_t {
     change,         // the amount: the new value
     add,
     take_lock,    // the amount: whether it is contended there
-    release_lock, // by the machine that has it
+    release_lock, // by the machine that has it; the amount: how it has left there
     find_keeper,
-    recall_lock, // this and the next one from a machine that may have it
+    grant_lock,  // to one that waits for it; the amount: whether it is wanted already
+    recall_lock, // this and the next one from a machine that may have it; more: whom to tell
     unlock_here,
     enter_condition,
     wake_one,
@@ -58,6 +59,9 @@ struct home_request {
     wish wanted = wish::set_already;
     std::uint64_t signal = 0; // of the caller, if it may have to wait
 };
+[[nodiscard]] inline void* object_in(home_request const& wanted) noexcept {
+    return reinterpret_cast<void*>(wanted.object); // NOLINT(performance-no-int-to-ptr)
+}
 
 inline constexpr std::int64_t k_waits = INT64_MIN;       // the signal is notified
 inline constexpr std::int64_t k_no_object = k_waits + 1; // it is none of that kind
@@ -69,6 +73,9 @@ inline constexpr std::int64_t k_no_object = k_waits + 1; // it is none of that k
 }
 // Done by the home; ends the program if that cannot be asked.
 [[nodiscard]] std::int64_t ask_home(int home, home_request const& wanted) noexcept;
+// Done there some time; does not wait, and any thread may call it. What is told may overtake what
+// was told or asked before.
+void tell_process(int place, home_request const& told) noexcept;
 // By the world, wherever it is.
 std::int64_t ask_world(home_request const& wanted) noexcept;
 void wait_on(tulle_signal_t& told) noexcept;

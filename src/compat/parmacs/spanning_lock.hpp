@@ -27,9 +27,10 @@ struct spanning_lock {
 
 // For processes of other machines, in the thread that takes messages. Takes the lock for one; the
 // entry's amount says whether it is contended there.
-[[nodiscard]] std::int64_t take_for(waiter& entry, spanning_lock& lock) noexcept;
-void release_at_home(spanning_lock& lock) noexcept;
-// Recalls it from this machine, or unlocks it here.
-[[nodiscard]] std::int64_t serve_share(home_request const& wanted) noexcept;
+[[nodiscard]] std::int64_t take_for(waiter& entry, void* object) noexcept;
+void release_at_home(void* object, sync::left how) noexcept;
+void recall_here(home_request const& wanted) noexcept;
+[[nodiscard]] std::int64_t unlock_for_others(home_request const& wanted) noexcept;
+void take_grant(home_request const& granted) noexcept; // for one of this place that waits for it
 
 } // namespace tulle::parmacs

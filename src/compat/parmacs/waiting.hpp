@@ -34,6 +34,10 @@ struct waiter : lock_entry<os::machine> {
     std::int32_t place = 0;
     wish what = wish::set_already;
     std::int64_t amount = 0;
+    // Of a lock over machines (sync/machine_lock.hpp):
+    std::int32_t machine = 0; // its first place
+    os::machine::plain<bool> stays{false};
+    os::machine::plain<bool> is_wanted{false};
 };
 
 // So many bytes of a cache line of its own in global memory, of zeros; it is not given back. Ends

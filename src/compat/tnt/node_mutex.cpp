@@ -58,9 +58,9 @@ parts_of_node& parts() {
 // An i-let.
 void forget_here(std::uint64_t name, std::uint64_t /*unused*/) { parts().remove(name); }
 
-bool recall_here(number name) {
+left recall_here(number name) {
     auto const part = parts().find(name);
-    return part != nullptr && part->recall();
+    return part != nullptr ? part->recall() : left::stays;
 }
 
 constexpr std::int64_t k_at_once = 0; // a deadline that has passed
@@ -82,29 +82,29 @@ mutex_answer ask(number name, bool is_contended, std::int64_t deadline) {
 
 mutex_answer managed_mutex::take(number name, int node, bool is_contended, std::int64_t deadline) {
     request own;
-    own.place = node;
+    own.machine = node;
     auto const got = m_home.take(own, is_contended, chosen_locks().threshold);
-    mutex_answer const granted{0, got.how == stay::until_wanted, !got.is_granted};
-    if (got.is_granted) return granted;
+    bool const stays = got.how == stay::until_wanted;
+    if (got.is_granted) return {0, stays, false};
     recall(name, got.recall_at);
     if (deadline != k_never &&
         !own.granted.wait_for(std::chrono::nanoseconds(left_until(deadline))) &&
         m_home.withdraw(own))
         return {ETIMEDOUT};
     own.granted.wait();
-    return granted;
+    return {0, stays, own.is_wanted.load()};
 }
 
 // A node that has it, and where nobody may have it locked.
 void managed_mutex::recall(number name, int from) {
     if (from < 0) return;
-    if (at(
-            place(from), [](number of) { return recall_here(of); }, name))
-        release();
+    left const how = at(
+        place(from), [](number of) { return recall_here(of); }, name);
+    if (goes_home(how)) release(how);
 }
 
-void managed_mutex::release() {
-    if (request* const next = m_home.release()) next->granted.count_down();
+void managed_mutex::release(left how) {
+    if (request* const next = m_home.release(how)) next->granted.count_down();
 }
 
 void managed_mutex::join(int node) {
@@ -115,7 +115,7 @@ void managed_mutex::join(int node) {
 int managed_mutex::destroy(number name) {
     if (take(name, here().index(), false, k_at_once).error != 0) return EBUSY;
     registry_of<managed_mutex>().remove(name);
-    release(); // nobody sleeps for ever who has come in this moment
+    release(left::goes_home); // nobody sleeps for ever who has come in this moment
     std::lock_guard const held(m_lock);
     for (int const node : m_nodes) tulle_start_at(node, {&forget_here, name, 0});
     return 0;
@@ -148,7 +148,7 @@ int node_mutex::lock(number by, std::int64_t deadline) {
         case entered::too_late: return ETIMEDOUT;
         case entered::has_share: break;
     }
-    if (!m_share.is_held_here())
+    if (!m_share.is_found_here())
         if (int const error = fetch(was_taken, deadline)) return error;
     return own(by);
 }
@@ -158,7 +158,7 @@ int node_mutex::try_lock(number by) {
     if (m_owner.load(std::memory_order_relaxed) == by)
         if (int const done = lock_again(false); done >= 0) return done;
     if (!m_share.try_enter()) return EBUSY;
-    if (!m_share.is_held_here())
+    if (!m_share.is_found_here())
         if (int const error = fetch(false, k_at_once)) return error == ETIMEDOUT ? EBUSY : error;
     return own(by);
 }
@@ -208,13 +208,13 @@ int node_mutex::give_back(left how) {
     if (how == left::stays) return 0;
     return at(
         place(node_of(m_name)),
-        [](number of) {
+        [](number of, left way) {
             auto const found = registry_of<managed_mutex>().find(of);
             if (found == nullptr) return EINVAL;
-            found->release();
+            found->release(way);
             return 0;
         },
-        m_name);
+        m_name, how);
 }
 
 int node_mutex::unlock_elsewhere() const {

@@ -71,7 +71,7 @@ public:
 
     // For a node. Waits until it has the mutex, or until the deadline.
     mutex_answer take(number name, int node, bool is_contended, std::int64_t deadline);
-    void release();
+    void release(sync::left how);
     [[nodiscard]] int keeper() noexcept { return m_home.keeper(); } // below 0: nobody
     int destroy(number name);
     void join(int node); // it has a share from now on
@@ -81,7 +81,9 @@ public:
 private:
     struct request { // of a node that waits
         os::machine::plain<request*> after{nullptr};
-        int place = 0;
+        int machine = 0; // the node
+        os::machine::plain<bool> stays{false};
+        os::machine::plain<bool> is_wanted{false};
         tulle::latch granted{1};
     };
     using home = sync::lock_home<os::machine, request>;
@@ -104,7 +106,7 @@ public:
     int try_lock(number by);
     // `by`: k_anybody: a thread of another node.
     int unlock(number by);
-    [[nodiscard]] bool recall() noexcept { return m_share.recall(); }
+    [[nodiscard]] sync::left recall() noexcept { return m_share.recall(); }
 
     static constexpr number k_anybody = 0;
 

@@ -41,6 +41,15 @@ std::size_t is_never_answered(int /*from*/, std::span<std::byte const> /*request
     return 0;
 }
 
+std::atomic<word> s_told{0}; // the sum
+std::atomic<int> s_times_told{0};
+
+std::size_t hear(int /*from*/, std::span<std::byte const> told, std::byte* /*answer*/) noexcept {
+    s_told += *reinterpret_cast<word const*>(told.data());
+    ++s_times_told;
+    return 0;
+}
+
 words numbers(word first, std::size_t count) {
     words made(count);
     for (std::size_t k = 0; k < count; ++k) made[k] = first + k;
@@ -134,6 +143,23 @@ TEST_F(active_calls_of_one_worker, others_run_while_a_thread_waits) {
     other.join();
 }
 
+// Each once, also those that have found no room.
+TEST_P(active_calls_over, what_is_told_comes) {
+    s_told = 0;
+    s_times_told = 0;
+    word sum = 0;
+    for (int k = 0; k < 1000; ++k) {
+        auto const each = static_cast<word>(1 + k);
+        sum += each;
+        m_places.endpoint(0).tell(static_cast<rank>(1 + k % 2), &hear,
+                                  std::as_bytes(std::span(&each, 1)));
+    }
+    while (s_times_told < 1000) this_thread::yield();
+    ask_all(40, 3); // nothing has come of it but that
+    EXPECT_EQ(s_told, sum);
+    EXPECT_EQ(s_times_told, 1000);
+}
+
 INSTANTIATE_TEST_SUITE_P(networks, active_calls_over, unlike_networks(), network_name);
 
 struct active_calls_of_deaths : started, testing::Test {
@@ -182,6 +208,19 @@ TEST_F(active_calls_of_deaths, here_it_is_a_call) {
     EXPECT_TRUE(detail::request_at(0, &triple, std::as_bytes(std::span(&three, 1)),
                                    std::as_writable_bytes(std::span(answer))));
     EXPECT_EQ(answer[0], 9U);
+}
+
+TEST_F(active_calls_of_deaths, here_it_is_heard_at_once_and_the_dead_hear_nothing) {
+    s_told = 0;
+    word const three = 3;
+    detail::tell_at(0, &hear, std::as_bytes(std::span(&three, 1)));
+    EXPECT_EQ(s_told, 3U);
+    places.network().kill(1, 9);
+    while (!places.endpoint(0).is_dead(1)) this_thread::yield();
+    places.endpoint(0).tell(1, &hear, std::as_bytes(std::span(&three, 1)));
+    places.endpoint(0).tell(2, &hear, std::as_bytes(std::span(&three, 1)));
+    while (s_told == 3U) this_thread::yield();
+    EXPECT_EQ(s_told, 6U);
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "os/topology.hpp"
@@ -31,6 +32,22 @@ TEST(thread, starts_and_returns_its_result) {
     ASSERT_EQ(pthread_join(thread, &result), 0);
     EXPECT_EQ(result, &seen);
     EXPECT_TRUE(pthread_equal(seen, thread));
+}
+
+// Of what is blocked there the kernel makes the end of the process, whatever handler there is.
+TEST(thread, that_leaves_signals_to_others_handles_its_own_faults) {
+    sigset_t seen;
+    auto const note_mask = [](void* mask) -> void* {
+        pthread_sigmask(SIG_SETMASK, nullptr, static_cast<sigset_t*>(mask));
+        return nullptr;
+    };
+    pthread_t thread{};
+    ASSERT_EQ(with_signals_blocked([&] { return start_thread(thread, note_mask, &seen); }), 0);
+    ASSERT_EQ(pthread_join(thread, nullptr), 0);
+    for (int const of_fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP})
+        EXPECT_EQ(sigismember(&seen, of_fault), 0) << of_fault;
+    for (int const other : {SIGTERM, SIGCHLD, SIGUSR1})
+        EXPECT_EQ(sigismember(&seen, other), 1) << other;
 }
 
 TEST(thread, cuts_long_names) {
