@@ -106,7 +106,8 @@ bool span_finder::ends_by_itself(Loop const* loop) {
         auto const* const call = dyn_cast<CallBase>(&i);
         if (call == nullptr || isGuaranteedToTransferExecutionToSuccessor(&i)) return false;
         Function const* const callee = call->getCalledFunction();
-        return callee == nullptr || !callee->isDeclaration() || callee->isIntrinsic();
+        return callee == nullptr || !callee->isDeclaration() || callee->isIntrinsic() ||
+               !call->doesNotThrow();
     };
     return none_of(loop->blocks(), [&](BasicBlock const* b) { return any_of(*b, may_stay_away); });
 }

@@ -114,6 +114,16 @@ __attribute__((noinline)) static void bound_later(double* a, double most) {
         if (k * most > 6) a[k] = most;
 }
 
+// checks: 3, as what has been loaded may not be stored to
+__attribute__((noinline)) static double bound_loaded(double* a, double most) {
+    double const sum = a[0] + a[1] + a[2] + a[3] + a[4] + a[5] + a[6] + a[7] + a[8] + a[9] + a[10] +
+                       a[11] + a[12] + a[13];
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k < k_elements; ++k)
+        if (k * most > 6) a[k] = most;
+    return sum;
+}
+
 static void test_bounds(double* a) {
     synchronise();
     bound(a, 4);
@@ -127,6 +137,10 @@ static void test_bounds(double* a) {
     bound_later(a, 2);
     synchronise();
     REQUIRE(a[3] == 2 && a[4] == 2 && a[13] == 2 && a[0] == 5);
+    synchronise();
+    REQUIRE(bound_loaded(a, 3) == 5 + 1 + 6 + 2 + 10 * 2);
+    synchronise();
+    REQUIRE(a[2] == 6 && a[3] == 3 && a[13] == 3);
 }
 
 int main(void) {
