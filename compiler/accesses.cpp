@@ -100,21 +100,25 @@ private:
                                                                                  : plain;
     }
     void add(Instruction& at, Value* pointer, Type* type, std::uint64_t alignment, mode how,
-             int lane = -1) {
+             int lane = -1, bool is_masked = false) {
         bool const is_in_other_space = pointer->getType()->getPointerAddressSpace() != 0;
         if (is_in_other_space || !m_chosen.covers(how) || is_private(pointer)) return;
-        m_found.push_back({&at, pointer, bytes_of(type, m_layout), alignment, how, lane});
+        m_found.push_back(
+            {&at, pointer, bytes_of(type, m_layout), alignment, how, lane, is_masked});
+    }
+    void add_masked(CallBase& call, Value* pointer, Type* type, mode how) {
+        add(call, pointer, type, 1, how, -1, true);
     }
     // The whole of a masked access counts: a check may name more than what is touched.
     void visit_call(CallBase& call) {
         switch (call.getIntrinsicID()) {
             case Intrinsic::masked_load:
             case Intrinsic::masked_expandload:
-                return add(call, call.getArgOperand(0), call.getType(), 1, mode::load);
+                return add_masked(call, call.getArgOperand(0), call.getType(), mode::load);
             case Intrinsic::masked_store:
             case Intrinsic::masked_compressstore:
-                return add(call, call.getArgOperand(1), call.getArgOperand(0)->getType(), 1,
-                           mode::store);
+                return add_masked(call, call.getArgOperand(1), call.getArgOperand(0)->getType(),
+                                  mode::store);
             case Intrinsic::masked_gather:
                 return add_lanes(call, call.getArgOperand(0), call.getType(), mode::load);
             case Intrinsic::masked_scatter:
@@ -126,7 +130,7 @@ private:
     void add_lanes(CallBase& call, Value* pointers, Type* values, mode how) {
         auto const lanes = cast<FixedVectorType>(values)->getNumElements();
         for (unsigned lane = 0; lane < lanes; ++lane)
-            add(call, pointers, values->getScalarType(), 1, how, static_cast<int>(lane));
+            add(call, pointers, values->getScalarType(), 1, how, static_cast<int>(lane), true);
     }
     void add_arguments_by_value(CallBase& call) {
         for (unsigned k = 0; k < call.arg_size(); ++k)

@@ -18,6 +18,7 @@ struct access {
     std::uint64_t alignment;
     mode how;
     int lane = -1;
+    bool is_masked = false; // it may touch nothing, and its pointer be no address of a process
 
     [[nodiscard]] bool may_straddle_lines() const { return alignment < bytes; }
 };

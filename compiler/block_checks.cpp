@@ -15,7 +15,7 @@ void check_side(AnyMemIntrinsic& operation, Value* pointer, mode how, check_writ
     Value* const bytes = builder.CreateZExtOrTrunc(operation.getLength(), builder.getInt64Ty());
     Value* const first = writer.address_of(builder, pointer);
     Value* const end = builder.CreateAdd(first, bytes);
-    writer.check_range(&operation, first, builder.CreateSub(end, builder.getInt64(1)), how);
+    writer.check_range(&operation, {first, builder.CreateSub(end, builder.getInt64(1)), how});
 }
 
 } // namespace

@@ -14,6 +14,21 @@ using namespace llvm;
 namespace {
 
 constexpr unsigned k_weight_of_usual = 100'000;
+constexpr unsigned k_most_lines = 8; // whose states are looked at inline
+
+// Which forbid an access, in the states of so many lines.
+APInt bits_of(unsigned lines, mode how) {
+    unsigned const bits = how == mode::load ? TULLE_COHERENT_NO_LOAD
+                                            : TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE;
+    return APInt::getSplat(8 * lines, APInt(8, bits));
+}
+
+// In which so many bytes may lie.
+unsigned lines_of(std::uint64_t bytes) {
+    return bytes > k_most_lines * TULLE_COHERENT_LINE
+               ? k_most_lines + 1
+               : static_cast<unsigned>((bytes - 2 + 2 * TULLE_COHERENT_LINE) / TULLE_COHERENT_LINE);
+}
 
 } // namespace
 
@@ -31,10 +46,15 @@ Value* check_writer::is_coherent(IRBuilder<>& builder, Value* address) {
                                 builder.getInt64(TULLE_COHERENT_RANGE));
 }
 
+Value* check_writer::place_of_state(IRBuilder<>& builder, Value* address, Type* type) {
+    Value* const line = builder.CreateLShr(address, TULLE_COHERENT_LINE_SHIFT);
+    return builder.CreateIntToPtr(builder.CreateAdd(line, builder.getInt64(TULLE_COHERENT_STATES)),
+                                  PointerType::get(type, 0));
+}
+
 Value* check_writer::load_states(IRBuilder<>& builder, Value* address, Type* type) {
-    Value* const place = builder.CreateLShr(address, TULLE_COHERENT_LINE_SHIFT);
-    auto* const states = builder.CreateAlignedLoad(
-        type, builder.CreateIntToPtr(place, PointerType::get(type, 0)), Align(1));
+    auto* const states =
+        builder.CreateAlignedLoad(type, place_of_state(builder, address, type), Align(1));
     mark(*states);
     return states;
 }
@@ -43,16 +63,20 @@ Value* check_writer::state_of(IRBuilder<>& builder, Value* address) {
     return load_states(builder, address, builder.getInt8Ty());
 }
 
-Value* check_writer::states_from(IRBuilder<>& builder, Value* address) {
-    return load_states(builder, address, builder.getInt16Ty());
+// By a word that the processor compares with a number in one instruction, which it is slow at for
+// words of 16 bits; LLVM would make one of 32 bits narrower, but for a bit that no state has.
+Value* check_writer::forbids_first(IRBuilder<>& builder, Value* address, unsigned lines, mode how) {
+    unsigned const bytes = lines == 1 ? 1 : lines <= 4 ? 4 : 8;
+    Value* const states = load_states(builder, address, builder.getIntNTy(8 * bytes));
+    if (lines != 2) return forbids(builder, states, lines, how);
+    APInt const wanted = bits_of(lines, how).zext(32) | APInt::getSignMask(32);
+    return builder.CreateIsNotNull(builder.CreateAnd(states, builder.getInt(wanted)));
 }
 
-Value* check_writer::forbids(IRBuilder<>& builder, Value* states, mode how) {
-    if (how == mode::atomic) return builder.CreateIsNotNull(states);
-    unsigned const bits = how == mode::load ? TULLE_COHERENT_NO_LOAD
-                                            : TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE;
-    APInt const of_each = APInt::getSplat(states->getType()->getIntegerBitWidth(), APInt(8, bits));
-    return builder.CreateIsNotNull(builder.CreateAnd(states, of_each));
+Value* check_writer::forbids(IRBuilder<>& builder, Value* states, unsigned lines, mode how) {
+    Value* const wanted =
+        builder.getInt(bits_of(lines, how).zext(states->getType()->getIntegerBitWidth()));
+    return builder.CreateIsNotNull(builder.CreateAnd(states, wanted));
 }
 
 Instruction* check_writer::when(Value* condition, Instruction* at, bool is_rare) {
@@ -77,48 +101,61 @@ CallInst* check_writer::call(Instruction* at, char const* function, ArrayRef<Val
 
 // Of two lines the states are looked at together, also where the bytes lie in one. Only if that
 // does not allow the access it matters which lines are meant.
-void check_writer::check_bytes(Instruction* at, Value* pointer, std::int64_t offset,
-                               std::uint64_t bytes, bool straddles, mode how) {
+void check_writer::check_bytes(Instruction* at, checked_bytes const& what) {
     IRBuilder<> builder(at);
-    Value* first = address_of(builder, pointer);
-    if (offset != 0) first = builder.CreateAdd(first, builder.getInt64(offset));
-    Instruction* const inside = when(is_coherent(builder, first), at, false);
-    builder.SetInsertPoint(inside);
+    Value* first = address_of(builder, what.pointer);
+    if (what.offset != 0) first = builder.CreateAdd(first, builder.getInt64(what.offset));
+    mode const how = what.how;
+    if (what.may_be_nowhere) {
+        at = when(is_coherent(builder, first), at, false);
+        builder.SetInsertPoint(at);
+    }
     char const* const function = how == mode::load ? "tulle_coherent_load" : "tulle_coherent_store";
-    if (!straddles) {
-        Instruction* const slow =
-            when(forbids(builder, state_of(builder, first), how), inside, true);
+    if (!what.straddles) {
+        Instruction* const slow = when(forbids_first(builder, first, 1, how), at, true);
         call(slow, function, {first}, CallingConv::PreserveAll);
         return;
     }
-    Instruction* const unsure =
-        when(forbids(builder, states_from(builder, first), how), inside, true);
+    Instruction* const unsure = when(forbids_first(builder, first, 2, how), at, true);
     builder.SetInsertPoint(unsure);
-    Value* const last = builder.CreateAdd(first, builder.getInt64(bytes - 1));
+    Value* const last = builder.CreateAdd(first, builder.getInt64(what.bytes - 1));
     Value* const states = builder.CreateOr(state_of(builder, first), state_of(builder, last));
-    Instruction* const slow = when(forbids(builder, states, how), unsure, true);
+    Instruction* const slow = when(forbids(builder, states, 1, how), unsure, true);
     call(slow, function, {first}, CallingConv::PreserveAll);
     call(slow, function, {last}, CallingConv::PreserveAll);
 }
 
-// Inline for one or two lines; the run time looks at more. An end may lie beyond coherent memory,
-// as a check ahead of a loop may name one step more than the loop takes.
-void check_writer::check_range(Instruction* at, Value* first, Value* last, mode how) {
+// Inline for up to 8 lines; the run time looks at more. An end may lie beyond coherent memory, as a
+// check ahead of a loop may name one step more than the loop takes.
+void check_writer::check_range(Instruction* at, checked_range const& what) {
+    bool const is_short = what.bytes != 0 && lines_of(what.bytes) <= k_most_lines;
     IRBuilder<> builder(at);
-    Value* const lines = builder.CreateSub(builder.CreateLShr(last, TULLE_COHERENT_LINE_SHIFT),
-                                           builder.CreateLShr(first, TULLE_COHERENT_LINE_SHIFT));
-    Value* const has_first = is_coherent(builder, first);
-    Value* const has_last = is_coherent(builder, last);
-    Value* const low = builder.CreateSelect(has_first, first, last);
-    Value* const high = builder.CreateSelect(has_last, last, first);
+    if (what.is_touched && is_short) {
+        Value* const forbidden = forbids_first(builder, what.first, lines_of(what.bytes), what.how);
+        return ask_for_range(when(forbidden, at, true), what);
+    }
+    Value* const has_first = is_coherent(builder, what.first);
+    Value* const has_last = is_coherent(builder, what.last);
     Instruction* const inside = when(builder.CreateOr(has_first, has_last), at, false);
     builder.SetInsertPoint(inside);
-    Value* const states = builder.CreateOr(state_of(builder, low), state_of(builder, high));
-    Value* const ask = builder.CreateOr(forbids(builder, states, how),
-                                        builder.CreateICmpUGT(lines, builder.getInt64(1)));
-    call(when(ask, inside, false),
-         how == mode::load ? "tulle_coherent_load_range" : "tulle_coherent_store_range",
-         {first, last}, CallingConv::PreserveMost);
+    Value* const low = builder.CreateSelect(has_first, what.first, what.last);
+    Value* const more =
+        builder.CreateSub(builder.CreateLShr(what.last, TULLE_COHERENT_LINE_SHIFT),
+                          builder.CreateLShr(what.first, TULLE_COHERENT_LINE_SHIFT));
+    Value* const are_many = builder.CreateICmpUGE(more, builder.getInt64(k_most_lines));
+    // The states of lines behind the last one are shifted out.
+    Value* const others =
+        builder.CreateAnd(builder.CreateShl(builder.CreateNot(more), 3), builder.getInt64(63));
+    Value* const states =
+        builder.CreateShl(load_states(builder, low, builder.getInt64Ty()), others);
+    Value* const ask = builder.CreateOr(builder.CreateOr(builder.CreateNot(has_first), are_many),
+                                        forbids(builder, states, k_most_lines, what.how));
+    ask_for_range(when(ask, inside, false), what);
+}
+
+void check_writer::ask_for_range(Instruction* at, checked_range const& what) {
+    call(at, what.how == mode::load ? "tulle_coherent_load_range" : "tulle_coherent_store_range",
+         {what.first, what.last}, CallingConv::PreserveMost);
 }
 
 void check_writer::check_rows(Instruction* at, Value* first, Value* last, Value* stride,

@@ -8,16 +8,32 @@
 
 namespace tulle::compiler {
 
+// The bytes [offset, offset + bytes) from a pointer, at most a line of them.
+struct checked_bytes {
+    llvm::Value* pointer;
+    std::int64_t offset;
+    std::uint64_t bytes;
+    bool straddles;      // they may lie in two lines
+    bool may_be_nowhere; // nothing may be touched, and the pointer be no address of a process
+    mode how;
+};
+
+// All lines of the addresses [first, last]; nothing where last < first.
+struct checked_range {
+    llvm::Value* first;
+    llvm::Value* last;
+    mode how;
+    std::uint64_t bytes = 0; // where it is known how many
+    bool is_touched = false; // the access comes in any case, and touches a part of it at least
+};
+
 class check_writer {
 public:
     explicit check_writer(llvm::Module& module);
 
-    // The bytes [offset, offset + bytes) from a pointer, at most a line of them. The check precedes
-    // `at`. `straddles`: they may lie in two lines.
-    void check_bytes(llvm::Instruction* at, llvm::Value* pointer, std::int64_t offset,
-                     std::uint64_t bytes, bool straddles, mode how);
-    // All lines of the addresses [first, last]; nothing where last < first.
-    void check_range(llvm::Instruction* at, llvm::Value* first, llvm::Value* last, mode how);
+    // The check precedes `at`.
+    void check_bytes(llvm::Instruction* at, checked_bytes const& what);
+    void check_range(llvm::Instruction* at, checked_range const& what);
     // As a range, and again `more` times, each time `stride` bytes further.
     void check_rows(llvm::Instruction* at, llvm::Value* first, llvm::Value* last,
                     llvm::Value* stride, llvm::Value* more, mode how);
@@ -28,6 +44,7 @@ public:
     // Whether an address is one of coherent memory, and the state byte of one that is.
     llvm::Value* is_coherent(llvm::IRBuilder<>& builder, llvm::Value* address);
     llvm::Value* state_of(llvm::IRBuilder<>& builder, llvm::Value* address);
+    llvm::Value* place_of_state(llvm::IRBuilder<>& builder, llvm::Value* address, llvm::Type* type);
     // The code for the case that `condition` holds, ahead of `at`; returns its last instruction.
     llvm::Instruction* when(llvm::Value* condition, llvm::Instruction* at, bool is_rare);
     llvm::Value* address_of(llvm::IRBuilder<>& builder, llvm::Value* pointer);
@@ -36,11 +53,13 @@ public:
                          llvm::Type* result = nullptr); // none: void
 
 private:
-    // Of the line of an address and the one after it.
-    llvm::Value* states_from(llvm::IRBuilder<>& builder, llvm::Value* address);
     llvm::Value* load_states(llvm::IRBuilder<>& builder, llvm::Value* address, llvm::Type* type);
-    // Whether one of up to two states, side by side, does.
-    llvm::Value* forbids(llvm::IRBuilder<>& builder, llvm::Value* states, mode how);
+    // Whether one of the first states, side by side, does.
+    llvm::Value* forbids(llvm::IRBuilder<>& builder, llvm::Value* states, unsigned lines, mode how);
+    // Of the line of an address and those after it.
+    llvm::Value* forbids_first(llvm::IRBuilder<>& builder, llvm::Value* address, unsigned lines,
+                               mode how);
+    void ask_for_range(llvm::Instruction* at, checked_range const& what);
 
     llvm::Module& m_module;
     llvm::Type* m_word;

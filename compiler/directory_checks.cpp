@@ -184,9 +184,7 @@ private:
         IRBuilder<> builder(&store);
         Value* const address = m_writer.address_of(builder, a.pointer);
         Value* const is_inside = m_writer.is_coherent(builder, address);
-        Value* const tag =
-            builder.CreateIntToPtr(builder.CreateLShr(address, TULLE_COHERENT_LINE_SHIFT),
-                                   PointerType::get(builder.getInt8Ty(), 0));
+        Value* const tag = m_writer.place_of_state(builder, address, builder.getInt8Ty());
         BasicBlock* const outside = store.getParent();
         Instruction* const inside = m_writer.when(is_inside, &store, false);
         builder.SetInsertPoint(inside);

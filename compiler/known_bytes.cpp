@@ -30,6 +30,20 @@ bool known_bytes::has(origin const* base, std::int64_t first, std::int64_t last,
            *above - *std::prev(below) <= TULLE_COHERENT_LINE;
 }
 
+bool known_bytes::has_all(origin const* base, std::int64_t first, std::int64_t last,
+                          mode how) const {
+    auto const found = m_known.find({base, how});
+    if (found == m_known.end()) return false;
+    auto const behind = found->second.upper_bound(first);
+    if (behind == found->second.begin()) return false;
+    std::int64_t at = *std::prev(behind);
+    for (auto next = behind; at < last; ++next) {
+        if (next == found->second.end() || *next - at > TULLE_COHERENT_LINE) return false;
+        at = *next;
+    }
+    return true;
+}
+
 void known_bytes::keep_common(known_bytes const& other) {
     for (auto it = m_known.begin(); it != m_known.end();) {
         std::set<std::int64_t> both;

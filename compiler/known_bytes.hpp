@@ -17,6 +17,9 @@ public:
     void add(origin const* base, std::int64_t first, std::int64_t last, mode how);
     [[nodiscard]] bool has(origin const* base, std::int64_t first, std::int64_t last,
                            mode how) const;
+    // Of any number of bytes, that there is one which is known in each line.
+    [[nodiscard]] bool has_all(origin const* base, std::int64_t first, std::int64_t last,
+                               mode how) const;
 
     void clear() { m_known.clear(); }
     // What is known on both of two ways.

@@ -38,8 +38,8 @@ public:
         if (s.what.how_far == extent::string) return; // whoever has measured it has checked it
         IRBuilder<> builder(&m_call);
         Value* const end = builder.CreateAdd(s.address, s.bytes);
-        m_writer.check_range(&m_call, s.address, builder.CreateSub(end, builder.getInt64(1)),
-                             s.what.how);
+        m_writer.check_range(&m_call,
+                             {s.address, builder.CreateSub(end, builder.getInt64(1)), s.what.how});
     }
     void tell(shared_part const& s) { m_writer.tell(&m_call, s.address, s.bytes, s.what.how); }
     // One after the other: what is printed is measured by what has been lent before.
@@ -81,10 +81,11 @@ private:
         Value* const none = builder.getInt64(0);
         return builder.CreateSelect(builder.CreateICmpSLT(count, none), none, count);
     }
-    // What is lent comes back behind a call that was the last act of its function.
+    // What is lent comes back behind a call that was the last act of its function. And what is lent
+    // may be memory of the function's own, which a call that is marked as a last one does not use.
     void end_as_last() {
-        auto* const call = dyn_cast<CallInst>(&m_call);
-        if (call != nullptr && call->isMustTailCall()) call->setTailCallKind(CallInst::TCK_NoTail);
+        if (auto* const call = dyn_cast<CallInst>(&m_call); call != nullptr && call->isTailCall())
+            call->setTailCallKind(CallInst::TCK_NoTail);
     }
     Instruction* next() {
         auto* const invoke = dyn_cast<InvokeInst>(&m_call);

@@ -62,6 +62,7 @@ bool merge(ScalarEvolution& evolution, span& into, span const& other) {
     if (!first || !last || std::abs(*first) > most || std::abs(*last) > most) return false;
     if (*first < 0) into.first = other.first;
     if (*last > 0) into.last = other.last;
+    into.is_touched &= other.is_touched;
     into.covered.append(other.covered);
     return true;
 }
@@ -95,11 +96,18 @@ struct bounds {
     Value* last;
     Value* stride;
     Value* more;
+    std::uint64_t bytes; // of a row; 0: not known
+    bool is_touched;
     mode how;
 };
 
+std::uint64_t bytes_of(ScalarEvolution& evolution, span const& s) {
+    auto const length = constant_difference(evolution, s.last, s.first);
+    return length && *length >= 0 && s.guards.empty() ? static_cast<std::uint64_t>(*length) + 1 : 0;
+}
+
 // The values of a span ahead of its loop. Where a guard fails it is empty.
-bounds expand(SCEVExpander& expander, span const& s) {
+bounds expand(ScalarEvolution& evolution, SCEVExpander& expander, span const& s) {
     Instruction* const at = s.loop->getLoopPreheader()->getTerminator();
     auto const value = [&](SCEV const* e) -> Value* {
         return e == nullptr ? nullptr : expander.expandCodeFor(e, e->getType(), at);
@@ -112,11 +120,19 @@ bounds expand(SCEVExpander& expander, span const& s) {
         last =
             builder.CreateSelect(g.condition, g.wanted ? last : nothing, g.wanted ? nothing : last);
     }
-    return {at, first, last, value(s.stride), value(s.more), s.how};
+    return {at,
+            first,
+            last,
+            value(s.stride),
+            value(s.more),
+            bytes_of(evolution, s),
+            s.is_touched && s.guards.empty(),
+            s.how};
 }
 
 void write(check_writer& writer, bounds const& b) {
-    if (b.stride == nullptr) return writer.check_range(b.at, b.first, b.last, b.how);
+    if (b.stride == nullptr)
+        return writer.check_range(b.at, {b.first, b.last, b.how, b.bytes, b.is_touched});
     writer.check_rows(b.at, b.first, b.last, b.stride, b.more, b.how);
 }
 
@@ -125,7 +141,7 @@ void write_all(Function& function, ScalarEvolution& evolution, spans const& all)
     Module& module = *function.getParent();
     SCEVExpander expander(evolution, module.getDataLayout(), "tulle.check");
     SmallVector<bounds, 8> values;
-    for (span const& s : all) values.push_back(expand(expander, s));
+    for (span const& s : all) values.push_back(expand(evolution, expander, s));
     check_writer writer(module);
     for (bounds const& b : values) write(writer, b);
     for (span const& s : all)

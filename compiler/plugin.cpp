@@ -74,7 +74,9 @@ public:
             if (!has_code(f)) continue;
             switch (chosen_scheme()) {
                 case scheme::states:
-                case scheme::refresh: check_by_states(f, chosen, synchronises, writer); break;
+                case scheme::refresh:
+                    check_by_states(f, chosen, synchronises, evolution_of(f, functions), writer);
+                    break;
                 case scheme::directory: check_by_directory(f, chosen, writer); break;
                 case scheme::races: look_for_races(f, chosen, writer); break;
             }
@@ -92,10 +94,17 @@ private:
         return !f.isDeclaration() && !f.hasAvailableExternallyLinkage() &&
                none_of(f.getParent()->ifuncs(), resolves);
     }
+    // Of the function as it is now.
+    static ScalarEvolution* evolution_of(Function& f, FunctionAnalysisManager& functions) {
+        if (f.hasOptNone()) return nullptr;
+        functions.invalidate(f, PreservedAnalyses::none());
+        return &functions.getResult<ScalarEvolutionAnalysis>(f);
+    }
     static void check_by_states(Function& f, chosen_checks chosen,
-                                synchronisation const& synchronises, check_writer& writer) {
+                                synchronisation const& synchronises, ScalarEvolution* evolution,
+                                check_writer& writer) {
         auto const accesses = accesses_of(f, chosen);
-        check_accesses(f, accesses, synchronises, writer);
+        check_accesses(f, accesses, synchronises, evolution, writer);
         check_block_operations(f, chosen, writer);
         check_library_calls(f, chosen, writer);
         check_fences(f, writer);

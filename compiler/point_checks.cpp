@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
@@ -23,6 +24,7 @@ namespace {
 constexpr std::int64_t k_line = TULLE_COHERENT_LINE;
 constexpr std::size_t k_most_followers = 100; // by one origin; there are as many pairs as squares
 constexpr int k_most_passes = 50;
+constexpr std::int64_t k_most_bytes_of_array = 64 * k_line;
 
 // An access as bytes at a distance from an origin that others may share. If its own bytes are not
 // known, all of [check_first, check_last] are checked, at most a line.
@@ -33,6 +35,10 @@ struct placed_access {
     std::int64_t last;
     std::int64_t check_first;
     std::int64_t check_last;
+    // Where it is at any time, as the element of an array whose index has bounds; null: anywhere.
+    origin const* array = nullptr;
+    std::int64_t array_first = 0;
+    std::int64_t array_last = 0;
 };
 
 // Accesses of a block between two places where checks end to hold.
@@ -40,19 +46,17 @@ using stretch = SmallVector<placed_access, 8>;
 
 struct planned_check {
     Instruction* at;
-    Value* pointer;
-    std::int64_t first; // from the pointer
-    std::int64_t last;
-    bool straddles;
-    mode how;
+    checked_bytes what;
 };
 
 class planner {
 public:
-    planner(Function& function, ArrayRef<access> accesses, synchronisation const& synchronises)
+    planner(Function& function, ArrayRef<access> accesses, synchronisation const& synchronises,
+            ScalarEvolution* evolution)
         : m_order(&function),
           m_origins(function.getParent()->getDataLayout()),
-          m_synchronises(synchronises) {
+          m_synchronises(synchronises),
+          m_evolution(evolution) {
         for (access const& a : accesses) m_wanted[a.at].push_back(place_of(a));
         if (!function.hasOptNone()) widen(function);
     }
@@ -75,7 +79,15 @@ private:
     placed_access place_of(access const& a) {
         place const found = m_origins.find(a.pointer);
         std::int64_t const last = found.offset + static_cast<std::int64_t>(a.bytes) - 1;
-        return {&a, found.from, found.offset, last, found.offset, last};
+        placed_access made{&a, found.from, found.offset, last, found.offset, last};
+        if (m_evolution != nullptr) find_array(made);
+        return made;
+    }
+    void find_array(placed_access& a);
+    static bool is_known(known_bytes const& known, placed_access const& a) {
+        mode const how = a.what->how;
+        return known.has(a.base, a.first, a.last, how) ||
+               (a.array != nullptr && known.has_all(a.array, a.array_first, a.array_last, how));
     }
     void widen(Function& function);
     static bool take_along(DominatorTree const& dominators, placed_access& a,
@@ -104,10 +116,27 @@ private:
     ReversePostOrderTraversal<Function*> m_order;
     origins m_origins;
     synchronisation const& m_synchronises;
+    ScalarEvolution* m_evolution;
     DenseMap<Instruction*, stretch> m_wanted;
     DenseMap<BasicBlock*, known_bytes> m_known_at_end;
     std::vector<planned_check> m_planned;
 };
+
+void planner::find_array(placed_access& a) {
+    SCEV const* const address = m_evolution->getSCEV(a.what->pointer);
+    auto const* const base = dyn_cast<SCEVUnknown>(m_evolution->getPointerBase(address));
+    if (base == nullptr || base == address) return;
+    SCEV const* const way = m_evolution->getMinusSCEV(address, base);
+    if (isa<SCEVCouldNotCompute>(way)) return;
+    ConstantRange const bounds = m_evolution->getSignedRange(way);
+    if (bounds.getBitWidth() != 64 || bounds.getSignedMin().slt(-k_most_bytes_of_array) ||
+        bounds.getSignedMax().sgt(k_most_bytes_of_array))
+        return;
+    place const array = m_origins.find(base->getValue());
+    a.array = array.from;
+    a.array_first = array.offset + bounds.getSignedMin().getSExtValue();
+    a.array_last = array.offset + bounds.getSignedMax().getSExtValue() + (a.last - a.first);
+}
 
 known_bytes planner::known_at_begin(BasicBlock& block) const {
     known_bytes known;
@@ -214,7 +243,7 @@ void planner::plan_base(origin const* base, stretch const& part, mode how, known
     for (placed_access const& a : part) {
         if (a.base != base) continue;
         if (by == nullptr) by = &a;
-        if (a.what->how == how && !known.has(base, a.first, a.last, how)) unknown.push_back(a);
+        if (a.what->how == how && !is_known(known, a)) unknown.push_back(a);
     }
     stable_sort(unknown,
                 [](auto const& a, auto const& b) { return a.check_first < b.check_first; });
@@ -226,8 +255,10 @@ void planner::plan_base(origin const* base, stretch const& part, mode how, known
             last = std::max(last, next->check_last);
         bool const is_whole = a->check_first == a->first && last == a->last;
         bool const is_one = next == a + 1 && is_whole && !a->what->may_straddle_lines();
-        m_planned.push_back({by->what->at, by->what->pointer, a->check_first - by->first,
-                             last - by->first, !is_one, how});
+        m_planned.push_back({by->what->at,
+                             {by->what->pointer, a->check_first - by->first,
+                              static_cast<std::uint64_t>(last - a->check_first + 1), !is_one,
+                              by->what->is_masked, how}});
         known.add(base, a->check_first, last, how);
         a = next;
     }
@@ -242,23 +273,23 @@ void check_alone(access const& a, check_writer& writer) {
         a.lane < 0 ? a.pointer
                    : builder.CreateExtractElement(a.pointer, static_cast<std::uint64_t>(a.lane));
     if (a.bytes <= TULLE_COHERENT_LINE)
-        return writer.check_bytes(a.at, pointer, 0, a.bytes, a.may_straddle_lines(), a.how);
+        return writer.check_bytes(
+            a.at, {pointer, 0, a.bytes, a.may_straddle_lines(), a.is_masked, a.how});
     Value* const first = writer.address_of(builder, pointer);
     Value* const last = builder.CreateAdd(first, builder.getInt64(a.bytes - 1));
-    writer.check_range(a.at, first, last, a.how);
+    writer.check_range(a.at, {first, last, a.how, a.bytes, !a.is_masked});
 }
 
 } // namespace
 
 void check_accesses(Function& function, ArrayRef<access> accesses,
-                    synchronisation const& synchronises, check_writer& writer) {
+                    synchronisation const& synchronises, ScalarEvolution* evolution,
+                    check_writer& writer) {
     std::vector<access> shared;
     copy_if(accesses, std::back_inserter(shared),
             [](access const& a) { return a.how != mode::atomic && !is_checked_alone(a); });
-    for (planned_check const& check : planner(function, shared, synchronises).plan())
-        writer.check_bytes(check.at, check.pointer, check.first,
-                           static_cast<std::uint64_t>(check.last - check.first + 1),
-                           check.straddles, check.how);
+    for (planned_check const& check : planner(function, shared, synchronises, evolution).plan())
+        writer.check_bytes(check.at, check.what);
     for (access const& a : accesses)
         if (a.how != mode::atomic && is_checked_alone(a)) check_alone(a, writer);
 }

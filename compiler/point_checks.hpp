@@ -6,9 +6,13 @@
 #include "check_writer.hpp"
 #include "synchronisation.hpp"
 
+#include "llvm/Analysis/ScalarEvolution.h"
+
 namespace tulle::compiler {
 
+// `evolution`: of addresses; null: nothing is to be found out about these.
 void check_accesses(llvm::Function& function, llvm::ArrayRef<access> accesses,
-                    synchronisation const& synchronises, check_writer& writer);
+                    synchronisation const& synchronises, llvm::ScalarEvolution* evolution,
+                    check_writer& writer);
 
 } // namespace tulle::compiler

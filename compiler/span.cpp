@@ -2,6 +2,7 @@
 #include "span.hpp"
 
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
@@ -46,9 +47,8 @@ bool span_finder::is_known_ahead(SCEV const* value, Loop const* loop) {
 
 // Of a span that changes from turn to turn by the same step, what all turns touch together; rows
 // where the direction of the step is not known.
-bool span_finder::fold_loop(span& s, Loop* loop) {
+bool span_finder::fold_loop(span& s, Loop* loop, SCEV const* turns) {
     if (is_known_ahead(s.first, loop) && is_known_ahead(s.last, loop)) return true;
-    SCEV const* const turns = m_evolution.getBackedgeTakenCount(loop);
     auto const* const first = dyn_cast<SCEVAddRecExpr>(s.first);
     auto const* const last = dyn_cast<SCEVAddRecExpr>(s.last);
     if (!is_known_ahead(turns, loop) || first == nullptr || last == nullptr ||
@@ -85,6 +85,33 @@ bool span_finder::has_gaps(span const& s, SCEV const* step) {
     return !m_evolution.isKnownPredicate(ICmpInst::ICMP_SLE, way, dense);
 }
 
+// How often the access comes after its first time. Behind the only test whether the loop ends it
+// comes once less than the test.
+SCEV const* span_finder::turns_of(access const& a, Loop* loop, bool& is_touched) {
+    SCEV const* const turns = m_evolution.getBackedgeTakenCount(loop);
+    BasicBlock const* const test = loop->getExitingBlock();
+    auto const* const number = dyn_cast<SCEVConstant>(turns);
+    bool const comes_later = test != nullptr && number != nullptr && !number->isZero() &&
+                             a.at->getParent() != test &&
+                             m_dominators.dominates(test, a.at->getParent());
+    if (!comes_later) return turns;
+    is_touched = true;
+    return m_evolution.getConstant(number->getAPInt() - 1);
+}
+
+// Whether nothing that a loop calls may stay away for ever. Functions of the C library that may be
+// called in it come back.
+bool span_finder::ends_by_itself(Loop const* loop) {
+    auto const may_stay_away = [](Instruction const& i) {
+        auto const* const call = dyn_cast<CallBase>(&i);
+        if (call == nullptr || isGuaranteedToTransferExecutionToSuccessor(&i)) return false;
+        Function const* const callee = call->getCalledFunction();
+        return callee == nullptr || !callee->isDeclaration() || callee->isIntrinsic() ||
+               !call->doesNotThrow();
+    };
+    return none_of(loop->blocks(), [&](BasicBlock const* b) { return any_of(*b, may_stay_away); });
+}
+
 // Whether the first turn of the outer loop comes as far as the block, wherever it may end.
 bool span_finder::is_always_reached(BasicBlock const* block, Loop const* outer) {
     SmallVector<BasicBlock*, 4> exiting;
@@ -117,11 +144,13 @@ bool span_finder::runs_in_each_turn(span& s, Loop* outer) {
 
 bool span_finder::fold_outer_loop(span& s, Loop* outer) {
     span wider = s;
-    if (!runs_in_each_turn(wider, outer)) return false;
+    if (!runs_in_each_turn(wider, outer) || !ends_by_itself(outer)) return false;
     if (s.stride != nullptr && !(is_known_ahead(s.stride, outer) && is_known_ahead(s.more, outer)))
         return false;
     SCEV const* const length = m_evolution.getMinusSCEV(s.last, s.first);
-    if (!is_known_ahead(length, outer) || !fold_loop(wider, outer)) return false;
+    if (!is_known_ahead(length, outer) ||
+        !fold_loop(wider, outer, m_evolution.getBackedgeTakenCount(outer)))
+        return false;
     Instruction const* const ahead = outer->getLoopPreheader()->getTerminator();
     for (guard const& g : wider.guards) // those of inner loops, too
         if (!m_dominators.dominates(g.condition, ahead)) return false;
@@ -138,8 +167,12 @@ std::optional<span> span_finder::find(access const& a) {
     SCEV const* const first = number_of(m_evolution, a.pointer);
     if (isa<SCEVCouldNotCompute>(first)) return std::nullopt;
     SCEV const* const bytes = m_evolution.getConstant(first->getType(), a.bytes - 1);
-    span s{first, m_evolution.getAddExpr(first, bytes), nullptr, nullptr, loop, a.how, {}, {a.at}};
-    if (!fold_loop(s, loop)) return std::nullopt;
+    bool is_touched = is_always_reached(a.at->getParent(), loop);
+    SCEV const* const turns = turns_of(a, loop, is_touched);
+    SCEV const* const last = m_evolution.getAddExpr(first, bytes);
+    span s{first, last, nullptr, nullptr, loop, a.how, is_touched, {}, {a.at}};
+    s.is_touched &= !a.is_masked && ends_by_itself(loop);
+    if (!fold_loop(s, loop, turns)) return std::nullopt;
     for (Loop* outer = loop->getParentLoop(); outer != nullptr && m_quiet(*outer);
          outer = outer->getParentLoop())
         if (!fold_outer_loop(s, outer)) break;

@@ -30,6 +30,7 @@ struct span {
     llvm::SCEV const* more = nullptr;   // rows after the first
     llvm::Loop* loop;                   // the check is ahead of it
     mode how;
+    bool is_touched; // the access comes where the loop is entered, unless a guard fails
     llvm::SmallVector<guard, 2> guards;
     llvm::SmallVector<llvm::Instruction*, 4> covered;
 
@@ -53,8 +54,10 @@ public:
 
 private:
     bool is_known_ahead(llvm::SCEV const* value, llvm::Loop const* loop);
-    bool fold_loop(span& s, llvm::Loop* loop);
+    bool fold_loop(span& s, llvm::Loop* loop, llvm::SCEV const* turns);
+    llvm::SCEV const* turns_of(access const& a, llvm::Loop* loop, bool& is_touched);
     bool fold_outer_loop(span& s, llvm::Loop* outer);
+    bool ends_by_itself(llvm::Loop const* loop);
     bool is_always_reached(llvm::BasicBlock const* block, llvm::Loop const* outer);
     bool runs_in_each_turn(span& s, llvm::Loop* outer);
     bool has_gaps(span const& s, llvm::SCEV const* step);

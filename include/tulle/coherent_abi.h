@@ -3,16 +3,21 @@
 // and other run times (such as those that record accesses in tests) do. C11 and C++20; x86-64.
 //
 // Coherent memory lies in one range of addresses. Each line of it, 64 bytes, has a state byte in a
-// table whose place follows from the address alone: state of `a` is the byte at address `a >> 6`.
-// Units of coherence are one or more lines, as an allocation chooses. Before an access, code tests
-// whether the address is in the range and, if so, whether the state forbids the access:
+// table whose place follows from the address alone. The table goes on over all addresses that a
+// process may have, and says of other memory that all is allowed, so that nobody has to ask for the
+// range. Units of coherence are one or more lines, as an allocation chooses. Before an access, code
+// tests whether the state forbids it:
 //
-//     if (a >> 44 == 2 && *(uint8_t const*)(a >> 6) & FORBIDS) slow_path(a);
+//     if (*(uint8_t const*)(TULLE_COHERENT_STATES + (a >> 6)) & FORBIDS) slow_path(a);
+//
+// That holds for addresses that the access touches, or that lie within a line of them. Others, as
+// those of masked accesses that touch nothing, may be no addresses of a process: of them code tests
+// first whether they are in the range, `a >> 44 == 2`.
 //
 // FORBIDS is TULLE_COHERENT_NO_LOAD for a load, also TULLE_COHERENT_NO_STORE for a store, and any
 // bit at all for an atomic or volatile access. A check holds until the thread that made it next
-// calls something that may synchronise with other hosts. Code may read the states of two lines at
-// once, so that there is a byte behind the last one, which is 0.
+// calls something that may synchronise with other hosts. Code may read the states of up to 8 lines
+// at once, from any address on: there is a page of zeros behind the last one.
 //
 // Errors: a slow path always succeeds or ends the program. It ignores what it is told of that is
 // no coherent memory, since a check ahead of a loop may name more than the loop touches.
@@ -27,7 +32,7 @@
 #include <tulle/detail/visibility.h>
 
 // The version of what is said here.
-#define TULLE_COHERENT_ABI 2u
+#define TULLE_COHERENT_ABI 3u
 
 // Above the version, in what an object file starts with: by which scheme its accesses are checked.
 // All of a program are checked by one.
@@ -40,13 +45,20 @@
 // The range of addresses, and the lines in it.
 #define TULLE_COHERENT_RANGE_SHIFT 44 // the range: addresses a with a >> 44 == 2
 #define TULLE_COHERENT_RANGE 2u
-#define TULLE_COHERENT_LINE_SHIFT 6 // also from an address to that of its state byte
+#define TULLE_COHERENT_LINE_SHIFT 6
 #define TULLE_COHERENT_LINE 64u
 
-// Where the range and its table of states begin, and how large they are.
+// The table of states: from that of address 0 on, above where programs lie that are linked to low
+// addresses. Addresses of a process are below 2^47.
+#define TULLE_COHERENT_STATES ((uint64_t)0x7FFF0000)
+#define TULLE_COHERENT_STATES_BYTES ((uint64_t)1 << (47 - TULLE_COHERENT_LINE_SHIFT))
+#define TULLE_COHERENT_STATE_OF(address)                                                           \
+    (TULLE_COHERENT_STATES + ((uint64_t)(address) >> TULLE_COHERENT_LINE_SHIFT))
+
+// Where the range and its part of the table begin, and how large they are.
 #define TULLE_COHERENT_FIRST ((uint64_t)TULLE_COHERENT_RANGE << TULLE_COHERENT_RANGE_SHIFT)
 #define TULLE_COHERENT_BYTES ((uint64_t)1 << TULLE_COHERENT_RANGE_SHIFT)
-#define TULLE_COHERENT_TABLE (TULLE_COHERENT_FIRST >> TULLE_COHERENT_LINE_SHIFT)
+#define TULLE_COHERENT_TABLE TULLE_COHERENT_STATE_OF(TULLE_COHERENT_FIRST)
 #define TULLE_COHERENT_TABLE_BYTES (TULLE_COHERENT_BYTES >> TULLE_COHERENT_LINE_SHIFT)
 
 // In the range, and below the memory that is allocated there: where a program lies whose variables

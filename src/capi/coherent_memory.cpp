@@ -100,7 +100,8 @@ struct invitation {
 void find_stores_by_faults() {
     if (chosen_scheme() != dsm::scheme::pages)
         throw std::system_error(ENOEXEC, std::generic_category());
-    if (!dsm::map_state_table()) throw std::system_error(errno, std::generic_category());
+    if (!dsm::map_state_table(dsm::table_extent::of_coherent_memory))
+        throw std::system_error(errno, std::generic_category());
     if (!diag::resolve_faults_by(&dsm::resolve_fault))
         throw std::system_error(errno, std::generic_category());
 }

@@ -11,6 +11,7 @@
 
 #include "base/assert.hpp"
 
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -60,6 +61,25 @@ bool are_close(std::uint64_t bytes, std::uint64_t stride) noexcept {
     return stride <= bytes || stride - bytes < TULLE_COHERENT_LINE;
 }
 
+// Rows that lie in up to 8 lines each, by a word of states for each row, from which those of the
+// lines behind it are shifted out. They are looked at together.
+bool are_usable_rows(std::uint64_t first, std::uint64_t last, std::uint64_t step,
+                     std::uint64_t more, std::uint8_t forbidding) noexcept {
+    constexpr std::uint64_t k_each_byte = 0x0101'0101'0101'0101;
+    constexpr std::size_t k_states = sizeof(std::uint64_t);
+    if (last - first > (k_states - 1) * TULLE_COHERENT_LINE || !is_coherent(first) ||
+        !is_coherent(last + step * more))
+        return false;
+    std::uint64_t found = 0;
+    for (std::uint64_t row = 0; row <= more; ++row, first += step, last += step) {
+        std::uint64_t states = 0;
+        std::memcpy(&states, states_at(first), sizeof states);
+        std::size_t const others = 8 * (k_states - lines_of(first, last));
+        found |= std::endian::native == std::endian::little ? states << others : states >> others;
+    }
+    return (found & k_each_byte * forbidding) == 0;
+}
+
 // Rows are often short, and there may be very many of them. Addresses are computed modulo 2^64.
 void check_rows(std::uint64_t first, std::uint64_t last, std::int64_t stride, std::uint64_t more,
                 std::uint8_t forbidding) noexcept {
@@ -73,6 +93,7 @@ void check_rows(std::uint64_t first, std::uint64_t last, std::int64_t stride, st
     std::uint64_t way = 0;
     bool const are_many = __builtin_mul_overflow(step, more, &way) || last + way < last;
     if (!are_many && are_close(last - first + 1, step)) return check(first, last + way, forbidding);
+    if (!are_many && are_usable_rows(first, last, step, more, forbidding)) return;
     for (std::uint64_t row = 0; row <= more; ++row, first += step, last += step)
         check(first, last, forbidding);
 }
@@ -142,12 +163,12 @@ void tulle_directory_do_store(std::uint64_t address, tulle_directory_held* held)
 
 void tulle_coherent_start(std::uint32_t abi) {
     dsm::start_object(abi, dsm::scheme_of(abi >> TULLE_COHERENT_SCHEME_SHIFT));
-    TULLE_CHECK(dsm::map_state_table(),
+    TULLE_CHECK(dsm::map_state_table(dsm::table_extent::of_all_addresses),
                 "coherent memory: no room for the table of states, %llu GiB of addresses at %#llx "
                 "(%s); programs with a sanitizer of addresses or threads, and limits on the "
                 "address space (ulimit -v), leave none",
-                static_cast<unsigned long long>(TULLE_COHERENT_TABLE_BYTES >> 30),
-                static_cast<unsigned long long>(TULLE_COHERENT_TABLE), std::strerror(errno));
+                static_cast<unsigned long long>(TULLE_COHERENT_STATES_BYTES >> 30),
+                static_cast<unsigned long long>(TULLE_COHERENT_STATES), std::strerror(errno));
 }
 
 std::uint64_t tulle_coherent_atomic(std::uint64_t address, std::uint64_t operand,

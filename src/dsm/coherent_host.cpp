@@ -4,6 +4,8 @@
 #include "dsm/basic_coherent_host.hpp"
 #include "dsm/directory_host.hpp"
 
+#include <tulle/coherent_abi.h>
+
 namespace tulle::dsm {
 
 namespace {
@@ -26,7 +28,7 @@ void become_host(scheme by, geometry const& chosen, host_map const& hosts, int d
                  checking_threads* threads) {
     std::uint64_t const own_copy_at = chosen.address + chosen.program_bytes;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): where checks look
-    auto* const states = reinterpret_cast<std::uint8_t*>(chosen.first_line());
+    auto* const states = reinterpret_cast<std::uint8_t*>(TULLE_COHERENT_STATE_OF(chosen.address));
     if (by == scheme::directory)
         s_directory = new directory_host(chosen, hosts, descriptor, own_copy_at,
                                          reinterpret_cast<std::byte*>(states));

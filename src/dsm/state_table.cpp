@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include <tulle/coherent_abi.h>
 
@@ -18,16 +17,56 @@ constexpr std::uint64_t k_last = TULLE_COHERENT_FIRST + (TULLE_COHERENT_BYTES - 
 
 bool s_is_mapped = false; // by constructors of object files, which run one after the other
 
+bool map_states_of_coherent_memory() noexcept {
+    std::size_t const bytes = TULLE_COHERENT_TABLE_BYTES + os::page_size(); // a page more is read
+    os::fixed_range table = os::fixed_range::reserve(TULLE_COHERENT_TABLE, bytes);
+    if (!table.is_valid() || !table.fill(0, TULLE_COHERENT_TABLE_BYTES) ||
+        !os::allow_stores(table.low() + TULLE_COHERENT_TABLE_BYTES, os::page_size(), false))
+        return false;
+    table.keep();
+    return true;
+}
+
+bool map_zeros(std::uint64_t first, std::uint64_t bytes) noexcept {
+    os::fixed_range states = os::fixed_range::reserve(first, bytes);
+    if (!states.is_valid() || !os::allow_stores(states.low(), states.size(), false)) return false;
+    states.keep();
+    return true;
+}
+
+// Whether a process may have memory at one of the addresses whose states these are: neither the
+// kernel nor a linker puts anything between the first 64 GiB and the last part of the address
+// space, where it is not asked for.
+bool are_needed(std::uint64_t first, std::uint64_t bytes) noexcept {
+    constexpr std::uint64_t k_end_of_low = 0x10'0000'0000;
+    constexpr std::uint64_t k_high = 0x5000'0000'0000;
+    std::uint64_t const low = (first - TULLE_COHERENT_STATES) << TULLE_COHERENT_LINE_SHIFT;
+    std::uint64_t const end = low + (bytes << TULLE_COHERENT_LINE_SHIFT);
+    return low < k_end_of_low || end > k_high;
+}
+
+// Of memory that is not coherent. Something may be there already, as the heap of Valgrind is.
+bool map_states_of_others(std::uint64_t first, std::uint64_t bytes) noexcept {
+    constexpr std::uint64_t k_least = std::uint64_t{1} << 30;
+    if (map_zeros(first, bytes)) return true;
+    if (bytes <= k_least) return !are_needed(first, bytes);
+    std::uint64_t const half = bytes / 2 / os::page_size() * os::page_size();
+    return map_states_of_others(first, half) && map_states_of_others(first + half, bytes - half);
+}
+
 } // namespace
 
 // The table is never unmapped: instrumented code may run until the process ends.
-bool map_state_table() noexcept {
+bool map_state_table(table_extent extent) noexcept {
     if (s_is_mapped) return true;
-    std::uint64_t const bytes = TULLE_COHERENT_TABLE_BYTES + os::page_size(); // one more is read
-    alignas(os::fixed_range) static std::byte place[sizeof(os::fixed_range)];
-    auto* const table =
-        new (place) os::fixed_range(os::fixed_range::reserve(TULLE_COHERENT_TABLE, bytes));
-    s_is_mapped = table->is_valid() && table->fill(0, bytes);
+    s_is_mapped = map_states_of_coherent_memory();
+    if (extent == table_extent::of_coherent_memory) return s_is_mapped;
+    std::uint64_t const above = TULLE_COHERENT_TABLE + TULLE_COHERENT_TABLE_BYTES + os::page_size();
+    std::uint64_t const end = TULLE_COHERENT_STATES + TULLE_COHERENT_STATES_BYTES + os::page_size();
+    s_is_mapped =
+        s_is_mapped &&
+        map_states_of_others(TULLE_COHERENT_STATES, TULLE_COHERENT_TABLE - TULLE_COHERENT_STATES) &&
+        map_states_of_others(above, end - above);
     return s_is_mapped;
 }
 
@@ -37,10 +76,7 @@ state_range states_of(std::uint64_t first, std::uint64_t last) noexcept {
     first = std::max(first, TULLE_COHERENT_FIRST);
     last = std::min(last, k_last);
     if (last < first) return {nullptr, 0};
-    std::uint64_t const low = first >> TULLE_COHERENT_LINE_SHIFT;
-    std::uint64_t const high = last >> TULLE_COHERENT_LINE_SHIFT;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    return {reinterpret_cast<std::uint8_t const*>(low), static_cast<std::size_t>(high - low + 1)};
+    return {states_at(first), lines_of(first, last)};
 }
 
 std::optional<std::size_t> find_state(state_range states, std::uint8_t bits) noexcept {

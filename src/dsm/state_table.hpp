@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// State bytes of the lines of coherent memory (tulle/coherent_abi.h): a table at a fixed address,
-// which takes memory only where a state was written.
+// State bytes of the lines of coherent memory (tulle/coherent_abi.h): a part of a table at a fixed
+// address, which takes memory only where a state was written. The rest of the table, that of other
+// memory, can only be read.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,10 @@ struct state_range {
     std::size_t count;
 };
 
-// Maps the table of this process, once; false: errno says why.
-[[nodiscard]] bool map_state_table() noexcept;
+// Maps the table of this process, once; false: errno says why. The part of coherent memory is
+// enough where no code was compiled to look at states.
+enum class table_extent { of_coherent_memory, of_all_addresses };
+[[nodiscard]] bool map_state_table(table_extent extent) noexcept;
 // It is mapped: some of the program was compiled to look at it.
 [[nodiscard]] bool has_state_table() noexcept;
 
@@ -30,7 +33,7 @@ struct state_range {
 // From the line of an address of coherent memory on.
 [[nodiscard]] inline std::uint8_t const* states_at(std::uint64_t address) noexcept {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    return reinterpret_cast<std::uint8_t const*>(address >> TULLE_COHERENT_LINE_SHIFT);
+    return reinterpret_cast<std::uint8_t const*>(TULLE_COHERENT_STATE_OF(address));
 }
 
 [[nodiscard]] inline std::uint8_t state_of(std::uint64_t address) noexcept {

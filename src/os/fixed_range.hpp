@@ -27,6 +27,9 @@ public:
     // are large.
     [[nodiscard]] static std::uintptr_t low_address() noexcept;
 
+    // Leaves the addresses as they are until the process ends.
+    void keep() noexcept { m_low = nullptr; }
+
     [[nodiscard]] bool is_valid() const noexcept { return m_low != nullptr; }
     [[nodiscard]] std::byte* low() const noexcept { return m_low; }
     [[nodiscard]] std::size_t size() const noexcept { return m_size; }

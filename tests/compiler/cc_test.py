@@ -386,6 +386,55 @@ long number(char const* text) { return __isoc23_strtol(text, 0, 10); }
         done = run([TULLE, "cc", "-O1", "-S", "-emit-llvm", self.source("f.c", text), "-o", "-"])
         self.assertEqual(re.findall(r"call\\\\t(\w+)", done.stdout), ["tulle_recvfrom"])  # who has sent it
 
+    def test_no_check_is_ahead_of_a_call_that_may_never_come_back(self):
+        """Of the functions that loops call, one waits for a variable of the program's own."""
+        bodies = self.bodies("""volatile int own; int seen;
+__attribute__((noinline)) void stays(void) { while (own) {} }
+__attribute__((noinline)) void returns(void) { ++seen; }
+void twice_stays(double* m, long rows) { for (long r = 0; r < rows; ++r) { stays(); for (long c = 0; c < 60; ++c) m[r * 80 + c] = c; } }
+void twice_returns(double* m, long rows) { for (long r = 0; r < rows; ++r) { returns(); for (long c = 0; c < 60; ++c) m[r * 80 + c] = c; } }
+int main(void) { return 0; }
+""", "states", "-O1", "-fno-inline")
+        for function, is_ahead in (("stays", False), ("returns", True)):
+            body = bodies[f"twice_{function}"]
+            check = re.search(r"@tulle_coherent_store_(range|rows)\(", body)
+            self.assertEqual(check.start() < body.index(f"@{function}("), is_ahead, body)
+
+    def test_checks_that_ask_whether_there_is_coherent_memory(self):
+        """All addresses of a process have states; but the loop may not come to the access, and a masked access touches nothing at times."""
+        bodies = self.bodies("""#include <immintrin.h>
+volatile int own;
+__attribute__((noinline)) void stays(void) { while (own) {} }
+int one(int const* a) { return *a; }
+void pair(long* a) { a[0] = 1; a[1] = 2; }
+long few(long const* a) { long s = 0; for (int i = 0; i < 50; ++i) s += a[i] ^ i; return s; }
+long few_after_test(long* a) { for (int i = 0; ; ++i) { if (i == 13) return i; a[i] = i; } }
+long many(long const* a) { long s = 0; for (int i = 0; i < 60; ++i) s += a[i] ^ i; return s; }
+long few_or_none(long const* a) { long s = 0; for (int i = 0; i < 14; ++i) { stays(); s += a[i] ^ i; } return s; }
+long guarded(long const* a, int rows, int some) {
+    long s = 0;
+    for (int r = 0; r < rows; ++r) { s ^= r; if (some) for (int i = 0; i < 14; ++i) s += a[i] ^ i; }
+    return s;
+}
+__attribute__((target("avx2"))) __m256 masked(float const* a, __m256i mask) { return _mm256_maskload_ps(a, mask); }
+int main(void) { return 0; }
+""", "states", "-O1", "-fno-unroll-loops")
+        for function, asks in (("one", 0), ("pair", 0), ("few", 0), ("few_after_test", 0), ("many", 2), ("few_or_none", 2), ("guarded", 2), ("masked", 1)):
+            body = bodies[function]
+            self.assertIn("@tulle_coherent_", body)
+            self.assertEqual(len(re.findall(r"icmp eq i64 %\S+, (2|35184372088832)$", body, re.M)), asks, (function, body))
+
+    def test_what_is_lent_is_used_by_no_call_that_is_marked_as_the_last_one(self):
+        text = """#include <string.h>
+long tulle_read(int file, void* to, unsigned long bytes);
+long load(int file, char* to) { return tulle_read(file, to, 7); }
+unsigned long length(char const* text) { return strlen(text); }
+int main(void) { return 0; }
+"""
+        for scheme, function, call in (("states", "load", "@tulle_read("), ("directory", "length", "@strlen(")):
+            line = next(line for line in self.bodies(text, scheme, "-O2")[function].splitlines() if call in line)
+            self.assertNotIn("tail call", line.replace("notail call", ""), scheme)
+
     def test_stores_that_are_volatile_may_release(self):
         """They are done as atomic ones are, so that no right to store is kept over one that others may see."""
         bodies = self.bodies("""void seen(int* a, volatile int* v, int n) { for (int i = 0; i < n; ++i) { a[i] = i; *v = i; } }

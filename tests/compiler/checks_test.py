@@ -88,12 +88,12 @@ class Suite:
             self.failures.append(f"clang {self.version}: private.c has checks")
 
     def needs_few_checks(self):
-        """`// checks: N` stands above functions of which it is known; each check asks once whether an address is in the range."""
+        """`// checks: N` stands above functions of which it is known; the calls for the two ends of an access count as one."""
         source = self.here / "programs/neighbours.c"
         wanted = {name: int(count) for count, name in re.findall(r"// checks: (\d+).*\n.* (\w+)\(", source.read_text())}
         text = must([*self.checked(source), "-O1", *self.flags, "-S", "-emit-llvm", source, "-o", "-"])
         bodies = re.findall(r"^define [^\n]*@(\w+)\([^\n]*\{\n(.*?)^\}", text, re.M | re.S)
-        found = {name: len(re.findall(r"icmp eq i64 %\S+, 2$", body, re.M)) for name, body in bodies}
+        found = {name: len(self.groups_of([n for n, line in enumerate(body.splitlines()) if CALL.match(line)])) for name, body in bodies}
         for name, count in wanted.items():
             if found.get(name) != count:
                 self.failures.append(f"clang {self.version}: {name} of neighbours.c has {found.get(name)} checks instead of {count}")
@@ -132,6 +132,15 @@ class Suite:
     def function_at(text, number):
         return next(line.split("@")[1].split("(")[0] for line in reversed(text[:number]) if line.startswith("define"))
 
+    @staticmethod
+    def groups_of(calls):
+        """Lines of calls, those that follow each other in one group."""
+        groups = [[n] for n in calls if n - 1 not in calls]
+        for group in groups:
+            while group[-1] + 1 in calls:
+                group.append(group[-1] + 1)
+        return groups
+
     def each_is_needed(self, source, level):
         """Takes the checks out, one after the other, but for those of main, which only looks at results; the two ends of one access count as one."""
         text = must([*self.checked(source), *level, *self.flags, "-S", "-emit-llvm", source, "-o", "-"]).splitlines()
@@ -140,10 +149,7 @@ class Suite:
             function = line if line.startswith("define") else function
             if CALL.match(line) and "@main(" not in function:
                 calls.append(n)
-        groups = [[n] for n in calls if n - 1 not in calls]
-        for group in groups:
-            while group[-1] + 1 in calls:
-                group.append(group[-1] + 1)
+        groups = self.groups_of(calls)
         for number, group in enumerate(groups):
             mutant = self.work / f"{source.stem}.{number}.ll"
             mutant.write_text("\n".join(line for n, line in enumerate(text) if n not in group))

@@ -50,7 +50,7 @@ static int is_ours(uintptr_t address) {
 }
 
 static unsigned char* state_of(uintptr_t address) {
-    return (unsigned char*)(address >> TULLE_COHERENT_LINE_SHIFT);
+    return (unsigned char*)TULLE_COHERENT_STATE_OF(address);
 }
 
 static void on_fault(int number, siginfo_t* info, void* context) {
@@ -97,7 +97,7 @@ void tulle_coherent_start(uint32_t abi) {
     if (abi != TULLE_COHERENT_ABI) end("another version of the ABI", 0);
     if (s_has_started++ != 0) return;
     map(TULLE_COHERENT_FIRST, k_bytes, PROT_NONE);
-    map(TULLE_COHERENT_TABLE, TULLE_COHERENT_TABLE_BYTES, PROT_READ | PROT_WRITE);
+    map(TULLE_COHERENT_STATES, TULLE_COHERENT_STATES_BYTES + k_page, PROT_READ | PROT_WRITE);
     synchronise();
     handle(SIGSEGV, on_fault);
     handle(SIGTRAP, on_trap);

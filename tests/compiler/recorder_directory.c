@@ -47,7 +47,7 @@ void require(int holds, char const* text, int line) {
 static int is_ours(uint64_t address) { return address - TULLE_COHERENT_FIRST < k_bytes; }
 
 static unsigned char* tag_of(uint64_t address) {
-    return (unsigned char*)(address >> TULLE_COHERENT_LINE_SHIFT);
+    return (unsigned char*)TULLE_COHERENT_STATE_OF(address);
 }
 
 static void fill(uint64_t line) {
@@ -113,7 +113,7 @@ void tulle_coherent_start(uint32_t abi) {
         end("another scheme, or version of the ABI", 0);
     if (s_has_started++ != 0) return;
     map(TULLE_COHERENT_FIRST, k_bytes);
-    map(TULLE_COHERENT_TABLE, TULLE_COHERENT_TABLE_BYTES);
+    map(TULLE_COHERENT_STATES, TULLE_COHERENT_STATES_BYTES);
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_fault;

@@ -145,8 +145,8 @@ static void meet(void) {
 /* What a release watches, since a thread might still store by an old check, it watches no longer
  * once all workers have come to where they hold none. */
 static void expect_end_of_watch(void) {
-    uint64_t const first = (uintptr_t)global >> TULLE_COHERENT_LINE_SHIFT;
-    uint64_t const last = ((uintptr_t)(global + 1) - 1) >> TULLE_COHERENT_LINE_SHIFT;
+    uint64_t const first = TULLE_COHERENT_STATE_OF((uintptr_t)global);
+    uint64_t const last = TULLE_COHERENT_STATE_OF((uintptr_t)(global + 1) - 1);
     for (uint64_t state = first; state <= last; ++state) {
         while ((*(uint8_t volatile*)(uintptr_t)state & TULLE_COHERENT_CHANGING) != 0) {
             tulle_coherent_release();

@@ -152,10 +152,27 @@ class Programs(unittest.TestCase):
         self.assertIn(f"splash: volrend is left out: the sources have no {PICTURES}", done.stderr)
         self.assertEqual({unit for _, unit, _ in rows}, {"ms, radix"})
 
-    def test_lines_of_processes_come_in_any_order(self):
+    def print_instead(self, first, later):
+        """The first run of all prints two numbers, and others print two others."""
         self.edit("kernels/fft/sum.C", 'printf("Checksum %.9f\\n", shared->sum);',
-                  'for (int n = 0; n < 2; ++n) printf("TEST %d of %s\\n", (n + getpid()) % 2, argv[0] == NULL ? "" : "two");')
+                  'int const is_first = system("mkdir ../../../once 2> /dev/null") == 0; '
+                  f'printf("TEST %s of two\\nTEST %s of two\\n", is_first ? "{first[0]}" : "{later[0]}", is_first ? "{first[1]}" : "{later[1]}");')
+        self.edit("kernels/fft/sum.C", "#include <stdio.h>", "#include <stdio.h>\n#include <stdlib.h>")
+
+    def test_lines_of_one_host_have_an_order(self):
+        self.print_instead(("0", "1"), ("1", "0"))
         done, _ = self.bench("splash", "--programs", "fft")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn('has a wrong result: "TEST 1 of two" instead of "TEST 0 of two"', done.stderr)
+
+    @unittest.skipUnless(HAS_PLUGIN and MPIS, "there is no plug-in of clang, or no MPI")
+    def test_lines_of_two_hosts_come_in_any_order(self):
+        """The first line found is like both that are right, the other one like the first only."""
+        self.print_instead(("1.00000", "1.00015"), ("1.00008", "0.99995"))
+        words = ["--sources", self.given, "--quick", "--json", "--programs", "fft", "--hosts", "a,b", "--mpi", MPIS[0]]
+        done = subprocess.run([TWO_HOSTS, PROGRAM, "bench", "splash", *words], capture_output=True, text=True, timeout=300, check=False, env=mpi.environment())
+        if done.returncode == CANNOT_BE_MADE:
+            self.skipTest(done.stderr)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_wrong_result_is_found(self):

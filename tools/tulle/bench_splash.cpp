@@ -244,7 +244,8 @@ private:
                                       std::string const& output, fs::path const& folder) {
         splash_result const found = splash_result_of(program, size_of(program), output, folder);
         auto const [right, is_first] = m_right.emplace(how.places, found);
-        return splash_difference(program, right->second, found);
+        return splash_difference(program, right->second, found,
+                                 m_settings.hosts ? line_order::any : line_order::same);
     }
 
     void add(splash_program const& program, splash_run const& how, std::optional<double> time,

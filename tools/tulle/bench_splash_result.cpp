@@ -56,16 +56,60 @@ std::string whole(std::filesystem::path const& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What the two differ by but for the order, as lines of processes on two hosts come as they come.
+// Finds for each line of one result its own line of the other one, wherever that stands.
+class line_pairs {
+public:
+    line_pairs(std::vector<std::string> const& right, std::vector<std::string> const& found,
+               double tolerance)
+        : m_right(right), m_found(found), m_tolerance(tolerance), m_pair_of(found.size(), k_none) {}
+
+    // Those that have a line already go on to another one where that makes room.
+    bool add(std::size_t line) {
+        m_seen.assign(m_found.size(), false);
+        return find_for(line);
+    }
+    [[nodiscard]] std::string first_left() const {
+        return m_found[static_cast<std::size_t>(
+            std::find(m_pair_of.begin(), m_pair_of.end(), k_none) - m_pair_of.begin())];
+    }
+
+private:
+    static constexpr std::size_t k_none = static_cast<std::size_t>(-1);
+
+    bool find_for(std::size_t line) {
+        for (std::size_t n = 0; n < m_found.size(); ++n) {
+            if (m_seen[n] || !are_alike_lines(m_right[line], m_found[n], m_tolerance)) continue;
+            m_seen[n] = true;
+            if (m_pair_of[n] != k_none && !find_for(m_pair_of[n])) continue;
+            m_pair_of[n] = line;
+            return true;
+        }
+        return false;
+    }
+
+    std::vector<std::string> const& m_right;
+    std::vector<std::string> const& m_found;
+    double m_tolerance;
+    std::vector<std::size_t> m_pair_of; // of each line found: that of `right`
+    std::vector<bool> m_seen;
+};
+
+std::string difference_of_lines(std::string const& right, std::string const& found) {
+    return '"' + found + "\" instead of \"" + right + '"';
+}
+
+// There are as many of both.
 std::string line_difference(std::vector<std::string> const& right,
-                            std::vector<std::string> const& found, double tolerance) {
-    std::vector<std::string> left = found;
-    for (std::string const& line : right) {
-        auto const alike = std::find_if(left.begin(), left.end(), [&](std::string const& other) {
-            return are_alike_lines(line, other, tolerance);
-        });
-        if (alike == left.end()) return '"' + left.front() + "\" instead of \"" + line + '"';
-        left.erase(alike);
+                            std::vector<std::string> const& found, double tolerance,
+                            line_order order) {
+    line_pairs pairs(right, found, tolerance);
+    for (std::size_t n = 0; n < right.size(); ++n) {
+        if (order == line_order::same) {
+            if (!are_alike_lines(right[n], found[n], tolerance))
+                return difference_of_lines(right[n], found[n]);
+        } else if (!pairs.add(n)) {
+            return difference_of_lines(right[n], pairs.first_left());
+        }
     }
     return "";
 }
@@ -145,14 +189,14 @@ std::string picture_difference(splash_program const& program, splash_result cons
 } // namespace
 
 std::string splash_difference(splash_program const& program, splash_result const& right,
-                              splash_result const& found) {
+                              splash_result const& found, line_order order) {
     for (std::string const& line : found.lines)
         if (says_failed(line)) return "it says: " + line;
     if (found.lines.size() != right.lines.size() ||
         (found.lines.empty() && !program.results.empty()))
         return "it prints " + std::to_string(found.lines.size()) + " lines of results instead of " +
                std::to_string(right.lines.size());
-    std::string const line = line_difference(right.lines, found.lines, program.tolerance);
+    std::string const line = line_difference(right.lines, found.lines, program.tolerance, order);
     if (!line.empty()) return line;
     return picture_difference(program, right, found);
 }

@@ -29,8 +29,12 @@ splash_pictures(splash_size const& size, std::filesystem::path const& folder);
                                              std::string const& output,
                                              std::filesystem::path const& folder);
 
+// Lines of processes on two hosts come as they come.
+enum class line_order { same, any };
+
 // Empty: it is the same as `right`, and its own test has passed. Else the first difference.
 [[nodiscard]] std::string splash_difference(splash_program const& program,
-                                            splash_result const& right, splash_result const& found);
+                                            splash_result const& right, splash_result const& found,
+                                            line_order order);
 
 } // namespace tulle::tool

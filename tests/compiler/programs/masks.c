@@ -80,8 +80,16 @@ static void test_gathers(void) {
     REQUIRE(one_of_two(b, -(1L << 40), 50, 1) == 53);
 }
 
+// Nothing is touched, at what is no address.
+static void test_masks_of_nothing(void) {
+    float* const nowhere = (float*)0xdead000000000000;
+    REQUIRE(sum_of_some(nowhere, 1, 0) == 0);
+    store_some(nowhere, 1, 1, 0);
+}
+
 int main(void) {
     test_masks();
+    test_masks_of_nothing();
     test_gathers();
     int* a = coherent_memory(128);
     stream(a + 3, 4);

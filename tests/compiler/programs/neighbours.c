@@ -83,6 +83,66 @@ __attribute__((noinline)) static long around_an_acquire(long const* number) {
     return before - *number;
 }
 
+// Elements that have been stored to one by one, and then by an index that has bounds.
+enum { k_elements = 14 };
+#define STORE_EACH(a)                                                                              \
+    a[0] = 5, a[1] = 1, a[2] = 6, a[3] = 2, a[4] = 7, a[5] = 3, a[6] = 8, a[7] = 4, a[8] = 9,      \
+    a[9] = 5, a[10] = 1, a[11] = 6, a[12] = 2, a[13] = 7
+
+// checks: 2, of what is stored first
+__attribute__((noinline)) static void bound(double* a, double most) {
+    STORE_EACH(a);
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k < k_elements; ++k)
+        if (k * most > 6) a[k] = most;
+}
+
+// checks: 3, as one more element is stored to
+__attribute__((noinline)) static void bound_one_more(double* a, double most) {
+    STORE_EACH(a);
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k < 2 * k_elements; ++k)
+        if (k * most < 0) a[k] = most;
+}
+
+// checks: 3
+__attribute__((noinline)) static void bound_later(double* a, double most) {
+    STORE_EACH(a);
+    synchronise();
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k < k_elements; ++k)
+        if (k * most > 6) a[k] = most;
+}
+
+// checks: 3, as what has been loaded may not be stored to
+__attribute__((noinline)) static double bound_loaded(double* a, double most) {
+    double const sum = a[0] + a[1] + a[2] + a[3] + a[4] + a[5] + a[6] + a[7] + a[8] + a[9] + a[10] +
+                       a[11] + a[12] + a[13];
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k < k_elements; ++k)
+        if (k * most > 6) a[k] = most;
+    return sum;
+}
+
+static void test_bounds(double* a) {
+    synchronise();
+    bound(a, 4);
+    synchronise();
+    REQUIRE(a[0] == 5 && a[1] == 1 && a[2] == 4 && a[10] == 4 && a[13] == 4);
+    synchronise();
+    bound_one_more(a, -1);
+    synchronise();
+    REQUIRE(a[0] == 5 && a[1] == -1 && a[13] == -1 && a[27] == -1);
+    synchronise();
+    bound_later(a, 2);
+    synchronise();
+    REQUIRE(a[3] == 2 && a[4] == 2 && a[13] == 2 && a[0] == 5);
+    synchronise();
+    REQUIRE(bound_loaded(a, 3) == 5 + 1 + 6 + 2 + 10 * 2);
+    synchronise();
+    REQUIRE(a[2] == 6 && a[3] == 3 && a[13] == 3);
+}
+
 int main(void) {
     struct node* const nodes = coherent_memory(3 * sizeof *nodes);
     for (int k = 0; k < 3; ++k) {
@@ -123,5 +183,6 @@ int main(void) {
         synchronise();
         REQUIRE(count_up(all + 2, more) == 4 * more); // it lies in two lines
     }
+    test_bounds(coherent_memory(2 * k_elements * sizeof(double)));
     return 0;
 }

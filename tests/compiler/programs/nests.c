@@ -47,7 +47,7 @@ NOINLINE static void until_negative(double* restrict m, double* restrict begun, 
 // Lines of bytes that were not to be touched have no right to be stored to. By the directory no
 // line has one of its own.
 __attribute__((always_inline)) static inline int is_storable(void const* at) {
-    return *(unsigned char const*)((uintptr_t)at >> TULLE_COHERENT_LINE_SHIFT) == 0;
+    return *(unsigned char const*)TULLE_COHERENT_STATE_OF(at) == 0;
 }
 #ifdef BY_DIRECTORY
 enum { k_has_rights = 0 };

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <set>
 
 #include <tulle/coherent_abi.h>
@@ -37,7 +38,7 @@ std::set<std::uint64_t> lines_touched(rows const& r) {
 
 std::uint8_t& writable_state(std::uint64_t line) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    return *reinterpret_cast<std::uint8_t*>(line);
+    return *reinterpret_cast<std::uint8_t*>(TULLE_COHERENT_STATES + line);
 }
 
 void check_rows(rows const& r) {
@@ -82,6 +83,49 @@ INSTANTIATE_TEST_SUITE_P(layouts, access_checks,
                                            rows{k_middle, 130, -1024, 5},     // likewise, downwards
                                            rows{k_middle + 1, 1000, 4096, 1}, // long ones
                                            rows{k_middle, 4, 0, 7}));         // the same one
+
+// From 9 lines on states are looked at by words that overlap.
+TEST(access_checks, look_at_each_line_of_ranges_and_at_no_other) {
+    if (!k_has_table) GTEST_SKIP() << "a sanitizer leaves no room for the table";
+    tulle_coherent_start(TULLE_COHERENT_ABI);
+    constexpr std::uint64_t k_line = TULLE_COHERENT_LINE;
+    std::uint64_t const first_line = k_middle / k_line;
+    for (std::uint64_t const lines : {1, 7, 8, 9, 15, 16, 17, 24, 25}) {
+        std::uint64_t const last = k_middle + (lines - 1) * k_line;
+        for (std::uint64_t n = 0; n < lines + 16; ++n) {
+            std::uint8_t& state = writable_state(first_line + n - 8);
+            bool const is_touched = n >= 8 && n - 8 < lines;
+            state = TULLE_COHERENT_NO_STORE;
+            tulle_coherent_load_range(k_middle + k_line - 1, last);
+            if (!is_touched) {
+                tulle_coherent_store_range(k_middle, last);
+                state = TULLE_COHERENT_NO_LOAD;
+                tulle_coherent_load_range(k_middle, last);
+            } else if (n % 3 == 0 || n > 14) { // each takes a process
+                EXPECT_DEATH(tulle_coherent_store_range(k_middle, last), "has been written to");
+                state = TULLE_COHERENT_NO_LOAD;
+                EXPECT_DEATH(tulle_coherent_load_range(k_middle, last), "has been written to");
+            }
+            state = 0;
+        }
+    }
+}
+
+TEST(access_checks, states_of_other_memory_allow_everything) {
+    if (!k_has_table) GTEST_SKIP() << "a sanitizer leaves no room for the table";
+    tulle_coherent_start(TULLE_COHERENT_ABI);
+    int const local = 0;
+    auto const variable = std::make_unique<int>(0);
+    static int s_global = 0;
+    for (void const* at : {static_cast<void const*>(&local), static_cast<void const*>(&s_global),
+                           static_cast<void const*>(variable.get()),
+                           reinterpret_cast<void const*>(&tulle_coherent_start)})
+        EXPECT_EQ(state_of(reinterpret_cast<std::uint64_t>(at)), 0);
+    EXPECT_EQ(state_of(0), 0);
+    EXPECT_EQ(state_of(TULLE_COHERENT_FIRST - 1), 0);
+    EXPECT_EQ(state_of(TULLE_COHERENT_FIRST + TULLE_COHERENT_BYTES), 0);
+    EXPECT_EQ(state_of((std::uint64_t{1} << 47) + 7 * TULLE_COHERENT_LINE), 0);
+}
 
 TEST(access_checks, what_is_no_coherent_memory_is_passed_over) {
     if (!k_has_table) GTEST_SKIP() << "a sanitizer leaves no room for the table";
