@@ -180,12 +180,15 @@ public:
     };
 
     // For the machine of the entry. `is_contended` there; `threshold`: how often more it must be
-    // found contended than not before it stays anywhere.
-    [[nodiscard]] answer take(Entry& own, bool is_contended, int threshold) noexcept {
+    // found contended than not before it stays anywhere. `may_pay`: that the lock stays where it is
+    // taken often, whence it can be recalled soon.
+    [[nodiscard]] answer take(Entry& own, bool is_contended, int threshold,
+                              bool may_pay = true) noexcept {
         section const held(m_lock);
         bool const is_taken = m_is_taken.load();
         note(is_taken || is_contended, threshold);
-        if (m_last.load() == own.machine + 1 && m_times.load() + 1 >= k_often) m_pays.store(true);
+        if (may_pay && m_last.load() == own.machine + 1 && m_times.load() + 1 >= k_often)
+            m_pays.store(true);
         bool const stays =
             threshold != k_never_stays && (m_pays.load() || m_contention.load() >= threshold);
         stay const how = stays ? stay::until_wanted : stay::once;
@@ -249,7 +252,7 @@ private:
     }
     void note(bool is_contended, int threshold) noexcept {
         int const before = m_contention.load();
-        if (before >= threshold) return; // for good
+        if (before >= threshold) return; // until it has stayed in vain
         m_contention.store(is_contended ? before + 1 : before - static_cast<int>(before != 0));
     }
     void append(Entry& own) noexcept {

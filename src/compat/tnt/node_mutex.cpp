@@ -83,10 +83,20 @@ mutex_answer ask(number name, bool is_contended, std::int64_t deadline) {
 mutex_answer managed_mutex::take(number name, int node, bool is_contended, std::int64_t deadline) {
     request own;
     own.machine = node;
-    auto const got = m_home.take(own, is_contended, chosen_locks().threshold);
+    // A recall takes a worker of the node, which may compute for long.
+    bool const may_pay = false;
+    auto const got = m_home.take(own, is_contended, chosen_locks().threshold, may_pay);
     bool const stays = got.how == stay::until_wanted;
     if (got.is_granted) return {0, stays, false};
-    recall(name, got.recall_at);
+    try {
+        recall(name, got.recall_at);
+    } catch (...) { // nobody waits any more
+        if (!m_home.withdraw(own)) {
+            own.granted.wait();
+            release(left::goes_home);
+        }
+        throw;
+    }
     if (deadline != k_never &&
         !own.granted.wait_for(std::chrono::nanoseconds(left_until(deadline))) &&
         m_home.withdraw(own))

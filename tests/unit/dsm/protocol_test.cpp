@@ -379,15 +379,15 @@ TEST_P(protocol_of, random_programs_is_right_with_logs_that_are_too_short) {
 
 INSTANTIATE_TEST_SUITE_P(
     hosts, protocol_of,
-    ::testing::Values(shape{2, 64, 75}, shape{2, 256, 75}, shape{3, 256, 60}, shape{4, 4096, 40},
-                      shape{2, 256, 50, 2, 4096}, shape{4, 64, 30, 2, 512},
-                      shape{3, 4096, 15, 3, 168}, refreshed({3, 256, 60}), refreshed({2, 64, 40}),
-                      refreshed({4, 64, 20, 2, 512}), refreshed({3, 4096, 10, 3, 168}),
-                      with_threads(2, {2, 64, 60}), with_threads(3, {2, 1024, 40}),
-                      with_threads(2, {3, 256, 20, 2, 512}),
-                      with_threads(3, {2, 1024, 15, 2, 4096}),
-                      with_threads(2, refreshed({3, 64, 15, 2, 512})),
-                      with_threads(2, refreshed({2, 256, 40}))),
+    ::testing::Values(
+        shape{2, 64, 75}, shape{2, 256, 75}, shape{3, 256, 60}, shape{4, 4096, 40},
+        shape{2, 256, 50, 2, 4096}, shape{4, 64, 30, 2, 512}, shape{3, 4096, 15, 3, 168},
+        shape{3, 256, 30, 3, 4096}, shape{6, 64, 10, 3, 32640}, shape{4, 256, 40, 2, 4096},
+        refreshed({3, 256, 60}), refreshed({2, 64, 40}), refreshed({4, 64, 20, 2, 512}),
+        refreshed({3, 4096, 10, 3, 168}), with_threads(2, {2, 64, 60}),
+        with_threads(3, {2, 1024, 40}), with_threads(2, {3, 256, 20, 2, 512}),
+        with_threads(3, {2, 1024, 15, 2, 4096}), with_threads(2, refreshed({3, 64, 15, 2, 512})),
+        with_threads(2, refreshed({2, 256, 40}))),
     [](auto const& about) {
         shape const& s = about.param;
         bool const is_refreshed = s.outdated == outdated_copies::are_refreshed;
