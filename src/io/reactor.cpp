@@ -387,7 +387,11 @@ bool reactor::deliver_all(std::span<epoll_event const> found) noexcept {
 // has done it is found afterwards.
 int reactor::replace(int number, int (*call)(void*) noexcept, void* argument) noexcept {
     descriptor* const d = m_table.find(number);
-    if (d == nullptr) return call(argument);
+    if (d == nullptr) {
+        int const result = call(argument);
+        expect_new(number); // somebody may have begun to wait for the old file meanwhile
+        return result;
+    }
     d->lock.lock();
     ++d->closings;
     if (d->reported != 0) m_events.remove(number); // its file may be open elsewhere, too
