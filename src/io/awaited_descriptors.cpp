@@ -11,12 +11,23 @@ namespace tulle::io {
 
 namespace {
 
-// poll(2) and epoll(7) have the same bits. An error and an end are told in any case.
+struct event_names {
+    int of_poll;
+    std::uint32_t of_epoll;
+};
+// The numbers differ on some architectures.
+constexpr event_names k_events[] = {
+    {POLLIN, EPOLLIN},         {POLLPRI, EPOLLPRI},       {POLLOUT, EPOLLOUT},
+    {POLLRDNORM, EPOLLRDNORM}, {POLLRDBAND, EPOLLRDBAND}, {POLLWRNORM, EPOLLWRNORM},
+    {POLLWRBAND, EPOLLWRBAND}, {POLLMSG, EPOLLMSG},       {POLLRDHUP, EPOLLRDHUP},
+};
+
+// An error and an end are told in any case.
 std::uint32_t events_wanted(pollfd const& p) noexcept {
-    static_assert(POLLIN == EPOLLIN && POLLPRI == EPOLLPRI && POLLOUT == EPOLLOUT &&
-                  POLLRDHUP == EPOLLRDHUP && POLLERR == EPOLLERR && POLLHUP == EPOLLHUP);
-    auto const asked = static_cast<std::uint32_t>(static_cast<unsigned short>(p.events));
-    return (asked & ~std::uint32_t{POLLNVAL}) | EPOLLERR | EPOLLHUP;
+    std::uint32_t wanted = EPOLLERR | EPOLLHUP;
+    for (event_names const& e : k_events)
+        if ((p.events & e.of_poll) != 0) wanted |= e.of_epoll;
+    return wanted;
 }
 
 } // namespace
@@ -31,6 +42,7 @@ awaited_descriptors::awaited_descriptors(std::span<pollfd const> asked) noexcept
     for (std::size_t k = 0; k < asked.size(); ++k) {
         m_all[k].number = asked[k].fd;
         m_all[k].events = events_wanted(asked[k]);
+        m_all[k].asked = asked[k].events;
     }
 }
 

@@ -17,6 +17,7 @@ namespace tulle::io {
 
 struct awaited_descriptor : poll_branch<parking> {
     int number = -1;          // negative: none
+    short asked = 0;          // as for poll(2)
     descriptor* at = nullptr; // where the branch is; null: nowhere
     event_count seen_in = k_never_looked, seen_out = k_never_looked;
 };

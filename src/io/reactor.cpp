@@ -82,7 +82,7 @@ wait_error wait_alone(std::span<awaited_descriptor const> several,
     std::unique_ptr<pollfd[]> const asked(new (std::nothrow) pollfd[several.size()]);
     if (asked == nullptr) return ENOMEM;
     for (std::size_t k = 0; k < several.size(); ++k)
-        asked[k] = {several[k].number, static_cast<short>(several[k].events), 0};
+        asked[k] = {several[k].number, several[k].asked, 0};
     return wait_alone(std::span(asked.get(), several.size()), until);
 }
 

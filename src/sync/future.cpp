@@ -28,10 +28,13 @@ using callback_queue = base::intrusive_queue<&future_callback::next>;
 
 // The queue of the make_ready() that runs callbacks on this OS thread; null: none does. A thread
 // that may be suspended in a callback is outside of it meanwhile (callbacks_apart), so that it is
-// never the queue of a thread that has gone elsewhere. Not inlined, as the OS thread may be another
-// one then.
+// never the queue of a thread that has gone elsewhere. The OS thread may be another one then, so
+// that neither the address is kept nor what a call has returned: the compiler takes a function that
+// only finds an address for one that always finds the same, unless there is something in it that it
+// does not see through.
 TULLE_NOINLINE callback_queue*& running_callbacks() noexcept {
     thread_local callback_queue* t_running = nullptr;
+    __asm__ __volatile__("" : : : "memory");
     return t_running;
 }
 

@@ -52,7 +52,7 @@ class Conformance(unittest.TestCase):
     def test_threads_wait_for_the_disk_themselves_where_another_worker_sleeps(self):
         """Else a helper does, which costs two wakes; so, too, where nobody would find a worker that stays in the kernel for long."""
         for workers, substitutes, helpers in (("2", "64", "0"), ("1", "64", "1"), ("2", "0", "1")):
-            for _ in range(5):  # on a busy machine the other worker may be awake
+            for _ in range(30):  # on a busy machine the other worker may be awake
                 done = run(*WAY, CASES, "syncs_beside_sleepers", TULLE_WORKERS=workers, TULLE_MAX_SUBSTITUTES=substitutes)
                 if done.stdout == f"helpers: {helpers}\n":
                     break

@@ -90,7 +90,7 @@ TEST(access_checks, look_at_each_line_of_ranges_and_at_no_other) {
     tulle_coherent_start(TULLE_COHERENT_ABI);
     constexpr std::uint64_t k_line = TULLE_COHERENT_LINE;
     std::uint64_t const first_line = k_middle / k_line;
-    for (std::uint64_t const lines : {1, 7, 8, 9, 15, 16, 17, 24, 25}) {
+    for (std::uint64_t const lines : {1U, 7U, 8U, 9U, 15U, 16U, 17U, 24U, 25U}) {
         std::uint64_t const last = k_middle + (lines - 1) * k_line;
         for (std::uint64_t n = 0; n < lines + 16; ++n) {
             std::uint8_t& state = writable_state(first_line + n - 8);
