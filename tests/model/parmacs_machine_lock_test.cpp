@@ -170,8 +170,8 @@ struct counter {
         share& own = shares[static_cast<std::size_t>(at)];
         bool was_taken = false;
         auto const done = own.enter_until(2, was_taken);
-        if (done == sync::entered::too_late_and_goes_home) send_home(at, left::goes_home);
-        if (done != sync::entered::has_share) return false;
+        if (goes_home(done.otherwise)) send_home(at, done.otherwise);
+        if (!done.has_share) return false;
         if (!own.is_found_here()) return fetch(at, was_taken, true);
         note_locked_here(at);
         return true;
