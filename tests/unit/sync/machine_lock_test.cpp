@@ -82,15 +82,15 @@ template <class F> left while_one_waits(share& s, F f) {
     EXPECT_FALSE(got.has_share);
     return got.otherwise;
 }
+// Neither waits, whatever is wrong.
 void fetch(share& s, bool is_wanted) {
-    bool was_taken = true;
-    ASSERT_FALSE(s.enter(was_taken));
-    EXPECT_FALSE(was_taken);
+    ASSERT_TRUE(s.try_enter());
+    ASSERT_FALSE(s.is_found_here());
     s.arrive(stay::until_wanted, is_wanted);
 }
 void take_here(share& s) {
-    bool was_taken = true;
-    ASSERT_TRUE(s.enter(was_taken));
+    ASSERT_TRUE(s.try_enter());
+    EXPECT_TRUE(s.is_found_here());
 }
 
 TEST(lock_share, each_time_that_it_is_wanted_a_machine_has_all_its_turns) {
