@@ -29,12 +29,6 @@ enum class stay : std::uint8_t {
     until_wanted, // until another machine wants it
 };
 
-enum class entered : std::uint8_t {
-    has_share,
-    too_late,
-    too_late_and_goes_home, // the caller tells the home
-};
-
 enum class left : std::uint8_t {
     not_held, // nobody of this machine had locked it
     stays,
@@ -42,6 +36,12 @@ enum class left : std::uint8_t {
     goes_home_in_vain, // likewise: it was here to stay, and was seldom taken
 };
 [[nodiscard]] constexpr bool goes_home(left how) noexcept { return how >= left::goes_home; }
+
+// What comes of waiting with a limit.
+struct entered {
+    bool has_share;
+    left otherwise = left::stays; // too late: what becomes of the lock, as after an unlock
+};
 
 // A threshold of contention.
 inline constexpr int k_never_stays = INT_MAX;
@@ -82,13 +82,13 @@ public:
     template <class Limit>
     [[nodiscard]] entered enter_until(Limit const& limit, bool& was_taken) noexcept {
         was_taken = !m_local.try_lock();
-        if (!was_taken) return entered::has_share;
+        if (!was_taken) return {true};
         m_waiting.fetch_add(1, std::memory_order_relaxed); // relaxed, both: as in enter
         bool const has_share = m_local.lock_until(limit);
         m_waiting.fetch_sub(1, std::memory_order_relaxed);
-        if (has_share) return entered::has_share;
+        if (has_share) return {true};
         // Who has unlocked meanwhile may have left the lock here for this waiter.
-        return goes_home(look_again()) ? entered::too_late_and_goes_home : entered::too_late;
+        return {false, look_again()};
     }
     // Instead of arrive(): the home has not given the lock.
     void leave_share() noexcept { static_cast<void>(m_local.unlock()); }

@@ -53,13 +53,19 @@ struct seen {
     long stayed = 0;     // came to stay
     long in_vain = 0;    // for nothing
     long early = 0;      // recalls that came before what they recall
+    // Between two machines of which neither is the home's.
+    long far_recalls = 0;
+    long far_grants = 0;
 };
+
+constexpr std::size_t k_machines = 3; // at most; the home is at the first one
 
 // Errors, to see that they are found.
 enum class flaw {
     none,
     early_recall_is_lost, // that comes to a machine which has not the lock yet
     release_comes_twice,
+    recall_goes_to_the_second_machine,
 };
 
 struct settings {
@@ -114,7 +120,7 @@ private:
         return state;
     }
 
-    std::array<message, 64> m_all;
+    std::array<message, 44> m_all; // explorations have a limit of atomic variables
     // Of the test itself, as one thread of it runs at a time.
     std::size_t m_sent = 0;
     int m_ended = 0;
@@ -125,30 +131,36 @@ struct counter {
 
     settings how;
     model::parking_world world;
-    std::array<share, 2> shares; // the home is at the first machine
+    std::array<share, k_machines> shares;
     home_part home;
     network messages;
     model::plain<int> value{0};
     seen all;
-    // Times that the other machine has had the lock since this one has recalled it; -1: it has not.
-    std::array<int, 2> waited{-1, -1};
+    // Of a machine that sleeps: how often each one has taken the lock without the home since.
+    struct others {
+        bool is_asleep = false;
+        std::array<int, k_machines> turns{};
+    };
+    std::array<others, k_machines> seen_by;
     int recalls_under_way = 0;
 
-    // Null, or the entry that is told.
-    void release_at_home(left way) {
+    void release_at_home(int from, left way) {
         if (way == left::goes_home_in_vain) ++all.in_vain;
-        if (sleeper* const next = home.release(way)) grant(*next);
+        sleeper* const next = home.release(way);
+        if (next == nullptr) return;
+        if (from != 0 && next->machine != 0 && next->machine != from) ++all.far_grants;
+        grant(*next);
     }
     static void grant(sleeper& next) {
         model::check(next.signal.notify() == sync::signal_error::none, "each is told once");
     }
     void send_home(int from, left way) {
-        if (from == 0) return release_at_home(way);
+        if (from == 0) return release_at_home(from, way);
         messages.send(false, from, way);
         if (how.planted == flaw::release_comes_twice) messages.send(false, from, way);
     }
     void hand_over(network::message const& sent) {
-        if (!sent.is_recall) return release_at_home(sent.how);
+        if (!sent.is_recall) return release_at_home(sent.machine, sent.how);
         --recalls_under_way;
         share& own = shares[static_cast<std::size_t>(sent.machine)];
         if (!own.is_held_here()) {
@@ -170,8 +182,8 @@ struct counter {
         share& own = shares[static_cast<std::size_t>(at)];
         bool was_taken = false;
         auto const done = own.enter_until(2, was_taken);
-        if (done == sync::entered::too_late_and_goes_home) send_home(at, left::goes_home);
-        if (done != sync::entered::has_share) return false;
+        if (goes_home(done.otherwise)) send_home(at, done.otherwise);
+        if (!done.has_share) return false;
         if (!own.is_found_here()) return fetch(at, was_taken, true);
         note_locked_here(at);
         return true;
@@ -185,7 +197,9 @@ struct counter {
         if (from == home_part::k_nowhere || from == entry.machine) return false;
         if (from != 0) {
             ++recalls_under_way;
-            messages.send(true, from, left::stays);
+            if (entry.machine != 0) ++all.far_recalls;
+            bool const is_lost = how.planted == flaw::recall_goes_to_the_second_machine;
+            messages.send(true, is_lost ? 1 : from, left::stays);
             return false;
         }
         left const done = shares[0].recall();
@@ -210,22 +224,26 @@ struct counter {
                 own.leave_share();
                 return false;
             }
-            waited[static_cast<std::size_t>(at)] = 0;
+            others& now = seen_by[static_cast<std::size_t>(at)];
+            now = {true, {}};
             model::check(entry.signal.wait() == sync::signal_error::none, "the only waiter");
-            waited[static_cast<std::size_t>(at)] = -1;
+            now.is_asleep = false;
         }
         if (a.how == stay::until_wanted) ++all.stayed;
         own.arrive(a.how, !a.is_granted && entry.is_wanted.load());
         return true;
     }
-    // Each process may see once too late that the lock is wanted.
+    // Each process may see once too late that the lock is wanted. While one machine sleeps another
+    // one gets the lock once at most.
     void note_turn(int at) {
-        int& others = waited[static_cast<std::size_t>(1 - at)];
-        if (others < 0 || recalls_under_way != 0) return;
-        ++others;
-        all.most_turns = std::max<long>(all.most_turns, others);
-        model::check(others <= how.turns + static_cast<int>(how.machines.size()),
-                     "another machine gets it after so many turns");
+        if (recalls_under_way != 0) return;
+        for (std::size_t k = 0; k < k_machines; ++k) {
+            if (static_cast<int>(k) == at || !seen_by[k].is_asleep) continue;
+            int const turns = ++seen_by[k].turns[static_cast<std::size_t>(at)];
+            all.most_turns = std::max<long>(all.most_turns, turns);
+            model::check(turns <= how.turns + static_cast<int>(how.machines.size()),
+                         "another machine gets it after so many turns");
+        }
     }
     void give(int at) {
         share& own = shares[static_cast<std::size_t>(at)];
@@ -279,6 +297,8 @@ model::test_body body(settings const& how, seen* all = nullptr) {
             all->stayed += c.all.stayed;
             all->in_vain += c.all.in_vain;
             all->early += c.all.early;
+            all->far_recalls += c.all.far_recalls;
+            all->far_grants += c.all.far_grants;
         });
     };
 }
@@ -316,6 +336,30 @@ TEST(parmacs_machine_lock, of_several_on_a_machine) {
     }
 }
 
+TEST(parmacs_machine_lock, of_three_machines) {
+    for (auto const& machines :
+         {std::vector{0, 1, 2}, std::vector{1, 1, 2}, std::vector{0, 1, 2, 2}})
+        for (int const turns : {1, 100}) {
+            seen const all = explored("parmacs_machine_lock_of_3", {machines, 2, k_always, turns});
+            EXPECT_GT(all.sleeps, 100);
+            EXPECT_GT(all.recalls, 100);
+            EXPECT_GT(all.locked_here, 100);
+            EXPECT_GT(all.far_recalls, 100);
+            EXPECT_GT(all.far_grants, 100);
+        }
+}
+
+// It begins to stay, or ceases, while others sleep.
+TEST(parmacs_machine_lock, of_three_machines_stays_now_and_then) {
+    for (int const threshold : {2, k_seldom}) {
+        seen const all =
+            explored("parmacs_machine_lock_of_3_stays", {{0, 1, 2}, 6, threshold, 100});
+        EXPECT_GT(all.stayed, 100);
+        EXPECT_GT(all.far_recalls, 10); // seldom, as who waits has said that it is wanted
+        EXPECT_GT(all.far_grants, 100);
+    }
+}
+
 TEST(parmacs_machine_lock, goes_home_each_time_as_long_as_it_is_plain) {
     int const never = sync::k_never_stays;
     seen const all = explored("parmacs_machine_lock_plain", {{0, 0, 1}, 2, never, 100});
@@ -346,14 +390,17 @@ TEST(parmacs_machine_lock, messages_overtake_each_other) {
 }
 
 TEST(parmacs_machine_lock, with_flaws_fails) {
-    for (flaw const planted : {flaw::early_recall_is_lost, flaw::release_comes_twice}) {
+    auto const expect_found = [](std::vector<int> const& machines, flaw planted) {
         model::options o = model::without_heavy_fence(model::random(60000));
         o.expect_failure = true;
         model::result const r = model::explore(
             "parmacs_machine_lock_flawed" + std::to_string(static_cast<int>(planted)), o,
-            body({{0, 1, 1}, 3, k_always, 100, false, planted}));
+            body({machines, 3, k_always, 100, false, planted}));
         EXPECT_FALSE(r.passed()) << static_cast<int>(planted);
-    }
+    };
+    expect_found({0, 1, 1}, flaw::early_recall_is_lost);
+    expect_found({0, 1, 1}, flaw::release_comes_twice);
+    expect_found({0, 1, 2}, flaw::recall_goes_to_the_second_machine);
 }
 
 TEST(parmacs_machine_lock, leaves_a_machine_after_so_many_turns) {

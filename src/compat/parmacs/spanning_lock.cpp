@@ -18,6 +18,8 @@ using sync::stay;
 using home_part = sync::lock_home<os::machine, waiter>;
 
 static_assert(sizeof(named<spanning_lock>) <= k_line);
+static_assert(sizeof(machine_share) <= k_mirror_bytes);
+static_assert(k_mirror_bytes % alignof(machine_share) == 0);
 
 spanning_lock& near(void* object) noexcept {
     return static_cast<named<spanning_lock>*>(object)->object;

@@ -151,12 +151,10 @@ int node_mutex::lock(number by, std::int64_t deadline) {
     if (m_owner.load(std::memory_order_relaxed) == by)
         if (int const done = lock_again(true); done >= 0) return done;
     bool was_taken = false;
-    switch (m_share.enter_until(deadline, was_taken)) {
-        case entered::too_late_and_goes_home:
-            static_cast<void>(give_back(left::goes_home));
-            return ETIMEDOUT;
-        case entered::too_late: return ETIMEDOUT;
-        case entered::has_share: break;
+    entered const got = m_share.enter_until(deadline, was_taken);
+    if (!got.has_share) {
+        static_cast<void>(give_back(got.otherwise));
+        return ETIMEDOUT;
     }
     if (!m_share.is_found_here())
         if (int const error = fetch(was_taken, deadline)) return error;
