@@ -286,7 +286,7 @@ void wait_in_a_destructor() {
 }
 // Often, as the thread that waits is to go on on another worker now and then.
 TEST_P(future_test, one_that_is_destroyed_for_long_holds_up_no_other) {
-    for (int round = 0; round < 300; ++round) wait_in_a_destructor();
+    for (int round = 0; round < 10'000; ++round) wait_in_a_destructor();
 }
 
 TEST_P(future_test, a_long_chain) {
