@@ -4,7 +4,8 @@
 // what programs on hosts do, who have one thread or two. Either all hosts are on one machine, or
 // the last one is on another: what is asked of it, and what it asks, is done at once here, as
 // whoever asks waits for the answer. Differences are sent when all have been found, as they are
-// between machines: with the notices of them, or before. Of hosts with several threads the others go on while one waits for a unit.
+// between machines: with the notices of them, or before. Of hosts with several threads the others
+// go on while one waits for a unit.
 #pragma once
 
 #include "base/spin_lock.hpp"
