@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PARMACS programs of which each process has a copy of its own of shared memory, compiled by `tulle cc`, on one host and on the two hosts of
+"""PARMACS programs of which each process has a copy of its own of shared memory, compiled by `tulle cc`, on one host and on the hosts of
 scripts/two-hosts: what one stores the others see as they see it in one memory. `python3 coherent_test.py TULLE SOURCES`"""
 import errno
 import os
@@ -185,8 +185,14 @@ class OverHosts(Programs):
         cls.flavours = [path.stem.rsplit("-", 1)[1] for path in plugins]
 
     def on_two(self, program, places, flavour=None, hosts="a,b", processes=None, arguments=(), **variables):
+        return self.on([TWO_HOSTS], program, places, flavour, hosts, arguments or [processes or places], variables)
+
+    def on_three(self, program, places, hosts, **variables):
+        return self.on([TWO_HOSTS, "--three"], program, places, None, hosts, [places], variables)
+
+    def on(self, maker, program, places, flavour, hosts, arguments, variables):
         words = ["--hosts", hosts, "--mpi", flavour or self.flavours[0], "-n", places]
-        return run([TWO_HOSTS, TULLE, "run", *words, "--", program, *(arguments or [processes or places])], **variables)
+        return run([*maker, TULLE, "run", *words, "--", program, *arguments], **variables)
 
     def test_threads_of_a_place_see_one_memory(self):
         """Also those of one worker: while one waits for the other host the others run."""
@@ -236,6 +242,11 @@ class OverHosts(Programs):
             with self.subTest(threshold=threshold, turns=turns):
                 done = self.on_two(program, 4, TULLE_LOCK_THRESHOLD=str(threshold), TULLE_LOCK_TURNS=str(turns))
                 self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_locks_go_from_host_to_host(self):
+        """From one host to another one of which neither is the home, by its second process too."""
+        done = self.on_three(self.build("coherent", "-O2"), 4, hosts="a:2,b:1,c:1", TULLE_LOCK_THRESHOLD="0", TULLE_LOCK_TURNS="100000")
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_options_of_locks_have_to_make_sense(self):
         program = self.build("coherent", "-O2")

@@ -224,25 +224,33 @@ TEST(coherence, bears_the_loss_of_log_entries) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
-constexpr variant k_two_machines{true};
+variant of_two_machines(bool sends_in_parts, flaw wrong = flaw::none,
+                        dsm::outdated_copies outdated = dsm::outdated_copies::are_dropped) {
+    return {true, wrong, outdated, false, sends_in_parts};
+}
 
 TEST(coherence, of_two_machines) {
-    model::result r = model::explore("coherence_far_count", quick(10000),
-                                     count<k_of_two_machines>(3, 2, k_two_machines));
-    EXPECT_TRUE(r.passed()) << r;
-    r = model::explore("coherence_far_pass_on", quick(10000),
-                       pass_on<k_of_two_machines>(k_two_machines));
-    EXPECT_TRUE(r.passed()) << r;
-    r = model::explore("coherence_far_beside", quick(10000), hear_beside(k_two_machines));
-    EXPECT_TRUE(r.passed()) << r;
-    r = model::explore("coherence_far_short", quick(6000), count<k_short>(3, 2, k_two_machines));
-    EXPECT_TRUE(r.passed()) << r;
+    for (bool const in_parts : {false, true}) {
+        SCOPED_TRACE(in_parts);
+        variant const far = of_two_machines(in_parts);
+        model::result r = model::explore("coherence_far_count", quick(10000),
+                                         count<k_of_two_machines>(3, 2, far));
+        EXPECT_TRUE(r.passed()) << r;
+        r = model::explore("coherence_far_pass_on", quick(10000), pass_on<k_of_two_machines>(far));
+        EXPECT_TRUE(r.passed()) << r;
+        r = model::explore("coherence_far_beside", quick(10000), hear_beside(far));
+        EXPECT_TRUE(r.passed()) << r;
+        r = model::explore("coherence_far_short", quick(6000), count<k_short>(3, 2, far));
+        EXPECT_TRUE(r.passed()) << r;
+    }
 }
 
 TEST(coherence, needs_no_checks_of_loads_where_copies_are_refreshed) {
-    for (bool const has_two_machines : {false, true}) {
-        variant const refreshed{has_two_machines, flaw::none, dsm::outdated_copies::are_refreshed};
-        std::string const of = has_two_machines ? "coherence_far_" : "coherence_";
+    auto const how = dsm::outdated_copies::are_refreshed;
+    for (variant const& refreshed :
+         {variant{false, flaw::none, how}, of_two_machines(false, flaw::none, how),
+          of_two_machines(true, flaw::none, how)}) {
+        std::string const of = refreshed.has_two_machines ? "coherence_far_" : "coherence_";
         auto const expect_right = [&of](std::string const& name, model::test_body const& body) {
             model::result const r = model::explore((of + name).c_str(), quick(6000), body);
             EXPECT_TRUE(r.passed()) << r;
@@ -251,7 +259,7 @@ TEST(coherence, needs_no_checks_of_loads_where_copies_are_refreshed) {
         expect_right("refreshed_pass_on", pass_on<k_of_two_machines>(refreshed));
         expect_right("refreshed_rounds", rounds<k_of_two_machines>(3, refreshed));
         expect_right("refreshed_short", count<k_short>(3, 2, refreshed));
-        if (!has_two_machines) expect_right("refreshed_beside", look_beside(refreshed));
+        if (!refreshed.has_two_machines) expect_right("refreshed_beside", look_beside(refreshed));
     }
 }
 
@@ -266,10 +274,16 @@ TEST(coherence, of_flawed_protocols_is_found_to_be_none) {
     expect_found("coherence_no_reader",
                  count<k_of_two_machines>(2, 3, {false, flaw::who_takes_over_is_no_reader}));
     expect_found("coherence_no_merge", count<k_usual>(2, 2, {false, flaw::nothing_is_taken_over}));
-    expect_found("coherence_far_not_noted",
-                 count<k_of_two_machines>(3, 2, {true, flaw::homes_do_not_note_fetches}));
-    expect_found("coherence_far_notices_first",
-                 hear_beside({true, flaw::notices_come_before_bytes}));
+    for (bool const in_parts : {false, true}) {
+        SCOPED_TRACE(in_parts);
+        auto const far = [=](flaw wrong) { return of_two_machines(in_parts, wrong); };
+        expect_found("coherence_far_not_noted",
+                     count<k_of_two_machines>(3, 2, far(flaw::homes_do_not_note_fetches)));
+        expect_found("coherence_far_notices_first",
+                     hear_beside(far(flaw::notices_come_before_bytes)));
+        expect_found("coherence_far_not_told",
+                     pass_on<k_of_two_machines>(far(flaw::releases_without_differences_stay_here)));
+    }
     expect_found("coherence_unchecked_loads",
                  pass_on<k_usual>({false, flaw::loads_are_not_checked}));
 }

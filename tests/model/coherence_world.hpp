@@ -4,7 +4,8 @@
 // what programs on hosts do, who have one thread or two. Either all hosts are on one machine, or
 // the last one is on another: what is asked of it, and what it asks, is done at once here, as
 // whoever asks waits for the answer. Differences are sent when all have been found, as they are
-// between machines. Of hosts with several threads the others go on while one waits for a unit.
+// between machines: with the notices of them, or before. Of hosts with several threads the others
+// go on while one waits for a unit.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -41,7 +42,8 @@ enum class flaw {
     who_takes_over_is_no_reader,
     nothing_is_taken_over,
     homes_do_not_note_fetches,
-    notices_come_before_bytes, // in a request that has both
+    notices_come_before_bytes, // at the other machine
+    releases_without_differences_stay_here,
     loads_are_not_checked,
     // Of hosts with several threads.
     rights_end_at_once,
@@ -60,6 +62,8 @@ struct variant {
     flaw wrong = flaw::none;
     dsm::outdated_copies outdated = dsm::outdated_copies::are_dropped;
     bool has_threads = false; // two of each host
+    // To the other machine: differences, and notices once the own machine has them.
+    bool sends_in_parts = false;
 
     [[nodiscard]] bool checks_loads() const {
         return outdated == dsm::outdated_copies::are_dropped &&
@@ -169,14 +173,17 @@ public:
     }
     void publish() {
         if (m_chosen.wrong == flaw::others_go_on_during_a_release) let_others_go_on();
-        // To the other machine differences and notices go as one request.
+        bool const has_differences = !m_found.empty();
         bool const notices_first = m_chosen.wrong == flaw::notices_come_before_bytes;
-        if (m_chosen.has_two_machines && notices_first) tell_other_machine();
+        if (notices_first) tell_other_machine();
         for (difference const& d : m_found) set(of(d.home, d.unit, d.byte), d.value);
         m_found.clear();
-        if (m_chosen.has_two_machines && !notices_first) tell_other_machine();
+        // One request has both, if there are differences.
+        if (has_differences && !m_chosen.sends_in_parts) tell_other_machine();
         notices_of(m_here).publish();
-        m_told.clear();
+        if (!has_differences && m_chosen.wrong == flaw::releases_without_differences_stay_here)
+            m_told.clear();
+        tell_other_machine();
     }
     [[nodiscard]] std::uint8_t state_of(line_number line) const {
         std::uint8_t const state = m_states.at(line).load(std::memory_order_relaxed);
@@ -303,7 +310,10 @@ private:
         fetches_of(m_here, home).publish();
         machine::fence_seq_cst();
     }
+    // If it does not know yet.
     void tell_other_machine() {
+        if (!m_chosen.has_two_machines) m_told.clear();
+        if (m_told.empty()) return;
         auto& other = m_all.machines.at(1 - m_machine);
         auto& there = other.notices.at(m_here);
         for (line_range const lines : m_told) {
@@ -312,6 +322,7 @@ private:
             there.append(lines);
         }
         there.publish();
+        m_told.clear();
     }
     byte& of(host_number host, line_number unit, std::size_t b) {
         return m_all.copies.at(host).at(unit).at(b);

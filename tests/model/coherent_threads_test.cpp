@@ -17,9 +17,12 @@ using namespace tulle::model::coherence;
 constexpr std::size_t k_length = 4; // of a log
 constexpr std::size_t k_shortest = 2;
 
-variant with_threads(flaw wrong = flaw::none, bool has_two_machines = false,
+variant with_threads(flaw wrong = flaw::none,
                      dsm::outdated_copies outdated = dsm::outdated_copies::are_dropped) {
-    return {has_two_machines, wrong, outdated, true};
+    return {false, wrong, outdated, true};
+}
+variant of_two_machines(bool sends_in_parts, flaw wrong = flaw::none) {
+    return {true, wrong, dsm::outdated_copies::are_dropped, true, sends_in_parts};
 }
 
 // Two threads of the first host and one of the second or third: each stores twice into a byte of
@@ -457,24 +460,30 @@ TEST(coherent_threads, come_and_go) {
 }
 
 TEST(coherent_threads, of_two_machines) {
-    variant const far = with_threads(flaw::none, true);
-    expect_right("coherent_threads_far_count", 5000, count<k_length>(2, far, 2));
-    expect_right("coherent_threads_far_pass_on", 5000, pass_on<k_length>(true, far));
-    expect_right("coherent_threads_far_hold_on", 5000, hold_on<k_length>(true, far));
+    for (bool const in_parts : {false, true}) {
+        SCOPED_TRACE(in_parts);
+        variant const far = of_two_machines(in_parts);
+        expect_right("coherent_threads_far_count", 5000, count<k_length>(2, far, 2));
+        expect_right("coherent_threads_far_pass_on", 5000, pass_on<k_length>(true, far));
+        expect_right("coherent_threads_far_hold_on", 5000, hold_on<k_length>(true, far));
+    }
 }
 
 TEST(coherent_threads, go_on_while_one_waits_for_another_machine) {
-    variant const far = with_threads(flaw::none, true);
-    expect_right("coherent_threads_hear", 20000, hear_meanwhile(false, far));
-    expect_right("coherent_threads_hear_and_store", 20000, hear_meanwhile(true, far));
-    expect_right("coherent_threads_wait_at_home", 20000, wait_between(false, far));
-    expect_right("coherent_threads_wait_away", 20000, wait_between(true, far));
-    expect_right("coherent_threads_release_both", 10000, release_both(far));
-    expect_right("coherent_threads_hear_both", 10000, hear_both(far));
+    for (bool const in_parts : {false, true}) {
+        SCOPED_TRACE(in_parts);
+        variant const far = of_two_machines(in_parts);
+        expect_right("coherent_threads_hear", 20000, hear_meanwhile(false, far));
+        expect_right("coherent_threads_hear_and_store", 20000, hear_meanwhile(true, far));
+        expect_right("coherent_threads_wait_at_home", 20000, wait_between(false, far));
+        expect_right("coherent_threads_wait_away", 20000, wait_between(true, far));
+        expect_right("coherent_threads_release_both", 10000, release_both(far));
+        expect_right("coherent_threads_hear_both", 10000, hear_both(far));
+    }
 }
 
 TEST(coherent_threads, with_copies_that_are_refreshed) {
-    variant const refreshed = with_threads(flaw::none, false, dsm::outdated_copies::are_refreshed);
+    variant const refreshed = with_threads(flaw::none, dsm::outdated_copies::are_refreshed);
     expect_right("coherent_threads_refreshed_count", 5000, count<k_length>(2, refreshed));
     expect_right("coherent_threads_refreshed_pass_on", 5000, pass_on<k_length>(true, refreshed));
     expect_right("coherent_threads_refreshed_hold_on", 5000, hold_on<k_length>(true, refreshed));
@@ -498,8 +507,8 @@ TEST(coherent_threads, of_flawed_protocols_are_found_to_see_other_values) {
                  hold_on<k_length>(true, with_threads(flaw::watched_units_are_dropped)));
 }
 
-TEST(coherent_threads, that_go_on_by_flawed_rules_are_found_to_see_other_values) {
-    auto const far = [](flaw wrong) { return with_threads(wrong, true); };
+void expect_flawed_rules_found(bool in_parts) {
+    auto const far = [=](flaw wrong) { return of_two_machines(in_parts, wrong); };
     expect_found("coherent_threads_current",
                  hear_meanwhile(false, far(flaw::what_comes_is_current)));
     for (bool const away : {false, true}) {
@@ -512,6 +521,13 @@ TEST(coherent_threads, that_go_on_by_flawed_rules_are_found_to_see_other_values)
                  release_both(far(flaw::others_go_on_during_a_release)));
     expect_found("coherent_threads_acquire_in_parts",
                  hear_both(far(flaw::others_go_on_during_an_acquire)));
+}
+
+TEST(coherent_threads, that_go_on_by_flawed_rules_are_found_to_see_other_values) {
+    for (bool const in_parts : {false, true}) {
+        SCOPED_TRACE(in_parts);
+        expect_flawed_rules_found(in_parts);
+    }
 }
 
 TEST(coherent_threads, every_order_is_needed) {

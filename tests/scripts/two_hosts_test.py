@@ -31,13 +31,13 @@ class Usage(unittest.TestCase):
     def test_help(self):
         done = two_hosts("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("usage: scripts/two-hosts COMMAND", done.stdout)
+        self.assertIn("usage: scripts/two-hosts [--three] COMMAND", done.stdout)
 
     def test_wrong_usage(self):
-        for words in ((), ("--blah",)):
+        for words in ((), ("--three",), ("--blah",), ("--three", "--blah")):
             done = two_hosts(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("usage: scripts/two-hosts COMMAND", done.stderr)
+            self.assertIn("usage: scripts/two-hosts [--three] COMMAND", done.stderr)
 
     @unittest.skipUnless(os.geteuid() == 0, "not root anyway")
     def test_without_rights(self):
@@ -95,6 +95,25 @@ print(socket.gethostname(), socket.create_connection(("b", 7777), timeout=30).re
         done = two_hosts(sys.executable, "-c", script)
         self.assertEqual(done.stdout.splitlines(), ["cat: '/dev/shm/*': No such file or directory", "b", "a from b"], done)
 
+    def test_three_hosts(self):
+        """Each reaches the others."""
+        script = """
+for host in a b c; do $HYDRA_LAUNCHER_EXEC $host "hostname; exec $PYTHON -c '
+import socket; s = socket.create_server((\\"\\", 7777)); c, _ = s.accept(); c, _ = s.accept()'" & done
+for host in a b c; do
+    for other in a b c; do
+        [ $host = $other ] || $HYDRA_LAUNCHER_EXEC $host "exec $PYTHON -c '
+import socket, time
+for _ in range(500):
+    try: socket.create_connection((\\"$other\\", 7777), timeout=30); break
+    except ConnectionRefusedError: time.sleep(0.02)
+else: raise SystemExit(1)'" || echo "$host does not reach $other"
+    done
+done
+wait"""
+        done = two_hosts("--three", "bash", "-c", script, env={**os.environ, "PYTHON": sys.executable})
+        self.assertEqual((done.returncode, sorted(done.stdout.split())), (0, ["a", "b", "c"]), done)
+
     def test_several_pairs(self):
         both = [subprocess.Popen([TWO_HOSTS, "sh", "-c", "echo ready; read word; echo $word"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
                 for _ in range(2)]
@@ -112,7 +131,7 @@ print(socket.gethostname(), socket.create_connection(("b", 7777), timeout=30).re
             process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, -number)
         self.assertEqual(mounts_and_links(), before)
-        self.assertEqual([name for name in os.listdir("/run/netns") if name in ("a", "b")], [])
+        self.assertEqual([name for name in os.listdir("/run/netns") if name in ("a", "b", "c", "switch")], [])
         with open("/etc/hosts", encoding="utf-8") as file:
             self.assertNotIn("10.78.0.", file.read())
 
