@@ -239,13 +239,8 @@ struct substitutes : watcher_test {
         while (watching.view().substitutes != 0 && clock::now() < give_up)
             this_thread::sleep_for(5ms);
     }
-    // All workers sit in the kernel until a thread has run on a substitute.
-    void need_substitutes() {
-        let_substitutes_go();
-        auto const needed = [] {
-            return sched::scheduler::instance().watching().view().substituted;
-        };
-        auto const before = needed();
+    // All workers sit in the kernel until a thread has run elsewhere.
+    void block_all_workers() {
         full_stop stop;
         occupy([&] {
             ++begun;
@@ -256,6 +251,17 @@ struct substitutes : watcher_test {
             stop.release();
         }).join();
         join_busy();
+        busy.clear();
+        begun = 0;
+    }
+    // Until that has taken a new substitute: one that is about to go may take the thread along.
+    void need_substitutes() {
+        let_substitutes_go();
+        auto const needed = [] {
+            return sched::scheduler::instance().watching().view().substituted;
+        };
+        auto const before = needed();
+        for (int tries = 0; tries < 20 && needed() == before; ++tries) block_all_workers();
         EXPECT_GT(needed(), before);
     }
 };
