@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/pthread/descriptors.hpp"
 
-#include "compat/pthread/plain_sockets.hpp"
+#include "compat/pthread/known_descriptors.hpp"
 
 #include <tulle/io.hpp>
 
@@ -19,11 +19,11 @@ bool is_ready(int number, direction way) noexcept {
 }
 
 bool never_waits(int number) noexcept {
-    if (plain_sockets::is_known(number)) return false;
-    auto const before = plain_sockets::look(number);
+    if (known_descriptors::is_plain_socket(number)) return false;
+    auto const before = known_descriptors::look(number);
     int const flags = fcntl(number, F_GETFL);
     if (flags < 0 || (flags & O_NONBLOCK) != 0) return true;
-    plain_sockets::note_wait(number, before);
+    known_descriptors::note_wait(number, before);
     return false;
 }
 
@@ -31,7 +31,7 @@ namespace {
 
 // k_never: the socket has none, or it is no socket.
 std::uint64_t deadline_of(int number, direction way) noexcept {
-    if (plain_sockets::is_known(number)) return wait::k_never;
+    if (known_descriptors::is_plain_socket(number)) return wait::k_never;
     timeval time{};
     socklen_t size = sizeof time;
     int const option = way == direction::in ? SO_RCVTIMEO : SO_SNDTIMEO;
@@ -128,7 +128,7 @@ std::size_t size_of(iovec const* parts, std::size_t count) noexcept {
 }
 
 ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t sent) {
-    plain_sockets::note_sent(*message);
+    known_descriptors::note_sent(*message);
     // What has been sent is told, and neither sent again nor lost by a cancellation.
     auto const call = [=]() -> ssize_t {
         return sent != 0 ? fail(EAGAIN) : TULLE_LIBC(sendmsg)(socket, message, flags);
@@ -182,7 +182,7 @@ ssize_t try_to_write(int number, kind_of_file kind, iovec* parts, std::size_t co
 
 ssize_t write_parts(int number, iovec const* parts, std::size_t count) {
     auto const call = [=] { return TULLE_LIBC(writev)(number, parts, static_cast<int>(count)); };
-    kind_of_file const kind = self() != nullptr && !plain_sockets::is_always_ready(number)
+    kind_of_file const kind = self() != nullptr && !known_descriptors::is_always_ready(number)
                                   ? kind_of(number)
                                   : kind_of_file::never_waits;
     if (kind == kind_of_file::never_waits) return call();
@@ -249,7 +249,7 @@ ssize_t as_of_socket(int number, std::size_t size, OnSocket on_socket, Otherwise
     ssize_t const result = on_socket();
     if (result >= 0 || errno != ENOTSOCK) return result;
     io::reactor::instance().note_socket(number, false);
-    plain_sockets::forget(number);
+    known_descriptors::forget(number);
     errno = before;
     return otherwise();
 }
@@ -258,7 +258,7 @@ ssize_t as_of_socket(int number, std::size_t size, OnSocket on_socket, Otherwise
 // itself.
 template <class Call> int accept_by(int socket, int flags, Call call) {
     int const number = when_ready(socket, direction::in, [=] {
-        plain_sockets::making const all(flags, socket);
+        known_descriptors::making const all(flags, socket);
         int const made = call();
         all.made(made);
         return made;
@@ -279,7 +279,7 @@ TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
         number, size, [=] { return receive(number, data, size, 0, nullptr, nullptr); },
         [=] {
             auto const call = [=] { return TULLE_LIBC(read)(number, data, size); };
-            if (self() == nullptr || !plain_sockets::is_always_ready(number))
+            if (self() == nullptr || !known_descriptors::is_always_ready(number))
                 return when_ready(number, direction::in, call);
             test_cancel(self());
             return call();
@@ -321,7 +321,7 @@ TULLE_INTERPOSE ssize_t recvfrom(int socket, void* data, size_t size, int flags,
 TULLE_INTERPOSE ssize_t recvmsg(int socket, msghdr* message, int flags) {
     auto const call = [=](int with) {
         ssize_t const result = TULLE_LIBC(recvmsg)(socket, message, flags | with);
-        if (result >= 0) plain_sockets::note_received(*message);
+        if (result >= 0) known_descriptors::note_received(*message);
         return result;
     };
     if (!is_plain(flags)) return call(0);
@@ -346,7 +346,7 @@ TULLE_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
     if (message == nullptr) return TULLE_LIBC(sendmsg)(socket, message, flags);
     if (self() != nullptr && (flags & MSG_DONTWAIT) == 0)
         return send_message(socket, message, flags);
-    plain_sockets::note_sent(*message);
+    known_descriptors::note_sent(*message);
     return TULLE_LIBC(sendmsg)(socket, message, flags);
 }
 
@@ -399,7 +399,7 @@ namespace {
 // Makes a call after which the number stands for another file, or for none, and ends waits for the
 // old one, of which the kernel would not tell. errno is the call's.
 template <class Call> int replace(int number, Call call) noexcept {
-    plain_sockets::forget(number);
+    known_descriptors::forget(number);
     if (!is_started() || vfork_children::has_caller()) return call();
     int error = 0;
     auto made = [&]() noexcept {

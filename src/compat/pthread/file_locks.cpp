@@ -2,7 +2,7 @@
 // Locks of files. No helper waits for them, as whoever has one may need a helper to go on; and
 // nobody tells when one is free. The kernel does not see a circle of processes that wait so.
 #include "compat/pthread/descriptors.hpp"
-#include "compat/pthread/plain_sockets.hpp"
+#include "compat/pthread/known_descriptors.hpp"
 
 #include <cstdarg>
 
@@ -29,7 +29,7 @@ int that_tries(int command) noexcept {
 // Those that wait for nothing.
 int control_at_once(int number, int command, void* argument) noexcept {
     int const result = TULLE_LIBC(fcntl)(number, command, argument);
-    if (command == F_SETFL) plain_sockets::note_change();
+    if (command == F_SETFL) known_descriptors::note_change();
     return result;
 }
 

@@ -3,7 +3,7 @@
 // that starts it, not with that of its worker.
 #include "base/spin_lock.hpp"
 #include "compat/pthread/descriptors.hpp"
-#include "compat/pthread/plain_sockets.hpp"
+#include "compat/pthread/known_descriptors.hpp"
 #include "compat/pthread/signals.hpp"
 
 #include <algorithm>
@@ -143,7 +143,7 @@ private:
         posix_spawnattr_setsigmask(&how, &mask);
         posix_spawnattr_setsigdefault(&how, &standard);
         posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-        plain_sockets::sharing const around;
+        known_descriptors::sharing const around;
         std::array<char const*, 5> const words{"sh", "-c", "--", text, nullptr};
         int const error = TULLE_LIBC(posix_spawn)(&m_process, "/bin/sh", nullptr, &how,
                                                   const_cast<char**>(words.data()), environ);
@@ -194,7 +194,7 @@ TULLE_INTERPOSE int waitid(idtype_t kind, id_t id, siginfo_t* about, int options
 TULLE_INTERPOSE int system(char const* text) {
     thread* const t = self();
     if (t == nullptr || text == nullptr) {
-        plain_sockets::sharing const around;
+        known_descriptors::sharing const around;
         return TULLE_LIBC(system)(text);
     }
     test_cancel(t);
@@ -203,7 +203,7 @@ TULLE_INTERPOSE int system(char const* text) {
 }
 
 TULLE_INTERPOSE FILE* popen(char const* text, char const* way) {
-    plain_sockets::sharing const around;
+    known_descriptors::sharing const around;
     inherited_mask const own(self());
     return TULLE_LIBC(popen)(text, way);
 }
@@ -212,7 +212,7 @@ TULLE_INTERPOSE int posix_spawn(pid_t* process, char const* path,
                                 posix_spawn_file_actions_t const* files,
                                 posix_spawnattr_t const* how, char* const* words,
                                 char* const* variables) {
-    plain_sockets::sharing const around;
+    known_descriptors::sharing const around;
     inherited_mask const own(self());
     return TULLE_LIBC(posix_spawn)(process, path, files, how, words, variables);
 }
@@ -220,7 +220,7 @@ TULLE_INTERPOSE int posix_spawnp(pid_t* process, char const* name,
                                  posix_spawn_file_actions_t const* files,
                                  posix_spawnattr_t const* how, char* const* words,
                                  char* const* variables) {
-    plain_sockets::sharing const around;
+    known_descriptors::sharing const around;
     inherited_mask const own(self());
     return TULLE_LIBC(posix_spawnp)(process, name, files, how, words, variables);
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that never wait, and are passed on to the C library: what a call on a socket need not ask
-// at each wait comes of these (plain_sockets.hpp).
+// at each wait comes of these (known_descriptors.hpp).
+#include "compat/pthread/known_descriptors.hpp"
 #include "compat/pthread/libc.hpp"
-#include "compat/pthread/plain_sockets.hpp"
 
 #include <cstdarg>
 
-using tulle::posix::plain_sockets;
+using tulle::posix::known_descriptors;
 
 TULLE_INTERPOSE int socket(int family, int type, int protocol) noexcept {
-    plain_sockets::making const all(type);
+    known_descriptors::making const all(type);
     int const number = TULLE_LIBC(socket)(family, type, protocol);
     all.made(number);
     return number;
 }
 
 TULLE_INTERPOSE int socketpair(int family, int type, int protocol, int* numbers) noexcept {
-    plain_sockets::making const all(type);
+    known_descriptors::making const all(type);
     int const error = TULLE_LIBC(socketpair)(family, type, protocol, numbers);
     if (error != 0) return error;
     all.made(numbers[0]);
@@ -32,7 +32,7 @@ TULLE_INTERPOSE int setsockopt(int socket, int level, int name, void const* valu
     // The limits have two names each, by the size of a time.
     if (level == SOL_SOCKET && (name == SO_RCVTIMEO || name == SO_SNDTIMEO ||
                                 name == SO_RCVTIMEO_NEW || name == SO_SNDTIMEO_NEW))
-        plain_sockets::note_change();
+        known_descriptors::note_change();
     return error;
 }
 
@@ -42,15 +42,15 @@ TULLE_INTERPOSE int ioctl(int number, unsigned long request, ...) noexcept {
     void* const argument = va_arg(list, void*);
     va_end(list);
     int const result = TULLE_LIBC(ioctl)(number, request, argument);
-    if (request == FIONBIO) plain_sockets::note_change();
+    if (request == FIONBIO) known_descriptors::note_change();
     return result;
 }
 
 TULLE_INTERPOSE int close_range(unsigned first, unsigned last, int flags) noexcept {
-    plain_sockets::sharing const around;
+    known_descriptors::sharing const around;
     return TULLE_LIBC(close_range)(first, last, flags);
 }
 TULLE_INTERPOSE void closefrom(int first) noexcept {
-    plain_sockets::sharing const around;
+    known_descriptors::sharing const around;
     TULLE_LIBC(closefrom)(first);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams of the C library, whose descriptors it closes by itself: the reactor may know the file by
 // its number, which is another file's soon.
+#include "compat/pthread/known_descriptors.hpp"
 #include "compat/pthread/libc.hpp"
-#include "compat/pthread/plain_sockets.hpp"
 #include "compat/pthread/thread.hpp"
 #include "io/reactor.hpp"
 
@@ -19,7 +19,7 @@ public:
     explicit closing_stream(FILE* stream) noexcept {
         kept_errno const kept;
         if (stream != nullptr) m_number = fileno(stream);
-        plain_sockets::forget(m_number);
+        known_descriptors::forget(m_number);
     }
     closing_stream(closing_stream const&) = delete;
     closing_stream& operator=(closing_stream const&) = delete;
@@ -41,7 +41,7 @@ using namespace tulle::posix;
 
 // What the program does with the descriptor by the stream nobody tells.
 TULLE_INTERPOSE FILE* fdopen(int number, char const* mode) noexcept {
-    plain_sockets::forget(number);
+    known_descriptors::forget(number);
     return TULLE_LIBC(fdopen)(number, mode);
 }
 

@@ -2,8 +2,8 @@
 // syscall(2) of futexes that one process has: std::atomic::wait, and what other languages and
 // libraries build their locks of, wait in the table of all locks.
 #include "compat/pthread/futex_table.hpp"
+#include "compat/pthread/known_descriptors.hpp"
 #include "compat/pthread/libc.hpp"
-#include "compat/pthread/plain_sockets.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -192,8 +192,8 @@ extern "C" TULLE_API long tulle_wait_syscall(long number, ...) {
                       static_cast<std::uint32_t>(a[2]), reinterpret_cast<timespec const*>(a[3]),
                       reinterpret_cast<futex_word*>(a[4]), static_cast<std::uint32_t>(a[5])});
     bool const touches = touches_descriptors(number);
-    if (TULLE_UNLIKELY(touches)) plain_sockets::note_sharing(); // a child goes on at once
+    if (TULLE_UNLIKELY(touches)) known_descriptors::note_sharing(); // a child goes on at once
     long const result = TULLE_LIBC(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    if (TULLE_UNLIKELY(touches)) plain_sockets::note_sharing();
+    if (TULLE_UNLIKELY(touches)) known_descriptors::note_sharing();
     return result;
 }

@@ -6,8 +6,8 @@
 #include "base/foreign_sanitizer.hpp"
 #include "compat/pthread/descriptors.hpp"
 #include "compat/pthread/futex_table.hpp"
+#include "compat/pthread/known_descriptors.hpp"
 #include "compat/pthread/libc.hpp"
-#include "compat/pthread/plain_sockets.hpp"
 #include "compat/pthread/robust_mutex.hpp"
 #include "compat/pthread/signals.hpp"
 #include "compat/pthread/start_library.hpp"
@@ -108,8 +108,8 @@ __attribute__((constructor(101))) void prepare_calls() {
     note_main();
     // Those that prepare run in the opposite order: forking begins last, and ends last.
     pthread_atfork(&forking::begin, nullptr, &after_fork_in_child);
-    pthread_atfork(&plain_sockets::note_sharing, &plain_sockets::note_sharing,
-                   &plain_sockets::note_sharing);
+    pthread_atfork(&known_descriptors::note_sharing, &known_descriptors::note_sharing,
+                   &known_descriptors::note_sharing);
     runtime::expect_process_forks();
     pthread_atfork(nullptr, &forking::end, &forking::end);
 }

@@ -3,7 +3,7 @@
 // asked not to wait for pipes only: what goes to others goes in parts for which a descriptor has
 // room if it says that it has some.
 #include "compat/pthread/descriptors.hpp"
-#include "compat/pthread/plain_sockets.hpp"
+#include "compat/pthread/known_descriptors.hpp"
 
 #include <algorithm>
 
@@ -48,7 +48,8 @@ int send_messages(int socket, mmsghdr* first, unsigned count, int flags) {
     bool const has_large = std::any_of(first, first + count, [](mmsghdr const& m) {
         return m.msg_hdr.msg_iovlen > remaining_parts::k_most;
     });
-    std::for_each_n(first, count, [](mmsghdr const& m) { plain_sockets::note_sent(m.msg_hdr); });
+    std::for_each_n(first, count,
+                    [](mmsghdr const& m) { known_descriptors::note_sent(m.msg_hdr); });
     if (self() == nullptr || (flags & MSG_DONTWAIT) != 0 || has_large)
         return TULLE_LIBC(sendmmsg)(socket, first, count, flags);
     test_cancel(self());
@@ -151,7 +152,7 @@ bool is_written_to(int number) noexcept { return (fcntl(number, F_GETFL) & O_ACC
 TULLE_INTERPOSE int recvmmsg(int socket, mmsghdr* first, unsigned count, int flags,
                              timespec* time) {
     int const received = receive_messages(socket, first, count, flags, time);
-    for (int k = 0; k < received; ++k) plain_sockets::note_received(first[k].msg_hdr);
+    for (int k = 0; k < received; ++k) known_descriptors::note_received(first[k].msg_hdr);
     return received;
 }
 TULLE_INTERPOSE int sendmmsg(int socket, mmsghdr* first, unsigned count, int flags) {

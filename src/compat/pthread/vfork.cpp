@@ -3,8 +3,8 @@
 // threads. To it the caller is an OS thread, so that its calls are the C library's, and nothing is
 // noted of what it does.
 #include "compat/pthread/vfork.hpp"
+#include "compat/pthread/known_descriptors.hpp"
 #include "compat/pthread/libc.hpp"
-#include "compat/pthread/plain_sockets.hpp"
 #include "compat/pthread/signals.hpp"
 
 #include <sys/syscall.h>
@@ -32,11 +32,11 @@ void vfork_children::begin() noexcept {
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &all, &t_before);
     t_parent = this_process();
     s_count.fetch_add(1, std::memory_order_relaxed); // relaxed: the caller's own child is to see it
-    plain_sockets::note_sharing();
+    known_descriptors::note_sharing();
 }
 
 void vfork_children::end(bool in_child) noexcept {
-    plain_sockets::note_sharing(); // what other threads have opened meanwhile
+    known_descriptors::note_sharing(); // what other threads have opened meanwhile
     if (!in_child) {
         s_count.fetch_sub(1, std::memory_order_relaxed); // relaxed: likewise
         t_parent = 0;

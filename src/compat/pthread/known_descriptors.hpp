@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of descriptors. Files that are always ready, such as regular ones, and those that
-// are not.
-// Sockets on which a call waits, and for as long as it takes: the program has set neither
-// O_NONBLOCK nor a limit of time. To ask at each wait costs two system calls, as many as the
-// transfer itself, so what has been found is kept while nothing can have changed it:
+// What is known of descriptors, so that a call need not ask the system first.
+// Which files are always ready, such as regular ones, and which are not.
+// Which sockets are plain: a call on one waits, and for as long as it takes, since the program has
+// set neither O_NONBLOCK nor a limit of time. To ask at each wait costs two system calls, as many
+// as the transfer itself, so what has been found is kept while nothing can have changed it:
 //   - The socket is of this process alone: it was made by a call that comes by here, and no process
 //     has been made since, nor has any descriptor been sent to another one (note_sharing).
 //   - Nothing has set a mode or a limit since, of any descriptor: several numbers may mean one
@@ -21,7 +21,7 @@
 
 namespace tulle::posix {
 
-class plain_sockets {
+class known_descriptors {
 public:
     // Around a call that makes sockets, with these flags (SOCK_NONBLOCK): none of them is of this
     // process alone if another one was made meanwhile. Those of a listener have its limits.
@@ -33,7 +33,7 @@ public:
               m_changes(s_changes.load(std::memory_order_acquire)),
               m_are_plain((flags & SOCK_NONBLOCK) == 0) {}
         making(int flags, int listener) noexcept : making(flags) {
-            m_have_no_limits = is_known(listener);
+            m_have_no_limits = is_plain_socket(listener);
         }
         // `number` may be negative: none has been made.
         void made(int number) const noexcept;
@@ -66,8 +66,8 @@ public:
     // The number means another file, or none, or one of which nothing is known.
     static void forget(int number) noexcept;
 
-    // True if that is known. False: the system has to be asked.
-    [[nodiscard]] static bool is_known(int number) noexcept {
+    // False: it may be none, and the system has to be asked.
+    [[nodiscard]] static bool is_plain_socket(int number) noexcept {
         word const* const w = find(number);
         if (w == nullptr) return false;
         // relaxed: a change is a call that has returned before this one was made, or may come after

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compat/pthread/plain_sockets.hpp"
+#include "compat/pthread/known_descriptors.hpp"
 
 #include "compat/pthread/libc.hpp"
 #include "compat/pthread/thread.hpp"
@@ -12,12 +12,13 @@
 
 namespace tulle::posix {
 
-constinit std::atomic<std::uint32_t> plain_sockets::s_owners{0}, plain_sockets::s_changes{0};
-constinit plain_sockets::word plain_sockets::s_words[k_most];
+constinit std::atomic<std::uint32_t> known_descriptors::s_owners{0},
+    known_descriptors::s_changes{0};
+constinit known_descriptors::word known_descriptors::s_words[k_most];
 
-void plain_sockets::making::made(int number) const noexcept {
+void known_descriptors::making::made(int number) const noexcept {
     if (number < 0) return;
-    // relaxed: as in is_known.
+    // relaxed: as in is_plain_socket.
     word* const w = m_are_plain ? find(number) : nullptr;
     if (w != nullptr)
         w->store(m_have_no_limits ? known_in(m_owners, m_changes)
@@ -30,7 +31,7 @@ void plain_sockets::making::made(int number) const noexcept {
     io::reactor::instance().note_socket(number, true);
 }
 
-void plain_sockets::forget(int number) noexcept {
+void known_descriptors::forget(int number) noexcept {
     // relaxed, both: likewise. Another word than before, also if nothing was known: whoever asks
     // the system meanwhile must not keep what it has said of the old file.
     if (word* const w = find(number))
@@ -58,11 +59,11 @@ bool has_limit(int number, int option) noexcept {
 
 } // namespace
 
-void plain_sockets::note_sent(msghdr const& message) noexcept {
+void known_descriptors::note_sent(msghdr const& message) noexcept {
     for_descriptors(message, [](unsigned char*, std::size_t) { note_sharing(); });
 }
 
-void plain_sockets::note_received(msghdr const& message) noexcept {
+void known_descriptors::note_received(msghdr const& message) noexcept {
     for_descriptors(message, [](unsigned char const* numbers, std::size_t count) {
         for (std::size_t k = 0; k != count; ++k) {
             int number = 0;
@@ -83,7 +84,7 @@ bool is_null_device(struct stat const& about) noexcept {
 
 } // namespace
 
-bool plain_sockets::is_always_ready(int number) noexcept {
+bool known_descriptors::is_always_ready(int number) noexcept {
     before_asking const before = look(number);
     auto const known = static_cast<std::uint32_t>(before.state >> 32U);
     if (known == before.owners * k_states + k_is_always_ready) return true;
@@ -102,7 +103,7 @@ bool plain_sockets::is_always_ready(int number) noexcept {
     return is_one;
 }
 
-void plain_sockets::note_wait(int number, before_asking const& before) noexcept {
+void known_descriptors::note_wait(int number, before_asking const& before) noexcept {
     word* const w = find(number);
     if (w == nullptr) return;
     auto const is = [&before](std::uint32_t state) noexcept {
@@ -118,7 +119,7 @@ void plain_sockets::note_wait(int number, before_asking const& before) noexcept 
     } else {
         return;
     }
-    // Not if the number has been closed meanwhile. relaxed: as in is_known.
+    // Not if the number has been closed meanwhile. relaxed: as in is_plain_socket.
     std::uint64_t expected = before.state;
     w->compare_exchange_strong(expected, next, std::memory_order_relaxed);
 }
