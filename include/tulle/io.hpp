@@ -116,10 +116,11 @@ TULLE_API int fsync(int descriptor) noexcept;
 TULLE_API int fsync(int descriptor, wait_limit const& limit) noexcept;
 TULLE_API int fdatasync(int descriptor) noexcept;
 TULLE_API int fdatasync(int descriptor, wait_limit const& limit) noexcept;
-// Closes it, and ends with -EBADF the calls above that wait for it. 0 or a negative errno value.
+// Closes it, and ends with -EBADF the calls above that wait for it. 0 or a negative errno value:
+// -EBADF also for a file of the run time's own.
 TULLE_API int close(int descriptor) noexcept;
 // The number `to` is closed, as above, and becomes another one for the file of `from`. `to`, or a
-// negative errno value.
+// negative errno value: -EBUSY for a file of the run time's own.
 TULLE_API int dup2(int from, int to) noexcept;
 
 // The child's number, 0 with WNOHANG, or a negative errno value.

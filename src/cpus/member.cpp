@@ -28,11 +28,6 @@ bool is_passing(int error) noexcept {
            error == EINTR;
 }
 
-void close_one(int& descriptor) noexcept {
-    if (descriptor >= 0) ::close(descriptor);
-    descriptor = -1;
-}
-
 } // namespace
 
 int member::join(std::string path, std::vector<int> may, wish const& wanted,
@@ -66,9 +61,10 @@ int member::visit() noexcept try {
 
 // It handles no signals of the program.
 int member::start_thread() noexcept {
-    m_changes = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK); // none: it visits the file once a second
-    m_end = ::eventfd(0, EFD_CLOEXEC);
-    if (m_end < 0) return errno;
+    // None: it visits the file once a second.
+    m_changes = os::private_descriptor(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    m_end = os::private_descriptor(::eventfd(0, EFD_CLOEXEC));
+    if (!m_end.is_open()) return errno;
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -81,8 +77,8 @@ int member::start_thread() noexcept {
 
 // If the entry stays, the others see that the process has ended when it has.
 void member::forget() noexcept {
-    close_one(m_changes);
-    close_one(m_end);
+    m_changes.close();
+    m_end.close();
     try {
         if (m_registry) static_cast<void>(m_registry->leave());
     } catch (std::bad_alloc const&) {
@@ -93,7 +89,7 @@ void member::forget() noexcept {
 
 void member::leave() noexcept {
     if (!m_has_thread) return;
-    static_cast<void>(::eventfd_write(m_end, 1));
+    static_cast<void>(::eventfd_write(m_end.number(), 1));
     pthread_join(m_thread, nullptr);
     m_has_thread = false;
     std::lock_guard const held(m_lock);
@@ -124,8 +120,8 @@ void member::watch() noexcept {
 // made again is another one to watch.
 bool member::watch_and_visit() noexcept try {
     std::lock_guard const held(m_lock);
-    if (m_changes >= 0)
-        static_cast<void>(::inotify_add_watch(m_changes, m_registry->path().c_str(),
+    if (m_changes.is_open())
+        static_cast<void>(::inotify_add_watch(m_changes.number(), m_registry->path().c_str(),
                                               IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF));
     if (int const error = visit(); error != 0 && !is_passing(error)) give_up();
     return m_registry.has_value();
@@ -143,12 +139,12 @@ void member::give_up() {
 
 // False: leave() has been called.
 bool member::sleep() const noexcept {
-    std::array<pollfd, 2> wanted{{{m_end, POLLIN, 0}, {m_changes, POLLIN, 0}}};
+    std::array<pollfd, 2> wanted{{{m_end.number(), POLLIN, 0}, {m_changes.number(), POLLIN, 0}}};
     static_cast<void>(::poll(wanted.data(), wanted.size(), k_visit_ms));
     static_cast<void>(::poll(wanted.data(), 1, k_pause_ms));
     if (wanted[0].revents != 0) return false;
     std::array<char, 4096> events; // which ones does not matter
-    while (m_changes >= 0 && ::read(m_changes, events.data(), events.size()) > 0) {}
+    while (m_changes.is_open() && ::read(m_changes.number(), events.data(), events.size()) > 0) {}
     return true;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "cpus/registry.hpp"
+#include "os/private_descriptor.hpp"
 
 #include <mutex>
 #include <optional>
@@ -71,8 +72,8 @@ private:
     std::string m_why;
     pthread_t m_thread{};
     bool m_has_thread = false;
-    int m_changes = -1; // inotify
-    int m_end = -1;     // eventfd
+    os::private_descriptor m_changes; // inotify
+    os::private_descriptor m_end;     // eventfd
 };
 
 } // namespace tulle::cpus

@@ -3,6 +3,7 @@
 // system has no such try of a file, it is not known whether one that is ready waits in the system
 // all the same, as another thread has been faster.
 #include "io/tries.hpp"
+#include "os/private_descriptor.hpp"
 
 #include <tulle/cancellation.hpp>
 #include <tulle/io.hpp>
@@ -427,6 +428,7 @@ int wait_writable(int descriptor, wait_limit const& limit) noexcept {
 }
 
 int close(int descriptor) noexcept {
+    if (os::private_descriptor::is_one(descriptor)) return -EBADF;
     return reactor::instance().replace(
         descriptor,
         [](void* number) noexcept {
@@ -439,6 +441,7 @@ int dup2(int from, int to) noexcept {
     std::array<int, 2> numbers{from, to};
     bool const changes_nothing = from == to || ::fcntl(from, F_GETFD) < 0;
     if (changes_nothing) return static_cast<int>(result_of(::dup2(from, to)));
+    if (os::private_descriptor::is_one(to)) return -EBUSY;
     return reactor::instance().replace(
         to,
         [](void* n) noexcept {

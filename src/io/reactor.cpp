@@ -523,12 +523,12 @@ void reactor::end_rest(void const* worker) noexcept {
 
 void reactor::wake() noexcept {
     std::uint64_t const one = 1;
-    static_cast<void>(::write(m_wakes, &one, sizeof one)); // there is room
+    static_cast<void>(::write(m_wakes.number(), &one, sizeof one)); // there is room
 }
 
 void reactor::silence() noexcept {
     std::uint64_t count = 0;
-    static_cast<void>(::read(m_wakes, &count, sizeof count)); // it does not block
+    static_cast<void>(::read(m_wakes.number(), &count, sizeof count)); // it does not block
 }
 
 // --- start and stop ------------------------------------------------------------------------------
@@ -552,8 +552,8 @@ int reactor::start_locked() noexcept {
 
 int reactor::open() noexcept {
     if (int const error = m_events.open()) return error;
-    m_wakes = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return m_wakes >= 0 ? m_events.add(m_wakes, EPOLLIN, &m_wakes) : errno;
+    m_wakes = os::private_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    return m_wakes.is_open() ? m_events.add(m_wakes.number(), EPOLLIN, &m_wakes) : errno;
 }
 
 void reactor::stop_helpers() noexcept {
@@ -566,7 +566,7 @@ void reactor::stop_helpers() noexcept {
 
 void reactor::close() noexcept {
     m_events.close();
-    if (m_wakes >= 0) ::close(std::exchange(m_wakes, -1));
+    m_wakes.close();
     // relaxed, all: nobody uses it.
     m_rester.store(k_nobody, std::memory_order_relaxed);
     m_poller.store(nullptr, std::memory_order_relaxed);

@@ -165,8 +165,8 @@ private:
 
     descriptor_table m_table;
     helpers m_helpers;
-    os::epoll m_events; // of descriptors, and of wake()
-    int m_wakes = -1;   // an eventfd, which only the worker that rests reads
+    os::epoll m_events;             // of descriptors, and of wake()
+    os::private_descriptor m_wakes; // an eventfd, which only the worker that rests reads
     base::spin_lock m_starting;
     std::atomic<bool> m_runs{false};
     std::atomic<std::uint32_t> m_waiting{0}; // threads

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
-#include <utility>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,12 +11,8 @@
 namespace tulle::os {
 
 int epoll::open() noexcept {
-    m_file = ::epoll_create1(EPOLL_CLOEXEC);
-    return m_file >= 0 ? 0 : errno;
-}
-
-void epoll::close() noexcept {
-    if (m_file >= 0) ::close(std::exchange(m_file, -1));
+    m_file = private_descriptor(::epoll_create1(EPOLL_CLOEXEC));
+    return m_file.is_open() ? 0 : errno;
 }
 
 namespace {
@@ -32,19 +27,20 @@ int control(int file, int operation, int descriptor, std::uint32_t events, void*
 } // namespace
 
 int epoll::add(int descriptor, std::uint32_t events, void* tag) noexcept {
-    return control(m_file, EPOLL_CTL_ADD, descriptor, events, tag);
+    return control(number(), EPOLL_CTL_ADD, descriptor, events, tag);
 }
 
 int epoll::change(int descriptor, std::uint32_t events, void* tag) noexcept {
-    return control(m_file, EPOLL_CTL_MOD, descriptor, events, tag);
+    return control(number(), EPOLL_CTL_MOD, descriptor, events, tag);
 }
 
 void epoll::remove(int descriptor) noexcept {
-    static_cast<void>(control(m_file, EPOLL_CTL_DEL, descriptor, 0, nullptr));
+    static_cast<void>(control(number(), EPOLL_CTL_DEL, descriptor, 0, nullptr));
 }
 
 int epoll::wait(std::span<epoll_event> out, int timeout_ms) noexcept {
-    return std::max(::epoll_wait(m_file, out.data(), static_cast<int>(out.size()), timeout_ms), 0);
+    return std::max(::epoll_wait(number(), out.data(), static_cast<int>(out.size()), timeout_ms),
+                    0);
 }
 
 namespace {
@@ -74,7 +70,7 @@ int epoll::wait_until(std::span<epoll_event> out, std::uint64_t deadline_ns) noe
     if (deadline_ns == k_no_deadline) return wait(out, -1);
     std::uint64_t const now = monotonic_ns();
     std::uint64_t const left = deadline_ns > now ? deadline_ns - now : 0;
-    int const found = wait_for_ns(m_file, out, left);
+    int const found = wait_for_ns(number(), out, left);
     if (found >= 0 || errno == EINTR) return std::max(found, 0);
     std::uint64_t const most = std::numeric_limits<int>::max();
     std::uint64_t const ms = left / k_ns_per_ms + (left % k_ns_per_ms != 0 ? 1 : 0);

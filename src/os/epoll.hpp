@@ -3,6 +3,7 @@
 #pragma once
 
 #include "os/clock.hpp"
+#include "os/private_descriptor.hpp"
 
 #include <cstdint>
 #include <span>
@@ -16,12 +17,11 @@ public:
     epoll() noexcept = default;
     epoll(epoll const&) = delete;
     epoll& operator=(epoll const&) = delete;
-    ~epoll() { close(); }
 
     // 0 or a positive errno.
     [[nodiscard]] int open() noexcept;
-    void close() noexcept;
-    [[nodiscard]] int number() const noexcept { return m_file; }
+    void close() noexcept { m_file.close(); }
+    [[nodiscard]] int number() const noexcept { return m_file.number(); }
 
     // From now on `descriptor` is reported, with `tag`, when one of `events` comes true of it
     // (EPOLLIN and so on; EPOLLET and EPOLLONESHOT say how often), and at once if one is true
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] int wait_until(std::span<epoll_event> out, std::uint64_t deadline_ns) noexcept;
 
 private:
-    int m_file = -1;
+    private_descriptor m_file;
 };
 
 } // namespace tulle::os

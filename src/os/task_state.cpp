@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstdio>
 #include <string_view>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -87,31 +86,16 @@ constexpr named_call k_calls[] = {
 #endif
 };
 
-int open_of(char const* form, int tid) noexcept {
+private_descriptor open_of(char const* form, int tid) noexcept {
     char path[64];
     static_cast<void>(std::snprintf(path, sizeof path, form, tid));
-    return ::open(path, O_RDONLY | O_CLOEXEC);
+    return private_descriptor(::open(path, O_RDONLY | O_CLOEXEC));
 }
 
 } // namespace
 
-task_state::task_state(task_state&& other) noexcept
-    : m_tid(std::exchange(other.m_tid, 0)),
-      m_file(std::exchange(other.m_file, -1)),
-      m_names_call(other.m_names_call) {}
-
-task_state& task_state::operator=(task_state&& other) noexcept {
-    std::swap(m_tid, other.m_tid);
-    std::swap(m_file, other.m_file);
-    std::swap(m_names_call, other.m_names_call);
-    return *this;
-}
-
-task_state::~task_state() { close(); }
-
 void task_state::close() noexcept {
-    if (m_file >= 0) ::close(m_file);
-    m_file = -1;
+    m_file.close();
     m_tid = 0;
 }
 
@@ -121,9 +105,8 @@ void task_state::open(int tid) noexcept {
     m_file = open_of("/proc/self/task/%d/syscall", tid);
     char first = 0;
     // Some kernels have the file and refuse to read it.
-    m_names_call = m_file >= 0 && ::pread(m_file, &first, 1, 0) == 1;
+    m_names_call = m_file.is_open() && ::pread(m_file.number(), &first, 1, 0) == 1;
     if (m_names_call) return;
-    if (m_file >= 0) ::close(m_file);
     m_file = open_of("/proc/self/task/%d/stat", tid);
 }
 
@@ -136,9 +119,9 @@ bool task_state::can_name_calls() noexcept {
 task_state::view task_state::read(int tid) noexcept {
     if (tid == 0) return {};
     if (tid != m_tid) open(tid);
-    if (m_file < 0) return {};
+    if (!m_file.is_open()) return {};
     char line[k_longest_line];
-    ssize_t const length = ::pread(m_file, line, sizeof line, 0);
+    ssize_t const length = ::pread(m_file.number(), line, sizeof line, 0);
     if (length <= 0) return {};
     view (*const parse)(char const*, std::size_t) noexcept =
         m_names_call ? &parse_syscall_line : &parse_stat_line;

@@ -3,6 +3,8 @@
 // it.
 #pragma once
 
+#include "os/private_descriptor.hpp"
+
 #include <cstddef>
 
 namespace tulle::os {
@@ -22,11 +24,8 @@ public:
     };
 
     task_state() noexcept = default;
-    task_state(task_state const&) = delete;
-    task_state& operator=(task_state const&) = delete;
-    task_state(task_state&& other) noexcept;
-    task_state& operator=(task_state&& other) noexcept;
-    ~task_state();
+    task_state(task_state&& other) noexcept = default;
+    task_state& operator=(task_state&& other) noexcept = default;
 
     // `tid`: as in /proc/self/task. The file is opened anew only when it is another one than at
     // the last call.
@@ -40,7 +39,7 @@ private:
     void open(int tid) noexcept;
 
     int m_tid = 0;
-    int m_file = -1;
+    private_descriptor m_file;
     bool m_names_call = false; // the file is `syscall`, not `stat`
 };
 

@@ -394,50 +394,6 @@ TULLE_INTERPOSE int connect(int socket, sockaddr const* address, socklen_t lengt
     return result == 0 ? 0 : fail(-result);
 }
 
-namespace {
-
-// Makes a call after which the number stands for another file, or for none, and ends waits for the
-// old one, of which the kernel would not tell. errno is the call's.
-template <class Call> int replace(int number, Call call) noexcept {
-    known_descriptors::forget(number);
-    if (!is_started() || vfork_children::has_caller()) return call();
-    int error = 0;
-    auto made = [&]() noexcept {
-        int const result = call();
-        if (result < 0) error = errno;
-        return result;
-    };
-    int result = 0;
-    {
-        kept_errno const kept;
-        result = tulle::io::reactor::instance().replace(
-            number, [](void* it) noexcept { return (*static_cast<decltype(made)*>(it))(); }, &made);
-    }
-    return result < 0 ? static_cast<int>(fail(error)) : result;
-}
-
-// If not, the number that would be replaced stays what it is, and so do waits for it.
-bool is_open(int number) noexcept {
-    kept_errno const kept;
-    return fcntl(number, F_GETFD) >= 0;
-}
-
-} // namespace
-
-TULLE_INTERPOSE int close(int number) {
-    return replace(number, [=] { return TULLE_LIBC(close)(number); });
-}
-
-TULLE_INTERPOSE int dup2(int number, int becomes) noexcept {
-    if (number == becomes || !is_open(number)) return TULLE_LIBC(dup2)(number, becomes);
-    return replace(becomes, [=] { return TULLE_LIBC(dup2)(number, becomes); });
-}
-
-TULLE_INTERPOSE int dup3(int number, int becomes, int flags) noexcept {
-    if (number == becomes || !is_open(number)) return TULLE_LIBC(dup3)(number, becomes, flags);
-    return replace(becomes, [=] { return TULLE_LIBC(dup3)(number, becomes, flags); });
-}
-
 // Programs that were compiled with _FORTIFY_SOURCE call these.
 extern "C" __attribute__((noreturn)) void __chk_fail();
 

@@ -45,12 +45,3 @@ TULLE_INTERPOSE int ioctl(int number, unsigned long request, ...) noexcept {
     if (request == FIONBIO) known_descriptors::note_change();
     return result;
 }
-
-TULLE_INTERPOSE int close_range(unsigned first, unsigned last, int flags) noexcept {
-    known_descriptors::sharing const around;
-    return TULLE_LIBC(close_range)(first, last, flags);
-}
-TULLE_INTERPOSE void closefrom(int first) noexcept {
-    known_descriptors::sharing const around;
-    TULLE_LIBC(closefrom)(first);
-}

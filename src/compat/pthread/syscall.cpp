@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // syscall(2) of futexes that one process has: std::atomic::wait, and what other languages and
-// libraries build their locks of, wait in the table of all locks.
+// libraries build their locks of, wait in the table of all locks. What closes descriptors closes
+// none of the run time's.
 #include "compat/pthread/futex_table.hpp"
 #include "compat/pthread/known_descriptors.hpp"
 #include "compat/pthread/libc.hpp"
+#include "compat/pthread/own.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -12,6 +14,9 @@
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
+
+TULLE_OWN(close);
+TULLE_OWN(close_range);
 
 namespace {
 
@@ -156,8 +161,6 @@ bool touches_descriptors(long number) noexcept {
         case SYS_fcntl:
         case SYS_ioctl:
         case SYS_setsockopt:
-        case SYS_close:
-        case SYS_close_range:
         case SYS_dup3:
 #if defined(SYS_dup2)
         case SYS_dup2:
@@ -191,6 +194,10 @@ extern "C" TULLE_API long tulle_wait_syscall(long number, ...) {
         return serve({*reinterpret_cast<futex_word*>(a[0]), static_cast<int>(a[1]),
                       static_cast<std::uint32_t>(a[2]), reinterpret_cast<timespec const*>(a[3]),
                       reinterpret_cast<futex_word*>(a[4]), static_cast<std::uint32_t>(a[5])});
+    if (number == SYS_close) return tulle_own_close(static_cast<int>(a[0]));
+    if (number == SYS_close_range)
+        return tulle_own_close_range(static_cast<unsigned>(a[0]), static_cast<unsigned>(a[1]),
+                                     static_cast<int>(a[2]));
     bool const touches = touches_descriptors(number);
     if (TULLE_UNLIKELY(touches)) known_descriptors::note_sharing(); // a child goes on at once
     long const result = TULLE_LIBC(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -13,6 +13,7 @@
 #include "compat/pthread/start_library.hpp"
 #include "diag/answer.hpp"
 #include "os/clock.hpp"
+#include "os/private_descriptor.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/timed.hpp"
@@ -150,6 +151,7 @@ run_time_state start_run_time() noexcept try {
         s_is_prepared = true;
     }
     begin_signals(mask_of_caller() | mask_of_main());
+    os::private_descriptor::lie_high();
     sched::scheduler::instance().set_worker_start(&begin_worker);
     runtime::start_result const started = runtime::the().start(false);
     if (started.error != 0 && started.error != EALREADY) {

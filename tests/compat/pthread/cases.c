@@ -476,6 +476,7 @@ static struct {
     {"asked_by_many", asked_by_many},
     {"polls_of_one", polls_of_one},
     {"closed_of_several", closed_of_several},
+    {"closed_by_number", closed_by_number},
     {"numbers_of_sockets", numbers_of_sockets},
     {"modes_of_sockets", modes_of_sockets},
     {"asked_at_once", asked_at_once},

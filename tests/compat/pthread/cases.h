@@ -64,6 +64,9 @@ void waits_of_different_kinds(void);
 void select_that_is_interrupted(void);
 void numbers_of_files(void);
 
+// --- closing_cases.c
+void closed_by_number(void);
+
 // --- socket_cases.c
 void modes_of_sockets(void);
 void set_mode(int number);

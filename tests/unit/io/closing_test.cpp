@@ -4,6 +4,7 @@
 #include "base/sanitize.hpp"
 #include "io_fixture.hpp"
 #include "open_descriptors.hpp"
+#include "os/private_descriptor.hpp"
 
 #include <tulle/io.hpp>
 
@@ -51,6 +52,24 @@ thread<int> spawn_reader(int number) {
 void let_it_wait() {
     for (int k = 0; k < 20; ++k) this_thread::yield();
     this_thread::sleep_for(1ms);
+}
+
+TEST_P(io_closing, files_of_the_run_time_stay_open) {
+    connected_pair made;
+    auto reader = spawn_reader(made.ours());
+    let_it_wait();
+    int tried = 0;
+    for (int number = 0; number < 1024; ++number) {
+        if (!os::private_descriptor::is_one(number)) continue;
+        ++tried;
+        EXPECT_EQ(io::close(number), -EBADF);
+        EXPECT_EQ(io::dup2(made.ours(), number), -EBUSY);
+        EXPECT_EQ(io::dup2(number, number), number);
+        EXPECT_GE(::fcntl(number, F_GETFD), 0);
+    }
+    EXPECT_GE(tried, 2); // the reactor's
+    ASSERT_EQ(::write(made.theirs(), "a", 1), 1);
+    EXPECT_EQ(reader.join(), 'a');
 }
 
 // The epoll knows the number from its last file, which close(2) has closed behind its back.
