@@ -15,8 +15,8 @@ namespace {
 
 using namespace tulle::posix;
 
-constexpr int k_cannot_wait = -2; // the kernel does it instead
-constexpr std::uintptr_t k_least_address = 4096;
+constexpr int k_cannot_wait = -2;               // the kernel does it instead
+constexpr std::intptr_t k_least_address = 4096; // those of the system are negative
 
 // `look`, `ask`, the number of what is ready, and `wait` as that of the reactor, by turns. 0 is
 // returned when the time is over; k_cannot_wait if the reactor cannot wait for it.
@@ -52,6 +52,26 @@ std::uint64_t deadline_after_ms(int ms) noexcept {
     return deadline_after({ms / 1000, ms % 1000 * 1'000'000L});
 }
 
+// What is left of a limit, for the kernel; null: there is none.
+class time_left {
+public:
+    explicit time_left(std::uint64_t deadline) noexcept
+        : m_has_limit(deadline != tulle::wait::k_never) {
+        if (m_has_limit) m_time = left_until(deadline);
+    }
+    [[nodiscard]] timespec const* get() const noexcept { return m_has_limit ? &m_time : nullptr; }
+
+private:
+    bool m_has_limit;
+    timespec m_time{};
+};
+
+int ms_until(std::uint64_t deadline) noexcept {
+    if (deadline == tulle::wait::k_never) return -1;
+    timespec const left = left_until(deadline);
+    return static_cast<int>(left.tv_sec * 1000 + (left.tv_nsec + 999'999) / 1'000'000);
+}
+
 // Null: no limit.
 std::uint64_t deadline_after_time(timespec const* time) noexcept {
     return time == nullptr ? tulle::wait::k_never : deadline_after(*time);
@@ -68,8 +88,7 @@ int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool
     if (!waits) return ask();
     // The system knows whether there is such a list. Of one that is asked for again and again it
     // is not asked twice.
-    bool const is_doubtful =
-        count != 1 || reinterpret_cast<std::uintptr_t>(asked) < k_least_address;
+    bool const is_doubtful = count != 1 || reinterpret_cast<std::intptr_t>(asked) < k_least_address;
     if (is_doubtful) {
         if (int const found = ask(); found != 0) return found;
     }
@@ -80,8 +99,10 @@ int poll_until(pollfd* asked, nfds_t count, int ms) {
     thread* const t = self();
     if (t == nullptr) return TULLE_LIBC(poll)(asked, count, ms);
     test_cancel(t);
-    int const result = poll_by(*t, asked, count, deadline_after_ms(ms), ms != 0);
-    return result == k_cannot_wait ? TULLE_LIBC(poll)(asked, count, ms) : result;
+    std::uint64_t const deadline = deadline_after_ms(ms);
+    int const result = poll_by(*t, asked, count, deadline, ms != 0);
+    if (result != k_cannot_wait) return result;
+    return TULLE_LIBC(ppoll)(asked, count, time_left(deadline).get(), nullptr);
 }
 
 int poll_with_mask(pollfd* asked, nfds_t count, timespec const* time, sigset_t const* mask) {
@@ -89,8 +110,10 @@ int poll_with_mask(pollfd* asked, nfds_t count, timespec const* time, sigset_t c
     if (t == nullptr || is_odd(time)) return TULLE_LIBC(ppoll)(asked, count, time, mask);
     test_cancel(t);
     other_mask const while_it_waits(*t, mask);
-    int const result = poll_by(*t, asked, count, deadline_after_time(time), !is_none(time));
-    return result == k_cannot_wait ? TULLE_LIBC(ppoll)(asked, count, time, nullptr) : result;
+    std::uint64_t const deadline = deadline_after_time(time);
+    int const result = poll_by(*t, asked, count, deadline, !is_none(time));
+    if (result != k_cannot_wait) return result;
+    return TULLE_LIBC(ppoll)(asked, count, time_left(deadline).get(), nullptr);
 }
 
 // --- select: the sets as a list of poll ---------------------------------------------------------
@@ -214,10 +237,10 @@ TULLE_INTERPOSE int pselect(int count, fd_set* in, fd_set* out, fd_set* other, t
     test_cancel(t);
     other_mask const while_it_waits(*t, mask);
     question again({count, in, out, other});
-    int const result =
-        select_until(*t, {count, in, out, other}, again, deadline_after_time(time), !is_none(time));
+    std::uint64_t const deadline = deadline_after_time(time);
+    int const result = select_until(*t, {count, in, out, other}, again, deadline, !is_none(time));
     if (result != k_cannot_wait) return result;
-    return TULLE_LIBC(pselect)(count, in, out, other, time, nullptr);
+    return TULLE_LIBC(pselect)(count, in, out, other, time_left(deadline).get(), nullptr);
 }
 
 TULLE_INTERPOSE int select(int count, fd_set* in, fd_set* out, fd_set* other, timeval* time) {
@@ -235,7 +258,7 @@ TULLE_INTERPOSE int select(int count, fd_set* in, fd_set* out, fd_set* other, ti
     int const result = select_until(*t, asked, again, deadline, waits);
     if (time != nullptr) leave_rest(time, deadline);
     if (result != k_cannot_wait) return result;
-    return TULLE_LIBC(select)(count, in, out, other, time);
+    return TULLE_LIBC(select)(count, in, out, other, time); // what is left of it
 }
 
 extern "C" __attribute__((noreturn)) void __chk_fail();
@@ -276,8 +299,9 @@ TULLE_INTERPOSE int epoll_wait(int all, epoll_event* events, int most, int ms) {
     thread* const t = self();
     if (t == nullptr) return wait_in_kernel(all, events, most, ms);
     test_cancel(t);
-    int const result = epoll_by(*t, all, events, most, deadline_after_ms(ms), ms != 0);
-    return result == k_cannot_wait ? wait_in_kernel(all, events, most, ms) : result;
+    std::uint64_t const deadline = deadline_after_ms(ms);
+    int const result = epoll_by(*t, all, events, most, deadline, ms != 0);
+    return result == k_cannot_wait ? wait_in_kernel(all, events, most, ms_until(deadline)) : result;
 }
 
 TULLE_INTERPOSE int epoll_pwait(int all, epoll_event* events, int most, int ms,
@@ -286,8 +310,9 @@ TULLE_INTERPOSE int epoll_pwait(int all, epoll_event* events, int most, int ms,
     if (t == nullptr) return TULLE_LIBC(epoll_pwait)(all, events, most, ms, mask);
     test_cancel(t);
     other_mask const while_it_waits(*t, mask);
-    int const result = epoll_by(*t, all, events, most, deadline_after_ms(ms), ms != 0);
-    return result == k_cannot_wait ? wait_in_kernel(all, events, most, ms) : result;
+    std::uint64_t const deadline = deadline_after_ms(ms);
+    int const result = epoll_by(*t, all, events, most, deadline, ms != 0);
+    return result == k_cannot_wait ? wait_in_kernel(all, events, most, ms_until(deadline)) : result;
 }
 
 TULLE_INTERPOSE int epoll_pwait2(int all, epoll_event* events, int most, timespec const* time,
@@ -297,7 +322,8 @@ TULLE_INTERPOSE int epoll_pwait2(int all, epoll_event* events, int most, timespe
         return TULLE_LIBC(epoll_pwait2)(all, events, most, time, mask);
     test_cancel(t);
     other_mask const while_it_waits(*t, mask);
-    int const result = epoll_by(*t, all, events, most, deadline_after_time(time), !is_none(time));
-    return result == k_cannot_wait ? TULLE_LIBC(epoll_pwait2)(all, events, most, time, nullptr)
-                                   : result;
+    std::uint64_t const deadline = deadline_after_time(time);
+    int const result = epoll_by(*t, all, events, most, deadline, !is_none(time));
+    if (result != k_cannot_wait) return result;
+    return TULLE_LIBC(epoll_pwait2)(all, events, most, time_left(deadline).get(), nullptr);
 }

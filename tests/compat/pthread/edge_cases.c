@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -132,6 +133,12 @@ static void terminal_without_least(void) {
     close(terminal);
 }
 
+// The system's memory, and nobody's.
+static void polls_of_no_lists(void) {
+    static struct pollfd* volatile const lists[] = {(void*)(intptr_t)-4096, (void*)64, NULL};
+    for (int k = 0; k != 3; ++k) SHOW_ERRNO(poll(lists[k], 1, 1));
+}
+
 static void* at_edges(void* unused) {
     select_with_short_set();
     reads_of_nothing();
@@ -139,6 +146,7 @@ static void* at_edges(void* unused) {
     messages_in_parts();
     connect_in_vain();
     terminal_without_least();
+    polls_of_no_lists();
     return unused;
 }
 
