@@ -16,11 +16,10 @@ using loop_control = arch::control_at_rest<arch::backend>;
 template <class RunPost> TULLE_INLINE void after_switch(RunPost run_post) noexcept {
     worker& w = *this_worker();
     arch::after_switch(w.current->sanitizer);
-    post_action const post = w.post;
-    if (post.run == nullptr)
+    if (w.post.run == nullptr)
         w.ready.end_switch(); // it was locked by whoever switched
     else
-        run_post(post);
+        run_post(post_action(w.post)); // a copy, as another switch may follow
 }
 TULLE_INLINE void after_switch() noexcept {
     after_switch([](post_action const& post) { post.run(post.a, post.b); });
