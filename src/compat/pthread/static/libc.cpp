@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of ../libc.cpp in programs that are linked statically: the linker has found all
+// In place of c_library/libc.cpp in programs that are linked statically: the linker has found all
 // functions of the C library. That a name is weak lets programs be linked that lack it.
-#include "compat/pthread/libc.hpp"
+#include "compat/pthread/c_library/libc.hpp"
 
 #include "base/error.hpp"
 

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compat/pthread/files/descriptors.hpp"
+
+#include "compat/pthread/files/known_descriptors.hpp"
+
+#include <tulle/io.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace tulle::posix {
+
+bool is_ready(int number, direction way) noexcept {
+    pollfd asked{number, static_cast<short>(way == direction::in ? POLLIN : POLLOUT), 0};
+    return TULLE_LIBC(poll)(&asked, 1, 0) != 0;
+}
+
+bool never_waits(int number) noexcept {
+    if (known_descriptors::is_plain_socket(number)) return false;
+    auto const before = known_descriptors::look(number);
+    int const flags = fcntl(number, F_GETFL);
+    if (flags < 0 || (flags & O_NONBLOCK) != 0) return true;
+    known_descriptors::note_wait(number, before);
+    return false;
+}
+
+namespace {
+
+// k_never: the socket has none, or it is no socket.
+std::uint64_t deadline_of(int number, direction way) noexcept {
+    if (known_descriptors::is_plain_socket(number)) return wait::k_never;
+    timeval time{};
+    socklen_t size = sizeof time;
+    int const option = way == direction::in ? SO_RCVTIMEO : SO_SNDTIMEO;
+    if (getsockopt(number, SOL_SOCKET, option, &time, &size) != 0) return wait::k_never;
+    if (time.tv_sec == 0 && time.tv_usec == 0) return wait::k_never;
+    return deadline_after({time.tv_sec, time.tv_usec * 1000});
+}
+
+} // namespace
+
+io::event_count look(int number, direction way) noexcept {
+    return io::reactor::instance().look(number, way);
+}
+
+int wait_for(thread& t, int number, direction way, io::event_count seen, bool may_be_cancelled) {
+    std::uint64_t const deadline = deadline_of(number, way);
+    int error = 0;
+    {
+        kept_errno const kept;
+        error = io::reactor::instance().wait(number, way, seen, interruptible(&t, deadline));
+    }
+    if (error == ETIMEDOUT) return EAGAIN;
+    if (error != ECANCELED) return error;
+    // Calls on sockets that have a limit of time do not begin anew (signal(7)).
+    interruption const by = may_be_cancelled ? attend(t) : run_handlers(t);
+    bool const ends =
+        by == interruption::ends || (by == interruption::restarts && deadline != wait::k_never);
+    return ends ? EINTR : 0;
+}
+
+namespace {
+
+// A terminal that gives what there is, after a while at most.
+bool needs_no_input(int number) noexcept {
+    kept_errno const kept;
+    termios how{};
+    return !io::reactor::instance().was_socket(number) && tcgetattr(number, &how) == 0 &&
+           (how.c_lflag & ICANON) == 0 && how.c_cc[VMIN] == 0;
+}
+
+} // namespace
+
+int wait_until_ready(thread& t, int number, direction way) {
+    test_cancel(&t);
+    for (;;) {
+        io::event_count const seen = look(number, way);
+        if (is_ready(number, way) || never_waits(number)) return 0;
+        if (way == direction::in && needs_no_input(number)) return 0;
+        int const error = wait_for(t, number, way, seen);
+        if (is_final(error)) return error;
+        if (error != 0) return 0;
+    }
+}
+
+namespace {
+
+// --- output: a call that waits transfers all -----------------------------------------------------
+
+// `attempt(parts, count)` sends without waiting. An error after a part has been sent is told by the
+// next call.
+template <class Attempt, class Call>
+ssize_t send_parts(thread& t, int number, remaining_parts left, Attempt attempt, Call call) {
+    ssize_t sent = 0;
+    for (;;) {
+        io::event_count const seen = look(number, direction::out);
+        ssize_t const result = attempt(left.parts(), left.count());
+        if (result >= 0) {
+            sent += result;
+            if (!left.take(static_cast<std::size_t>(result)) || result == 0) return sent;
+        } else if (errno != EAGAIN) {
+            return sent != 0 && errno != EINTR ? sent : result;
+        }
+        if (never_waits(number)) return sent != 0 ? sent : result;
+        if (result >= 0) continue;
+        int const error = wait_for(t, number, direction::out, seen);
+        if (error == 0) continue;
+        if (sent != 0) return sent;
+        if (is_final(error)) return fail(error);
+        return call();
+    }
+}
+
+template <class Attempt, class Call>
+ssize_t send_all(int number, remaining_parts const& left, Attempt attempt, Call call) {
+    return keeping_errno([&] { return send_parts(*self(), number, left, attempt, call); });
+}
+
+} // namespace
+
+std::size_t size_of(iovec const* parts, std::size_t count) noexcept {
+    std::size_t size = 0;
+    std::for_each_n(parts, count, [&](iovec const& part) { size += part.iov_len; });
+    return size;
+}
+
+ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t sent) {
+    known_descriptors::note_sent(*message);
+    // What has been sent is told, and neither sent again nor lost by a cancellation.
+    auto const call = [=]() -> ssize_t {
+        return sent != 0 ? fail(EAGAIN) : TULLE_LIBC(sendmsg)(socket, message, flags);
+    };
+    if (self() == nullptr || message->msg_iovlen > remaining_parts::k_most) return call();
+    remaining_parts left(message->msg_iov, message->msg_iovlen);
+    if (sent != 0 && !left.take(sent)) return 0;
+    if (sent == 0) test_cancel(self());
+    bool has_control = sent == 0; // which goes with the first part
+    return send_all(
+        socket, left,
+        [&](iovec* parts, std::size_t count) {
+            msghdr rest = *message;
+            rest.msg_iov = parts;
+            rest.msg_iovlen = count;
+            if (!has_control) rest.msg_controllen = 0;
+            ssize_t const result = TULLE_LIBC(sendmsg)(socket, &rest, flags | MSG_DONTWAIT);
+            if (result >= 0) has_control = false;
+            return result;
+        },
+        call);
+}
+
+namespace {
+
+enum class kind_of_file { never_waits, socket, stream, of_messages };
+
+// Files that are never waited for, such as regular ones, take all in one call. What goes to a
+// device may be a message, which must not be cut.
+kind_of_file kind_of(int number) noexcept {
+    struct stat about {};
+    if (fstat(number, &about) != 0 || S_ISREG(about.st_mode) || S_ISBLK(about.st_mode))
+        return kind_of_file::never_waits;
+    if (S_ISSOCK(about.st_mode)) return kind_of_file::socket;
+    kept_errno const kept;
+    bool const is_stream = S_ISFIFO(about.st_mode) || isatty(number) != 0;
+    return is_stream ? kind_of_file::stream : kind_of_file::of_messages;
+}
+
+// Where the system cannot be asked to try, so much fits into a stream that is_ready promises.
+ssize_t try_to_write(int number, kind_of_file kind, iovec* parts, std::size_t count) noexcept {
+    ssize_t const tried =
+        TULLE_LIBC(pwritev2)(number, parts, static_cast<int>(count), -1, RWF_NOWAIT);
+    if (tried >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return tried;
+    constexpr std::size_t k_least_room = 4096; // PIPE_BUF
+    if (!is_ready(number, direction::out)) return fail(EAGAIN);
+    if (kind == kind_of_file::of_messages || size_of(parts, count) <= k_least_room)
+        return TULLE_LIBC(writev)(number, parts, static_cast<int>(count));
+    return TULLE_LIBC(write)(number, parts->iov_base, std::min(parts->iov_len, k_least_room));
+}
+
+ssize_t write_parts(int number, iovec const* parts, std::size_t count) {
+    auto const call = [=] { return TULLE_LIBC(writev)(number, parts, static_cast<int>(count)); };
+    kind_of_file const kind = self() != nullptr && !known_descriptors::is_always_ready(number)
+                                  ? kind_of(number)
+                                  : kind_of_file::never_waits;
+    if (kind == kind_of_file::never_waits) return call();
+    if (kind == kind_of_file::socket) {
+        io::reactor::instance().note_socket(number, true); // the next call knows
+        msghdr message{};
+        message.msg_iov = const_cast<iovec*>(parts);
+        message.msg_iovlen = count;
+        return send_message(number, &message, 0);
+    }
+    test_cancel(self());
+    return send_all(
+        number, remaining_parts(parts, count),
+        [=](iovec* left, std::size_t n) { return try_to_write(number, kind, left, n); }, call);
+}
+
+// What the system does not take at once goes by send_message, as any message of several parts.
+ssize_t send_to(int socket, void const* data, std::size_t size, int flags, sockaddr const* to,
+                socklen_t length) {
+    test_cancel(self());
+    int const before = errno;
+    ssize_t const sent = TULLE_LIBC(sendto)(socket, data, size, flags | MSG_DONTWAIT, to, length);
+    bool const is_over = sent < 0 ? errno != EAGAIN : static_cast<std::size_t>(sent) == size;
+    if (is_over || never_waits(socket)) return sent;
+    errno = before;
+    iovec part{const_cast<void*>(data), size};
+    msghdr message{};
+    message.msg_name = const_cast<sockaddr*>(to);
+    message.msg_namelen = to == nullptr ? 0 : length;
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    ssize_t const more =
+        send_message(socket, &message, flags, static_cast<std::size_t>(std::max<ssize_t>(sent, 0)));
+    if (sent <= 0) return more;
+    return more < 0 ? sent : sent + more;
+}
+
+// --- input ---------------------------------------------------------------------------------------
+
+// MSG_WAITALL is the kernel's, which knows what ends it early. Errors and urgent data are not
+// waited for.
+bool is_plain(int flags) noexcept {
+    return (flags & (MSG_DONTWAIT | MSG_WAITALL | MSG_ERRQUEUE | MSG_OOB)) == 0;
+}
+
+ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* from,
+                socklen_t* length) {
+    auto const call = [=](int with) {
+        return TULLE_LIBC(recvfrom)(socket, data, size, flags | with, from, length);
+    };
+    if (!is_plain(flags)) return call(0);
+    return until_done(
+        socket, direction::in, flags == 0 ? size : k_unknown_size,
+        [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
+}
+
+// Of a socket the system can try, so that nobody asks first whether it is ready. Not for nothing,
+// which is something else to datagrams. `otherwise`: it is none, or has not been known as one.
+template <class OnSocket, class Otherwise>
+ssize_t as_of_socket(int number, std::size_t size, OnSocket on_socket, Otherwise otherwise) {
+    if (size == 0 || self() == nullptr || !io::reactor::instance().was_socket(number))
+        return otherwise();
+    int const before = errno;
+    ssize_t const result = on_socket();
+    if (result >= 0 || errno != ENOTSOCK) return result;
+    io::reactor::instance().note_socket(number, false);
+    known_descriptors::forget(number);
+    errno = before;
+    return otherwise();
+}
+
+// `call` makes a socket, of whose number some may wait for a file that the C library has closed by
+// itself.
+template <class Call> int accept_by(int socket, int flags, Call call) {
+    int const number = when_ready(socket, direction::in, [=] {
+        known_descriptors::making const all(flags, socket);
+        int const made = call();
+        all.made(made);
+        return made;
+    });
+    if (number >= 0 && self() != nullptr) io::reactor::instance().expect_new(number);
+    return number;
+}
+
+} // namespace
+
+} // namespace tulle::posix
+
+using namespace tulle::posix;
+
+TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
+    if (size == 0) return TULLE_LIBC(read)(number, data, size); // which waits for nothing
+    return as_of_socket(
+        number, size, [=] { return receive(number, data, size, 0, nullptr, nullptr); },
+        [=] {
+            auto const call = [=] { return TULLE_LIBC(read)(number, data, size); };
+            if (self() == nullptr || !known_descriptors::is_always_ready(number))
+                return when_ready(number, direction::in, call);
+            test_cancel(self());
+            return call();
+        });
+}
+
+TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {
+    if (count <= 0 || size_of(parts, static_cast<std::size_t>(count)) == 0)
+        return TULLE_LIBC(readv)(number, parts, count);
+    return when_ready(number, direction::in,
+                      [=] { return TULLE_LIBC(readv)(number, parts, count); });
+}
+
+TULLE_INTERPOSE ssize_t write(int number, void const* data, size_t size) {
+    if (self() == nullptr || size == 0) return TULLE_LIBC(write)(number, data, size);
+    return as_of_socket(
+        number, size, [=] { return send_to(number, data, size, 0, nullptr, 0); },
+        [=] {
+            iovec const part{const_cast<void*>(data), size};
+            return write_parts(number, &part, 1);
+        });
+}
+
+TULLE_INTERPOSE ssize_t writev(int number, iovec const* parts, int count) {
+    if (count <= 0 || static_cast<std::size_t>(count) > remaining_parts::k_most)
+        return TULLE_LIBC(writev)(number, parts, count);
+    return write_parts(number, parts, static_cast<std::size_t>(count));
+}
+
+TULLE_INTERPOSE ssize_t recv(int socket, void* data, size_t size, int flags) {
+    return receive(socket, data, size, flags, nullptr, nullptr);
+}
+
+TULLE_INTERPOSE ssize_t recvfrom(int socket, void* data, size_t size, int flags, sockaddr* from,
+                                 socklen_t* length) {
+    return receive(socket, data, size, flags, from, length);
+}
+
+TULLE_INTERPOSE ssize_t recvmsg(int socket, msghdr* message, int flags) {
+    auto const call = [=](int with) {
+        ssize_t const result = TULLE_LIBC(recvmsg)(socket, message, flags | with);
+        if (result >= 0) known_descriptors::note_received(*message);
+        return result;
+    };
+    if (!is_plain(flags)) return call(0);
+    return until_done(
+        socket, direction::in, [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
+}
+
+TULLE_INTERPOSE ssize_t send(int socket, void const* data, size_t size, int flags) {
+    if (self() == nullptr || (flags & MSG_DONTWAIT) != 0)
+        return TULLE_LIBC(send)(socket, data, size, flags);
+    return send_to(socket, data, size, flags, nullptr, 0);
+}
+
+TULLE_INTERPOSE ssize_t sendto(int socket, void const* data, size_t size, int flags,
+                               sockaddr const* to, socklen_t length) {
+    if (self() == nullptr || (flags & MSG_DONTWAIT) != 0)
+        return TULLE_LIBC(sendto)(socket, data, size, flags, to, length);
+    return send_to(socket, data, size, flags, to, length);
+}
+
+TULLE_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
+    if (message == nullptr) return TULLE_LIBC(sendmsg)(socket, message, flags);
+    if (self() != nullptr && (flags & MSG_DONTWAIT) == 0)
+        return send_message(socket, message, flags);
+    known_descriptors::note_sent(*message);
+    return TULLE_LIBC(sendmsg)(socket, message, flags);
+}
+
+TULLE_INTERPOSE int accept(int socket, sockaddr* address, socklen_t* length) {
+    return accept_by(socket, 0, [=] { return TULLE_LIBC(accept)(socket, address, length); });
+}
+
+TULLE_INTERPOSE int accept4(int socket, sockaddr* address, socklen_t* length, int flags) {
+    return accept_by(socket, flags,
+                     [=] { return TULLE_LIBC(accept4)(socket, address, length, flags); });
+}
+
+namespace {
+
+// Of a connection that is being made: 0 or a negative errno value.
+int wait_for_connection(int socket, tulle::wait_limit const& until) noexcept {
+    int error = tulle::io::wait_writable(socket, until);
+    if (error != 0) return error;
+    socklen_t size = sizeof error;
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? -error : -errno;
+}
+
+} // namespace
+
+TULLE_INTERPOSE int connect(int socket, sockaddr const* address, socklen_t length) {
+    thread* const t = self();
+    if (t == nullptr || never_waits(socket)) return TULLE_LIBC(connect)(socket, address, length);
+    test_cancel(t);
+    std::uint64_t const deadline = deadline_of(socket, direction::out);
+    tulle::wait_limit const until =
+        tulle::wait_limit::of({deadline, interruptible(t, deadline).token});
+    int result = tulle::io::connect(socket, address, length, until);
+    while (result == -ECANCELED) {
+        interruption const by = attend(*t);
+        bool const has_limit = deadline != tulle::wait::k_never;
+        if (by == interruption::ends || (by == interruption::restarts && has_limit))
+            return fail(EINTR);
+        // EALREADY: it has begun. Else nothing has: it waited for room in a queue.
+        result = tulle::io::connect(socket, address, length, until);
+        if (result == -EALREADY) result = wait_for_connection(socket, until);
+        if (result == -EISCONN) result = 0;
+    }
+    if (result == -ETIMEDOUT && tulle::os::monotonic_ns() >= deadline)
+        result = address->sa_family == AF_UNIX ? -EAGAIN : -EINPROGRESS;
+    return result == 0 ? 0 : fail(-result);
+}
+
+// Programs that were compiled with _FORTIFY_SOURCE call these.
+extern "C" __attribute__((noreturn)) void __chk_fail();
+
+TULLE_INTERPOSE ssize_t __read_chk(int number, void* data, size_t size, size_t room) {
+    if (size > room) __chk_fail();
+    return read(number, data, size);
+}
+
+TULLE_INTERPOSE ssize_t __recv_chk(int socket, void* data, size_t size, size_t room, int flags) {
+    if (size > room) __chk_fail();
+    return receive(socket, data, size, flags, nullptr, nullptr);
+}
+
+TULLE_INTERPOSE ssize_t __recvfrom_chk(int socket, void* data, size_t size, size_t room, int flags,
+                                       sockaddr* from, socklen_t* length) {
+    if (size > room) __chk_fail();
+    return receive(socket, data, size, flags, from, length);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls on file descriptors by threads of pthread_create: a call that would wait in the kernel
+// waits in the reactor first (io/reactor.hpp). OS threads wait in the kernel as ever.
+#pragma once
+
+#include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/threads/thread.hpp"
+#include "io/reactor.hpp"
+#include "os/clock.hpp"
+#include "wait/limit_wait.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tulle::posix {
+
+using io::direction;
+
+// A descriptor that has been made for one wait, and is closed at the end; negative: there is none.
+// The reactor may know another file by its number, from before and afterwards.
+class own_descriptor {
+public:
+    explicit own_descriptor(int number) noexcept : m_number(number) {
+        if (m_number >= 0) io::reactor::instance().expect_new(m_number);
+    }
+    own_descriptor(own_descriptor const&) = delete;
+    own_descriptor& operator=(own_descriptor const&) = delete;
+    ~own_descriptor() {
+        kept_errno const kept;
+        if (m_number < 0) return;
+        static_cast<void>(io::reactor::instance().replace(
+            m_number,
+            [](void* number) noexcept { return TULLE_LIBC(close)(*static_cast<int*>(number)); },
+            &m_number));
+    }
+    [[nodiscard]] int number() const noexcept { return m_number; }
+
+private:
+    int m_number;
+};
+
+// Waits for something that nobody tells of: longer and longer.
+class growing_pause {
+public:
+    // ECANCELED: the thread is to look why. 0: some time has passed, or all until the deadline.
+    int wait(thread& t, std::uint64_t deadline = wait::k_never) noexcept {
+        kept_errno const kept;
+        std::uint64_t const next = std::min(os::monotonic_ns() + m_next_ns, deadline);
+        m_next_ns = std::min(2 * m_next_ns, k_longest_ns);
+        auto const how = wait::wait_for_limit<parking>({wait::wait_kind::sleep, nullptr},
+                                                       interruptible(&t, next));
+        return how == wait::outcome::cancelled ? ECANCELED : 0;
+    }
+
+private:
+    static constexpr std::uint64_t k_first_ns = 20'000, k_longest_ns = 5'000'000;
+
+    std::uint64_t m_next_ns = k_first_ns;
+};
+
+// A call that is made again and again, as nobody tells when it would not wait.
+struct repetition {
+    int not_yet;                            // its errno then
+    bool may_be_cancelled = true;           // it is a cancellation point
+    bool restarts = true;                   // it goes on after a handler with SA_RESTART
+    bool ends_for_handlers = true;          // with EINTR
+    std::uint64_t deadline = wait::k_never; // then it is left at the last failure
+};
+
+template <class Attempt>
+auto repeat_until_over(thread& t, repetition const& how, Attempt attempt) -> decltype(attempt()) {
+    if (how.may_be_cancelled) test_cancel(&t);
+    for (growing_pause between;;) {
+        auto const result = attempt();
+        bool const is_over = result >= 0 || errno != how.not_yet;
+        if (is_over || os::monotonic_ns() >= how.deadline) return result;
+        if (between.wait(t, how.deadline) != ECANCELED) continue;
+        interruption const by = how.may_be_cancelled ? attend(t) : run_handlers(t);
+        bool const is_ended =
+            by == interruption::ends || (by == interruption::restarts && !how.restarts);
+        if (is_ended && how.ends_for_handlers) return fail(EINTR);
+    }
+}
+template <class Attempt> auto repeat(thread& t, repetition const& how, Attempt attempt) {
+    return keeping_errno([&] { return repeat_until_over(t, how, attempt); });
+}
+
+// 0: the descriptor may be ready: try again. Else an errno: the caller is to make the call that may
+// block if it is EPERM, EAGAIN stands for a time that SO_RCVTIMEO or SO_SNDTIMEO has set, and EINTR
+// for a handler that ends the call. A cancellation does not return.
+// `seen`: what look said before the try.
+[[nodiscard]] int wait_for(thread& t, int number, direction way, io::event_count seen,
+                           bool may_be_cancelled = true);
+[[nodiscard]] io::event_count look(int number, direction way) noexcept;
+[[nodiscard]] bool is_ready(int number, direction way) noexcept;
+// O_NONBLOCK is set, or it is no descriptor.
+[[nodiscard]] bool never_waits(int number) noexcept;
+// What wait_for has returned ends the call, with this errno.
+[[nodiscard]] inline bool is_final(int error) noexcept {
+    return error == EAGAIN || error == EBADF || error == EINTR;
+}
+
+// 0: the call may be made, and if somebody else was faster it waits in the kernel. Else the errno
+// that ends it.
+[[nodiscard]] int wait_until_ready(thread& t, int number, direction way);
+
+// Waits until the descriptor is ready, unless the program does not want that, and calls.
+template <class Call> auto when_ready(int number, direction way, Call call) {
+    thread* const t = self();
+    if (t == nullptr) return call();
+    return keeping_errno([&] {
+        int const error = wait_until_ready(*t, number, way);
+        return error == 0 ? call() : static_cast<decltype(call())>(fail(error));
+    });
+}
+
+// How much a read of one buffer asks for; nothing is known of other calls.
+inline constexpr std::size_t k_unknown_size = 0;
+
+template <class Attempt, class Call>
+ssize_t try_until_done(thread& t, int number, direction way, std::size_t size, Attempt attempt,
+                       Call call) {
+    auto& reactor = io::reactor::instance();
+    test_cancel(&t);
+    for (;;) {
+        io::event_count const seen = look(number, way);
+        bool const is_drained = size != k_unknown_size && reactor.is_drained(number, seen);
+        bool const does_not_wait = is_drained && never_waits(number);
+        if (!is_drained || does_not_wait) {
+            ssize_t const result = attempt();
+            if (result > 0 && static_cast<std::size_t>(result) < size)
+                reactor.note_short_read(number, seen);
+            if (result >= 0 || errno != EAGAIN || does_not_wait || never_waits(number))
+                return result;
+        }
+        int const error = wait_for(t, number, way, seen);
+        if (is_final(error)) return fail(error);
+        if (error != 0) return call();
+    }
+}
+// `attempt` fails with EAGAIN instead of waiting, `call` waits.
+template <class Attempt, class Call>
+ssize_t until_done(int number, direction way, std::size_t size, Attempt attempt, Call call) {
+    thread* const t = self();
+    if (t == nullptr) return call();
+    return keeping_errno([&] { return try_until_done(*t, number, way, size, attempt, call); });
+}
+template <class Attempt, class Call>
+ssize_t until_done(int number, direction way, Attempt attempt, Call call) {
+    return until_done(number, way, k_unknown_size, attempt, call);
+}
+
+// Parts of a message, or of what goes to a file, that have not been transferred.
+class remaining_parts {
+public:
+    static constexpr std::size_t k_most = 64; // more of them are left to the kernel
+
+    remaining_parts(iovec const* parts, std::size_t count) noexcept : m_count(count) {
+        std::copy_n(parts, count, m_parts.begin());
+    }
+    [[nodiscard]] iovec* parts() noexcept { return m_parts.data() + m_first; }
+    [[nodiscard]] std::size_t count() const noexcept { return m_count - m_first; }
+    // Whether something is left.
+    [[nodiscard]] bool take(std::size_t bytes) noexcept {
+        while (m_first != m_count && bytes >= m_parts[m_first].iov_len)
+            bytes -= m_parts[m_first++].iov_len;
+        if (m_first == m_count) return false;
+        m_parts[m_first].iov_base = static_cast<char*>(m_parts[m_first].iov_base) + bytes;
+        m_parts[m_first].iov_len -= bytes;
+        return true;
+    }
+
+private:
+    std::array<iovec, k_most> m_parts;
+    std::size_t m_first = 0;
+    std::size_t m_count;
+};
+
+[[nodiscard]] std::size_t size_of(iovec const* parts, std::size_t count) noexcept;
+
+// What has not been sent of a message of which so much has been.
+ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t sent = 0);
+
+} // namespace tulle::posix

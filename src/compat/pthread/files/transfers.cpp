@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several messages in one call, and transfers between two descriptors, of which the kernel can be
+// asked not to wait for pipes only: what goes to others goes in parts for which a descriptor has
+// room if it says that it has some.
+#include "compat/pthread/files/descriptors.hpp"
+#include "compat/pthread/files/known_descriptors.hpp"
+
+#include <algorithm>
+
+#include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+
+namespace {
+
+using namespace tulle::posix;
+
+// --- messages ------------------------------------------------------------------------------------
+
+int receive_messages(int socket, mmsghdr* first, unsigned count, int flags, timespec* time) {
+    thread* const t = self();
+    if (t == nullptr || (flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)) != 0 || count == 0 ||
+        (time != nullptr && (!is_time(*time) || time->tv_sec < 0)))
+        return TULLE_LIBC(recvmmsg)(socket, first, count, flags, time);
+    std::uint64_t const deadline = time == nullptr ? tulle::wait::k_never : deadline_after(*time);
+    unsigned done = 0;
+    ssize_t result = 0;
+    do {
+        auto const some = [&](int with) {
+            return TULLE_LIBC(recvmmsg)(socket, first + done, count - done, flags | with, nullptr);
+        };
+        result = until_done(
+            socket, direction::in, [&] { return some(MSG_DONTWAIT); },
+            [&] { return some(MSG_WAITFORONE); });
+        if (result > 0) done += static_cast<unsigned>(result);
+        // As in the kernel, the time is looked at after a message.
+    } while (result > 0 && done != count && (flags & MSG_WAITFORONE) == 0 &&
+             tulle::os::monotonic_ns() < deadline);
+    if (time != nullptr && result > 0) *time = left_until(deadline);
+    return done != 0 ? static_cast<int>(done) : static_cast<int>(result);
+}
+
+std::size_t size_of(msghdr const& m) noexcept {
+    return tulle::posix::size_of(m.msg_iov, m.msg_iovlen);
+}
+
+int send_messages(int socket, mmsghdr* first, unsigned count, int flags) {
+    bool const has_large = std::any_of(first, first + count, [](mmsghdr const& m) {
+        return m.msg_hdr.msg_iovlen > remaining_parts::k_most;
+    });
+    std::for_each_n(first, count,
+                    [](mmsghdr const& m) { known_descriptors::note_sent(m.msg_hdr); });
+    if (self() == nullptr || (flags & MSG_DONTWAIT) != 0 || has_large)
+        return TULLE_LIBC(sendmmsg)(socket, first, count, flags);
+    test_cancel(self());
+    for (unsigned done = 0; done != count;) {
+        int const now =
+            TULLE_LIBC(sendmmsg)(socket, first + done, count - done, flags | MSG_DONTWAIT);
+        if (now > 0) done += static_cast<unsigned>(now);
+        bool const is_full = now < 0 && errno == EAGAIN && !never_waits(socket);
+        if (now < 0 && !is_full) return done != 0 ? static_cast<int>(done) : now;
+        mmsghdr& last = first[is_full ? done : done - 1];
+        std::size_t const sent = is_full ? 0 : last.msg_len;
+        if (!is_full && sent >= size_of(last.msg_hdr)) continue;
+        ssize_t const more = send_message(socket, &last.msg_hdr, flags, sent);
+        if (more < 0) return done != 0 ? static_cast<int>(done) : -1;
+        last.msg_len = static_cast<unsigned>(sent) + static_cast<unsigned>(more);
+        if (is_full) ++done;
+    }
+    return static_cast<int>(count);
+}
+
+// --- from one descriptor to another --------------------------------------------------------------
+
+constexpr std::size_t k_part = 16384; // what fits where poll(2) says that something does
+
+// So much at once does not wait. Pipes are asked not to, and files never do.
+std::size_t part_for(int number) noexcept {
+    struct stat about {};
+    bool const takes_all =
+        fstat(number, &about) == 0 &&
+        (S_ISFIFO(about.st_mode) || S_ISREG(about.st_mode) || S_ISBLK(about.st_mode));
+    return takes_all ? SIZE_MAX : k_part;
+}
+
+struct move {
+    thread& caller;
+    int from, to;
+    bool may_be_cancelled;
+
+    // 0: both are ready, or one is not waited for; else an errno that ends the call.
+    [[nodiscard]] int await() const {
+        int const error = await(from, direction::in);
+        return error != 0 ? error : await(to, direction::out);
+    }
+    [[nodiscard]] bool waits() const noexcept { return !never_waits(from) && !never_waits(to); }
+
+private:
+    [[nodiscard]] int await(int number, direction way) const {
+        for (;;) {
+            tulle::io::event_count const seen = look(number, way);
+            if (is_ready(number, way) || !waits()) return 0;
+            int const error = wait_for(caller, number, way, seen, may_be_cancelled);
+            if (is_final(error)) return error;
+            if (error != 0) return 0;
+        }
+    }
+};
+
+// `part()` moves some: none if there is no more; it fails with EAGAIN if one of both is not ready
+// any longer.
+template <class Part> ssize_t move_part(move const& m, Part part) {
+    for (;;) {
+        if (int const error = m.await()) return fail(error);
+        ssize_t const moved = part();
+        if (moved >= 0 || errno != EAGAIN || !m.waits()) return moved;
+    }
+}
+
+// It is no cancellation point.
+ssize_t send_file(int to, int from, off_t* offset, std::size_t size) {
+    thread* const t = self();
+    if (t == nullptr || never_waits(to)) return TULLE_LIBC(sendfile)(to, from, offset, size);
+    move const m{*t, from, to, false};
+    std::size_t const most = part_for(to);
+    std::size_t sent = 0;
+    while (sent != size) {
+        std::size_t const wanted = std::min(size - sent, most);
+        ssize_t const now =
+            move_part(m, [&] { return TULLE_LIBC(sendfile)(to, from, offset, wanted); });
+        if (now < 0 && sent == 0) return now;
+        sent += static_cast<std::size_t>(std::max<ssize_t>(now, 0));
+        if (now < 0 || static_cast<std::size_t>(now) < wanted) break;
+    }
+    return static_cast<ssize_t>(sent);
+}
+
+// One call moves what there is.
+template <class Call>
+ssize_t move_some(int from, int to, std::size_t size, unsigned flags, Call call) {
+    thread* const t = self();
+    if (t == nullptr || (flags & SPLICE_F_NONBLOCK) != 0 || size == 0) return call(size, flags);
+    test_cancel(t);
+    std::size_t const part = std::min(size, part_for(to));
+    return move_part({*t, from, to, true}, [&] { return call(part, flags | SPLICE_F_NONBLOCK); });
+}
+
+bool is_written_to(int number) noexcept { return (fcntl(number, F_GETFL) & O_ACCMODE) != O_RDONLY; }
+
+} // namespace
+
+TULLE_INTERPOSE int recvmmsg(int socket, mmsghdr* first, unsigned count, int flags,
+                             timespec* time) {
+    int const received = receive_messages(socket, first, count, flags, time);
+    for (int k = 0; k < received; ++k) known_descriptors::note_received(first[k].msg_hdr);
+    return received;
+}
+TULLE_INTERPOSE int sendmmsg(int socket, mmsghdr* first, unsigned count, int flags) {
+    return send_messages(socket, first, count, flags);
+}
+
+TULLE_INTERPOSE ssize_t sendfile(int to, int from, off_t* offset, size_t size) noexcept {
+    return send_file(to, from, offset, size);
+}
+TULLE_INTERPOSE ssize_t sendfile64(int to, int from, off64_t* offset, size_t size) noexcept {
+    return send_file(to, from, offset, size);
+}
+
+TULLE_INTERPOSE ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset,
+                               size_t size, unsigned flags) {
+    return move_some(from, to, size, flags, [=](std::size_t part, unsigned how) {
+        return TULLE_LIBC(splice)(from, from_offset, to, to_offset, part, how);
+    });
+}
+TULLE_INTERPOSE ssize_t tee(int from, int to, size_t size, unsigned flags) {
+    return move_some(from, to, size, flags, [=](std::size_t part, unsigned how) {
+        return TULLE_LIBC(tee)(from, to, part, how);
+    });
+}
+TULLE_INTERPOSE ssize_t vmsplice(int pipe, iovec const* parts, size_t count, unsigned flags) {
+    auto const call = [=](unsigned how) { return TULLE_LIBC(vmsplice)(pipe, parts, count, how); };
+    if (self() == nullptr || (flags & SPLICE_F_NONBLOCK) != 0) return call(flags);
+    direction const way = is_written_to(pipe) ? direction::out : direction::in;
+    return until_done(
+        pipe, way, [&] { return call(flags | SPLICE_F_NONBLOCK); }, [&] { return call(flags); });
+}

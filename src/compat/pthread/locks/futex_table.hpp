@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// futex(2) for the threads of a process, without the kernel: a hash table of waiters by the
+// address of their words. All locks stand on it, so that they keep the C library's layouts, and a
+// lock that is taken when no thread has been made yet is the same lock afterwards.
+// A waiter enters before it reads the word, under the bucket's lock, and a waker changes the word
+// before it looks at the count of waiters; full fences on both sides make one see the other.
+#pragma once
+
+#include "compat/pthread/threads/thread.hpp"
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+
+namespace tulle::posix {
+
+using futex_word = std::atomic<std::uint32_t>;
+
+inline constexpr std::uint32_t k_any_bits = ~std::uint32_t{0};
+
+[[nodiscard]] inline futex_word& word_of(int& word) noexcept {
+    return reinterpret_cast<futex_word&>(word);
+}
+[[nodiscard]] inline futex_word& word_of(unsigned& word) noexcept {
+    return reinterpret_cast<futex_word&>(word);
+}
+
+// Of one that waits for a lock (free_or_hand_on).
+struct lock_turns {
+    std::uint32_t granted; // the word of the lock when this one has been handed it
+    unsigned lost = 0;     // it was woken, and another thread had the lock again
+    bool is_granted = false;
+};
+
+// 0: woken, perhaps for nothing. EAGAIN: the word is not `expected`. ETIMEDOUT, ECANCELED: the
+// limit. Before threads are made the OS thread waits in the kernel; EINTR: a handler has run.
+[[nodiscard]] int futex_wait(futex_word& word, std::uint32_t expected, limit until,
+                             std::uint32_t bits = k_any_bits, lock_turns* turns = nullptr) noexcept;
+// Wakes the first `most` of those whose bits have one in common with `bits`; how many.
+int futex_wake(futex_word& word, int most, std::uint32_t bits = k_any_bits) noexcept;
+
+// By the only holder of a lock, whose word is not 0 as long as it is held: sets it to 0, or, if the
+// first waiter has lost often enough, hands the lock to that one: where a thread takes a lock again
+// as soon as it has let go of it, whoever is woken comes too late each time, with one worker for
+// ever. (In the kernel the time that a wake-up takes lets others in.) Wakes the first `most`.
+void free_or_hand_on(futex_word& lock, int most) noexcept;
+
+// While one exists in a handler on an OS thread, which may have interrupted this table, or the run
+// time: futex_wake leaves what it would do to the OS thread that hands signals out.
+class wakes_left {
+public:
+    wakes_left() noexcept { ++s_of_caller; }
+    wakes_left(wakes_left const&) = delete;
+    wakes_left& operator=(wakes_left const&) = delete;
+    ~wakes_left() { --s_of_caller; }
+
+    // The caller jumps out of its handlers.
+    static void forget() noexcept { s_of_caller = 0; }
+    [[nodiscard]] static bool by_caller() noexcept { return s_of_caller > 0; }
+    // By that OS thread.
+    static void make_up() noexcept;
+
+private:
+    static inline constinit thread_local int s_of_caller = 0;
+};
+
+// From the end of the run time's preparations for a fork, which hold its locks, until they are
+// undone, the thread that forks waits for locks in the kernel: others could not run. In the child
+// there are no others, and a mutex that is held is its own, such as one that the program's
+// allocator holds over a fork: what it guards is as a fork needs it, and the run time, which takes
+// memory then, is given the mutex.
+class forking {
+public:
+    static void begin() noexcept { s_state = state::forks; }
+    static void enter_child() noexcept { s_state = state::is_child; }
+    static void end() noexcept { s_state = state::none; }
+    [[nodiscard]] static bool by_caller() noexcept { return s_state == state::forks; }
+    [[nodiscard]] static bool in_child() noexcept { return s_state == state::is_child; }
+
+private:
+    enum class state : std::uint8_t { none, forks, is_child };
+    static inline constinit thread_local state s_state = state::none;
+};
+
+// In a forked child: those that waited are in the parent.
+void forget_futex_waiters() noexcept;
+
+} // namespace tulle::posix

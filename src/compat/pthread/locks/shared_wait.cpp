@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compat/pthread/locks/shared_wait.hpp"
+
+#include "compat/pthread/locks/os_thread_wait.hpp"
+
+namespace tulle::posix {
+
+int wait_in_libc::operator()(pthread_cond_t* c, pthread_mutex_t* m) const {
+    if (until == nullptr) return TULLE_LIBC(pthread_cond_wait)(c, m);
+    if (clock == nullptr) return TULLE_LIBC(pthread_cond_timedwait)(c, m, until);
+    return TULLE_LIBC(pthread_cond_clockwait)(c, m, *clock, until);
+}
+
+namespace {
+
+class shared_wait {
+public:
+    shared_wait(pthread_cond_t* c, wait_in_libc const& how) noexcept : m_condition(c), m_how(how) {}
+    shared_wait(shared_wait const&) = delete;
+    shared_wait& operator=(shared_wait const&) = delete;
+
+    [[nodiscard]] int start() noexcept { return m_by.start(&main_of, this); }
+    // Once it waits for the condition.
+    [[nodiscard]] int let_go_of(pthread_mutex_t* m) noexcept {
+        m_by.await_wait();
+        TULLE_LIBC(pthread_mutex_lock)(&m_turn);
+        int const error = unlock_mutex(m);
+        TULLE_LIBC(pthread_mutex_unlock)(&m_turn);
+        return error;
+    }
+    void cancel() noexcept { m_by.cancel(); }
+    [[nodiscard]] bool await(thread* caller) noexcept { return m_by.await_end(caller); }
+    [[nodiscard]] int join() noexcept {
+        m_by.join();
+        return m_result;
+    }
+
+private:
+    // When the wait returns, or is cancelled.
+    struct at_end {
+        shared_wait& it;
+        ~at_end() {
+            TULLE_LIBC(pthread_mutex_unlock)(&it.m_turn);
+            it.m_by.become(os_thread_wait::k_over);
+        }
+    };
+
+    static void* main_of(void* of) {
+        os::set_name("tulle-cond");
+        static_cast<shared_wait*>(of)->wait();
+        return nullptr;
+    }
+    void wait() {
+        TULLE_LIBC(pthread_mutex_lock)(&m_turn);
+        at_end const ends{*this};
+        m_by.become(os_thread_wait::k_waits);
+        m_result = m_how(m_condition, &m_turn);
+    }
+
+    pthread_cond_t* m_condition;
+    wait_in_libc m_how;
+    pthread_mutex_t m_turn = PTHREAD_MUTEX_INITIALIZER; // the C library's
+    os_thread_wait m_by;
+    int m_result = 0; // of a wait that has been cancelled: as if woken for no reason
+};
+
+} // namespace
+
+int wait_by_os_thread(pthread_cond_t* c, pthread_mutex_t* m, wait_in_libc const& how) {
+    thread* const caller = self();
+    test_cancel(caller);
+    shared_wait it(c, how);
+    if (it.start() != 0) return ENOMEM;
+    int const refused = it.let_go_of(m);
+    if (refused != 0 || !it.await(caller)) it.cancel();
+    int const result = it.join();
+    if (refused != 0) return refused;
+    if (caller != nullptr && caller->attention.is_requested())
+        static_cast<void>(run_handlers(*caller));
+    int const error = lock_mutex(m);
+    return error != 0 ? error : result;
+}
+
+} // namespace tulle::posix

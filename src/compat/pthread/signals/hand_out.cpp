@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals that workers have got go to threads that want them: an OS thread, which nothing else
+// interrupts, chooses one. If none wants a signal, the kernel keeps it for the process: its number
+// is noted (s_unwanted), the signal is sent to the process again, and each worker that gets it
+// blocks it from then on. So main and others find it there as natively, and so does a thread that
+// unblocks it (want), on its worker. From then on this OS thread has it unblocked too, as a worker
+// may end.
+// What is known of a signal waits in signal_notes until somebody takes it.
+// The same OS thread interrupts workers whose threads compute and are to end at any point.
+#include "base/error.hpp"
+#include "base/option.hpp"
+#include "base/spin_lock.hpp"
+#include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/locks/futex_table.hpp"
+#include "compat/pthread/signals/signals.hpp"
+#include "os/clock.hpp"
+#include "os/futex.hpp"
+#include "os/thread.hpp"
+#include "sched/scheduler.hpp"
+
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include <sys/syscall.h>
+
+namespace tulle::posix {
+
+namespace {
+
+std::atomic<signal_set> s_arrived{0}; // and not handed out yet
+std::atomic<std::uint32_t> s_calls{0};
+std::atomic<bool> s_interrupts{false};     // are wanted
+std::atomic<signal_set> s_unwanted{0};     // see above
+std::atomic<signal_set> s_was_unwanted{0}; // at some time
+std::atomic<signal_set> s_left{0};         // of these, those of leave_to_waiters
+std::atomic<int> s_server{0};              // the number of the OS thread; 0: it does not run yet
+constinit std::atomic<bool> s_runs{false}; // or is being started
+pthread_t s_main{};                        // who has loaded the library
+std::atomic<signal_set> s_blocked_by_main{0};
+
+// By the number of a worker: all that its OS thread blocks, and perhaps more. So a thread that
+// wants none of it need not tell the kernel what it wants. Written on that OS thread, also by
+// handlers, before the mask gets more and before it gets less: what a handler adds then stays.
+std::array<std::atomic<signal_set>, base::k_most_workers> s_closed{};
+
+// Of the caller's worker; null: the caller is on another OS thread.
+std::atomic<signal_set>* closed_here() noexcept {
+    sched::worker const* const w = sched::this_worker();
+    return w == nullptr || w->is_guest() ? nullptr : &s_closed[static_cast<std::size_t>(w->index)];
+}
+
+// A signal of ours, which is_wake_up knows by its value.
+void wake_os_thread(int tid, int signal) noexcept {
+    if (tid == 0) return;
+    siginfo_t about{};
+    about.si_code = SI_QUEUE;
+    about.si_pid = getpid();
+    about.si_value.sival_ptr = &s_calls;
+    TULLE_LIBC(syscall)
+    (static_cast<long>(SYS_rt_tgsigqueueinfo), getpid(), tid, signal, &about);
+}
+
+// A thread that waits for signals in the kernel gets this one there, or sees it when it looks
+// before it waits: seq_cst, both (Dekker).
+void wake_from_kernel(thread& t, int signal) noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    wake_os_thread(t.waits_on.load(std::memory_order_relaxed), signal); // relaxed: the fence
+}
+
+// relaxed: a hint; the thread looks again.
+bool waits_for(thread& t, signal_set one) noexcept {
+    return (t.waits_for.load(std::memory_order_relaxed) & one) != 0;
+}
+bool wants(thread& t, signal_set one) noexcept {
+    return (t.blocked.load(std::memory_order_relaxed) & one) == 0;
+}
+
+// Who hands it out says so first: a thread that ends may take it, too. acq_rel: pairs with hand_out
+// and with take_back.
+bool take_arrived(signal_set one) noexcept {
+    return (s_arrived.fetch_and(~one, std::memory_order_acq_rel) & one) != 0;
+}
+void take_back(signal_set one) noexcept { s_arrived.fetch_or(one, std::memory_order_release); }
+
+// With the lock of the blocks held, as the thread may end.
+void lend(thread& t, signal_set one) noexcept {
+    if (!take_arrived(one)) return;                  // somebody else has it
+    t.lent.fetch_or(one, std::memory_order_release); // pairs with take_signal
+    static_cast<void>(t.attention.request());
+    wake_os_thread(t.unblocked_on.load(std::memory_order_relaxed), first_of(one)); // a hint
+}
+
+bool lend_to_waiter(thread& t, signal_set one) noexcept {
+    if (!waits_for(t, one)) return false;
+    lend(t, one);
+    wake_from_kernel(t, first_of(one));
+    return true;
+}
+
+// Either this sees that the thread blocks the signal by now, or the thread sees the signal
+// (give_back).
+bool lend_to_one_that_wants(thread& t, signal_set one) noexcept {
+    if (!wants(t, one)) return false;
+    lend(t, one);
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with give_back
+    if (wants(t, one) || (t.lent.fetch_and(~one, std::memory_order_acquire) & one) == 0)
+        return true;
+    take_back(one);
+    return false;
+}
+
+// The OS thread that runs it, unless it has just left it or comes there; 0: none. relaxed, both:
+// hints.
+TULLE_NO_SANITIZE int os_thread_of(thread const& t) noexcept {
+    void const* const fiber = t.stands_on.load(std::memory_order_relaxed);
+    if (fiber == nullptr) return 0; // it has not begun
+    for (auto const& s : sched::scheduler::instance().shepherds()) {
+        for (sched::worker_remote const* const w : s->workers)
+            if (w->current == fiber) return w->tid.load(std::memory_order_relaxed);
+    }
+    return 0;
+}
+
+// Of those that no OS thread gets for itself. relaxed: a hint.
+signal_set not_taken(thread const& t) noexcept {
+    signal_set some = signals_for(t) & ~t.blocked.load(std::memory_order_relaxed);
+    while (some != 0 && !is_for_threads(first_of(some))) some &= some - 1;
+    return some;
+}
+bool has_not_taken_some(thread& t, signal_set) noexcept { return not_taken(t) != 0; }
+
+// A thread that computes is interrupted. It may have been about to leave the run time when it got a
+// signal, or have set its mask on another OS thread.
+bool remind(thread& t, signal_set) noexcept {
+    if (signal_set const some = not_taken(t)) wake_os_thread(os_thread_of(t), first_of(some));
+    return false; // go on with others
+}
+
+bool is_to_end_somewhere(thread& t, signal_set) noexcept {
+    return t.is_cancelled.load(std::memory_order_relaxed) && ends_at_any_point(t); // relaxed: hint
+}
+
+// Whoever runs there looks whether it is to end.
+void interrupt_workers() noexcept {
+    for (auto const& s : sched::scheduler::instance().shepherds())
+        for (sched::worker_remote const* const w : s->workers)
+            wake_os_thread(w->tid.load(std::memory_order_relaxed), k_interrupt); // relaxed: a hint
+}
+
+bool remind_all() noexcept {
+    static_cast<void>(thread_blocks::find(&remind, 0));
+    bool const some_wait = thread_blocks::find(&has_not_taken_some, 0) != nullptr;
+    bool const some_end = thread_blocks::find(&is_to_end_somewhere, 0) != nullptr;
+    if (some_end) interrupt_workers();
+    return some_wait || some_end;
+}
+
+// How long to wait until threads are reminded; they have a while to take what they have got.
+class reminders {
+public:
+    void begin() noexcept { m_next_ns = k_first_ns; }
+    [[nodiscard]] std::uint64_t next() noexcept {
+        bool const is_over = m_next_ns > k_last_ns;
+        if (is_over || !remind_all()) return os::k_no_deadline;
+        m_next_ns *= 2;
+        return os::monotonic_ns() + m_next_ns / 2;
+    }
+
+private:
+    static constexpr std::uint64_t k_first_ns = 1'000'000, k_last_ns = 10'000'000'000;
+
+    std::uint64_t m_next_ns = k_first_ns;
+};
+
+bool main_wants(signal_set one) noexcept {
+    // relaxed: at some time.
+    return (s_blocked_by_main.load(std::memory_order_relaxed) & one) == 0;
+}
+
+// To the process, or to an OS thread of it, with all that is known. The kernel lets nobody claim to
+// be the one who has sent it, but where a value comes with it.
+void send(int tid, siginfo_t about) noexcept {
+    int const signal = about.si_signo;
+    bool const keeps = about.si_code < 0 && about.si_code != SI_TKILL;
+    if (!keeps && tid == 0) return static_cast<void>(kill(getpid(), signal));
+    if (!keeps)
+        TULLE_LIBC(syscall)(static_cast<long>(SYS_tgkill), getpid(), tid, signal);
+    else if (tid == 0)
+        TULLE_LIBC(syscall)(static_cast<long>(SYS_rt_sigqueueinfo), getpid(), signal, &about);
+    else
+        TULLE_LIBC(syscall)
+    (static_cast<long>(SYS_rt_tgsigqueueinfo), getpid(), tid, signal, &about);
+}
+
+// To the process, by a handler, whose OS thread is not to get it again.
+void send_back(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
+    note_closed(set_of(about.si_signo));
+    sigaddset(&blocked_afterwards, about.si_signo);
+    sigset_t const it = as_sigset(set_of(about.si_signo));
+    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, &it, nullptr);
+    send(0, about);
+}
+
+// All that have come for the process so far. What comes meanwhile is handed out afterwards, and may
+// be what has been sent here.
+void send_noted(int tid, int signal) noexcept {
+    siginfo_t about{};
+    about.si_signo = signal;
+    std::size_t left = signal_notes::count(signal, nullptr);
+    if (left == 0 && !is_queued(signal)) send(tid, about);
+    for (; left != 0; --left) {
+        if (signal_notes::take(signal, nullptr, about) == signal_notes::found::none) return;
+        send(tid, about);
+    }
+}
+
+// The standard action is one for the process, whoever it is that wants the signal.
+bool act_if_standard(int signal) noexcept {
+    if (!action_of(signal).is_standard()) return false;
+    bool const is_wanted =
+        main_wants(set_of(signal)) || thread_blocks::find(&wants, set_of(signal)) != nullptr;
+    if (is_wanted && take_arrived(set_of(signal))) {
+        signal_notes::drop(signal, nullptr);
+        act_as_standard(signal);
+    }
+    return is_wanted;
+}
+
+bool send_to_main(int signal) noexcept {
+    signal_set const one = set_of(signal);
+    if (!main_wants(one)) return false;
+    if (TULLE_LIBC(pthread_kill)(s_main, 0) != 0) return false;
+    if (take_arrived(one)) send_noted(getpid(), signal); // which is main's number, too
+    return true;
+}
+
+bool give_to_one_that_wants(int signal) noexcept {
+    signal_set const one = set_of(signal);
+    return thread_blocks::find(&lend_to_waiter, one) != nullptr || act_if_standard(signal) ||
+           thread_blocks::find(&lend_to_one_that_wants, one) != nullptr || send_to_main(signal);
+}
+
+void give_to_somebody(int signal) noexcept {
+    if (action_of(signal).is_ignored()) {
+        signal_notes::drop(signal, nullptr);
+        return static_cast<void>(take_arrived(set_of(signal)));
+    }
+    if (give_to_one_that_wants(signal)) return;
+    s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed); // relaxed: a hint
+    // seq_cst: either a thread that wants it from now on is seen, or it sees this (Dekker; want).
+    s_unwanted.fetch_or(set_of(signal), std::memory_order_seq_cst);
+    if (give_to_one_that_wants(signal))
+        s_unwanted.fetch_and(~set_of(signal), std::memory_order_relaxed); // relaxed: a hint
+    else if (take_arrived(set_of(signal)))
+        send_noted(0, signal);
+}
+
+// What was unwanted once may have no worker that gets it.
+void open_mask() noexcept {
+    // relaxed, both: whoever changes them calls this thread afterwards.
+    signal_set const open = s_was_unwanted.load(std::memory_order_relaxed) &
+                            ~s_unwanted.load(std::memory_order_relaxed);
+    sigset_t const blocked = as_sigset(~open);
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+}
+
+// --- waits of main -------------------------------------------------------------------------------
+
+// A handler that does not restart calls has run on main.
+std::atomic<bool> s_main_was_interrupted{false};
+std::atomic<bool> s_main_waits_with_time{false};
+
+// Made when the library is loaded, and anew in a forked child, as others may have been in it.
+alignas(detail::cancellation) std::byte s_attention_of_main[sizeof(detail::cancellation)];
+
+void make_attention_of_main() {
+    ::new (static_cast<void*>(s_attention_of_main)) detail::cancellation(nullptr);
+}
+
+detail::cancellation& attention_of_main() noexcept {
+    return *std::launder(reinterpret_cast<detail::cancellation*>(s_attention_of_main));
+}
+
+void* serve(void*) {
+    os::set_name("tulle-signal");
+    s_server.store(os::thread_id(), std::memory_order_relaxed); // relaxed: its own handlers read it
+    for (reminders again;;) {
+        std::uint32_t const seen =
+            s_calls.load(std::memory_order_acquire); // pairs with call_server
+        open_mask();
+        wakes_left::make_up();
+        signal_set all = s_arrived.load(std::memory_order_acquire); // pairs with hand_out
+        // acquire pairs with note_handler_on_main
+        if (s_main_was_interrupted.load(std::memory_order_acquire))
+            static_cast<void>(attention_of_main().request());
+        if (all == 0) static_cast<void>(os::futex_wait(s_calls, seen, again.next()));
+        // relaxed: set before the call of this thread
+        if (all != 0 || s_interrupts.exchange(false, std::memory_order_relaxed)) again.begin();
+        for (; all != 0; all &= all - 1) give_to_somebody(first_of(all));
+    }
+    return nullptr;
+}
+
+// Its notes are there already.
+void hand_out_noted(int signal) noexcept {
+    s_arrived.fetch_or(set_of(signal), std::memory_order_release); // pairs with serve
+    call_server();
+}
+
+} // namespace
+
+void call_server() noexcept {
+    s_calls.fetch_add(1, std::memory_order_release); // pairs with serve
+    static_cast<void>(os::futex_wake(s_calls, 1));
+}
+
+void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
+    int const signal = about.si_signo;
+    if (signal_notes::put(signal, nullptr, about) || !is_queued(signal))
+        return hand_out_noted(signal);
+    // There is no room: the kernel keeps it until somebody takes one. relaxed, both: that comes
+    // after the second try, which had the lock, and finds them (take_note).
+    s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed);
+    s_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed);
+    if (signal_notes::put(signal, nullptr, about)) return hand_out_noted(signal);
+    send_back(about, blocked_afterwards);
+}
+
+// Nobody waits for who starts it: calls are remembered, and where the program's allocator takes
+// locks, it may be suspended meanwhile.
+void start_to_hand_out() noexcept {
+    if (s_runs.exchange(true, std::memory_order_relaxed)) return; // relaxed: it says no more
+    int const error = os::with_signals_blocked([] {
+        pthread_t started;
+        int const failed = os::start_thread(started, &serve, nullptr);
+        if (failed == 0) pthread_detach(started);
+        return failed;
+    });
+    if (error == 0) return;
+    s_runs.store(false, std::memory_order_relaxed); // relaxed: the next caller tries again
+    base::warn("libtulle-preload: signals for threads wait, as there is no OS thread to hand "
+               "them out (%s)",
+               std::strerror(error));
+}
+
+bool hands_out() noexcept {
+    return os::thread_id() == s_server.load(std::memory_order_relaxed); // relaxed: see serve
+}
+
+bool is_wake_up(siginfo_t const& about) noexcept {
+    return about.si_code == SI_QUEUE && about.si_value.sival_ptr == &s_calls;
+}
+
+bool leave_to_process(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
+    // relaxed: a hint.
+    if ((s_unwanted.load(std::memory_order_relaxed) & set_of(about.si_signo)) == 0) return false;
+    send_back(about, blocked_afterwards);
+    return true;
+}
+
+void leave_to_waiters(signal_set some) noexcept {
+    // relaxed, all: before there are workers.
+    s_left.fetch_or(some, std::memory_order_relaxed);
+    s_was_unwanted.fetch_or(some, std::memory_order_relaxed);
+    s_unwanted.fetch_or(some, std::memory_order_relaxed);
+}
+void leave_no_longer(signal_set some) noexcept {
+    // relaxed: want() orders.
+    if ((s_left.fetch_and(~some, std::memory_order_relaxed) & some) != 0) want(some);
+}
+
+void want(signal_set some) noexcept {
+    some &= ~s_left.load(std::memory_order_relaxed);     // relaxed: a hint
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with give_to_somebody
+    if ((s_unwanted.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
+    s_unwanted.fetch_and(~some, std::memory_order_seq_cst);
+    call_server();
+}
+
+bool is_on_own_os_thread() noexcept {
+    sched::worker const* const w = sched::this_worker();
+    return w == nullptr || w->is_guest();
+}
+
+// relaxed, all: the OS thread's own.
+void note_closed(signal_set some) noexcept {
+    if (auto* const closed = closed_here()) closed->fetch_or(some, std::memory_order_relaxed);
+}
+
+// relaxed, all: the thread's own, or the OS thread's; what is unwanted is wanted by nobody, at some
+// time. A thread on its own OS thread, in a forked child, tells the kernel each time: a handler
+// that it has run may have told it something else, and it runs few of them itself.
+void open_mask_of_worker(thread& t, bool always) noexcept {
+    if (!always && s_was_unwanted.load(std::memory_order_relaxed) != 0) note_worker(t);
+    signal_set const own = t.blocked.load(std::memory_order_relaxed);
+    auto* const closed = closed_here();
+    if (!always && closed != nullptr && (closed->load(std::memory_order_relaxed) & ~own) == 0)
+        return;
+    signal_set const kept =
+        closed == nullptr ? ~signal_set{0} : s_unwanted.load(std::memory_order_relaxed);
+    if (closed != nullptr) closed->store(kept & own, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst); // the handlers of this OS thread
+    sigset_t const blocked = as_sigset(kept & own);
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+    note_worker(t);
+}
+
+// relaxed, both: hints.
+void note_worker(thread& t) noexcept {
+    sched::worker const* const on = sched::this_worker();
+    if (on != nullptr)
+        t.unblocked_on.store(on->tid.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+void begin_worker() noexcept {
+    signal_set const unwanted = s_unwanted.load(std::memory_order_relaxed); // relaxed: a hint
+    note_closed(unwanted); // and what an OS thread before it had, perhaps
+    sigset_t const blocked = as_sigset(unwanted);
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+}
+
+void give_back(thread& t, signal_set some) noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with lend_to_one_that_wants
+    if ((t.lent.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
+    signal_set const left = t.lent.fetch_and(~some, std::memory_order_acquire) & some;
+    for (signal_set all = left; all != 0; all &= all - 1) hand_out_noted(first_of(all));
+}
+
+void take_last_signals(thread& t) {
+    open_mask_of_worker(t, false);
+    // relaxed, all: the thread's own, or exchanged by take_arrived.
+    signal_set some =
+        s_arrived.load(std::memory_order_relaxed) & ~t.blocked.load(std::memory_order_relaxed);
+    for (; some != 0; some &= some - 1) {
+        int const signal = first_of(some);
+        if (action_of(signal).has_handler() && take_arrived(set_of(signal)))
+            t.lent.fetch_or(set_of(signal), std::memory_order_relaxed);
+    }
+    if (signals_for(t) != 0) static_cast<void>(run_handlers(t));
+}
+
+// relaxed, both: take_signal acquires.
+signal_set signals_for(thread const& t) noexcept {
+    return t.pending.load(std::memory_order_relaxed) | t.lent.load(std::memory_order_relaxed);
+}
+
+namespace {
+
+// Of one that is not queued there may be no note.
+bool take_note(int signal, thread const* to, siginfo_t& about, bool& are_more) noexcept {
+    signal_notes::found const how = signal_notes::take(signal, to, about);
+    are_more = how == signal_notes::found::one_of_some;
+    if (is_queued(signal)) want(~signal_set{0}); // there may have been no room for others
+    return how != signal_notes::found::none || !is_queued(signal);
+}
+
+} // namespace
+
+// A queued signal of which others have come meanwhile stays.
+bool take_signal(thread& t, int signal, siginfo_t& about) noexcept {
+    signal_set const one = set_of(signal);
+    about = {};
+    about.si_signo = signal;
+    bool are_more = false;
+    // acquire, both: pairs with lend and send_to.
+    if ((t.pending.fetch_and(~one, std::memory_order_acquire) & one) != 0) {
+        about.si_code = SI_TKILL;
+        about.si_pid = getpid();
+        about.si_uid = getuid();
+        bool const has = take_note(signal, &t, about, are_more);
+        if (are_more) t.pending.fetch_or(one, std::memory_order_relaxed); // relaxed: its own
+        return has;
+    }
+    if ((t.lent.fetch_and(~one, std::memory_order_acquire) & one) == 0) return false;
+    about.si_code = SI_USER;
+    bool const has = take_note(signal, nullptr, about, are_more);
+    if (are_more) hand_out_noted(signal);
+    return has;
+}
+
+void interrupt_computing() noexcept {
+    s_interrupts.store(true, std::memory_order_relaxed); // relaxed: call_server
+    call_server();
+}
+
+void call_attention(thread& t) noexcept {
+    static_cast<void>(t.attention.request());
+    signal_set const some = t.waits_for.load(std::memory_order_relaxed); // relaxed: a hint
+    if (some != 0) wake_from_kernel(t, first_of(some));
+}
+
+// One that has not begun, or waits, looks itself.
+void call_attention_to_signal(thread& t) noexcept {
+    call_attention(t);
+    if (os_thread_of(t) != 0 && has_not_taken_some(t, 0)) interrupt_computing();
+}
+
+void note_main() noexcept {
+    s_main = pthread_self();
+    make_attention_of_main();
+    sigset_t now;
+    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
+    note_mask_of_main(set_of(now));
+}
+
+bool is_main() noexcept { return pthread_equal(pthread_self(), s_main) != 0; }
+
+void note_mask_of_main(signal_set blocked) noexcept {
+    s_blocked_by_main.store(blocked, std::memory_order_relaxed); // relaxed: see main_wants
+}
+
+// Where there is no main, all are noted as blocked, which no mask has.
+signal_set mask_of_main() noexcept {
+    signal_set const noted = s_blocked_by_main.load(std::memory_order_relaxed); // relaxed: as above
+    return noted == ~signal_set{0} ? 0 : noted;
+}
+
+void note_handler_on_main(interruption by) noexcept {
+    // relaxed: main's own
+    if (by == interruption::restarts && !s_main_waits_with_time.load(std::memory_order_relaxed))
+        return;
+    s_main_was_interrupted.store(true, std::memory_order_release); // pairs with serve
+    call_server();
+}
+
+limit interruptible_main(std::uint64_t deadline) noexcept {
+    s_main_waits_with_time.store(deadline != wait::k_never, std::memory_order_relaxed); // likewise
+    s_main_was_interrupted.store(false, std::memory_order_relaxed); // relaxed: main's own handlers
+    attention_of_main().renew();
+    return limit(deadline, &attention_of_main());
+}
+
+bool main_was_interrupted() noexcept {
+    return s_main_was_interrupted.load(std::memory_order_relaxed); // relaxed: as above
+}
+
+void forget_signals() noexcept {
+    make_attention_of_main();
+    signal_notes::forget();
+    s_runs.store(false, std::memory_order_relaxed); // relaxed: there is one thread
+    // relaxed, all: there is one thread.
+    s_server.store(0, std::memory_order_relaxed);
+    s_arrived.store(0, std::memory_order_relaxed);
+    s_left.store(0, std::memory_order_relaxed);
+    s_unwanted.store(0, std::memory_order_relaxed);
+    s_was_unwanted.store(0, std::memory_order_relaxed);
+    if (self() != nullptr) note_mask_of_main(~signal_set{0}); // there is none
+}
+
+} // namespace tulle::posix

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Masks of threads, signals for one thread, and waits for signals. What the kernel is told of a
+// mask is only that the caller's OS thread is to get what its thread wants.
+#include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/c_library/libc.hpp"
+#include "os/clock.hpp"
+#include "os/thread.hpp"
+#include "wait/limit_wait.hpp"
+
+#include <sys/syscall.h>
+
+namespace tulle::posix {
+
+interruption run_handlers(thread& t) {
+    t.attention.renew();
+    interruption all = interruption::none;
+    for (;;) {
+        // relaxed: the thread's own.
+        signal_set const now = signals_for(t) & ~t.blocked.load(std::memory_order_relaxed);
+        if (now == 0) return all;
+        int const signal = first_of(now);
+        siginfo_t about;
+        if (!take_signal(t, signal, about)) continue;
+        interruption const by = act(t, signal, about);
+        if (by > all) all = by;
+    }
+}
+
+// relaxed: the thread's own.
+signal_set replace_mask(thread& t, signal_set wanted) noexcept {
+    signal_set const now = wanted & ~k_never_blocked;
+    signal_set const was = t.blocked.exchange(now, std::memory_order_relaxed);
+    give_back(t, now);
+    if ((was & ~now) != 0) want(was & ~now);
+    return was;
+}
+
+void set_mask(thread& t, signal_set now) noexcept {
+    guard(now);
+    bool const unblocks = (replace_mask(t, now) & ~now) != 0;
+    if (unblocks || is_on_own_os_thread()) open_mask_of_worker(t, true);
+}
+
+// relaxed, all: the thread's own.
+other_mask::other_mask(thread& t, sigset_t const* mask) noexcept
+    : m_thread(t), m_before(t.blocked.load(std::memory_order_relaxed)) {
+    if (mask == nullptr) return;
+    set_mask(t, set_of(*mask));
+    if ((signals_for(t) & ~set_of(*mask)) != 0) static_cast<void>(t.attention.request());
+}
+other_mask::~other_mask() {
+    kept_errno const kept;
+    if (m_thread.blocked.load(std::memory_order_relaxed) != m_before) set_mask(m_thread, m_before);
+}
+
+inherited_mask::inherited_mask(thread* t) noexcept : m_thread(t) {
+    if (t == nullptr) return;
+    sigset_t const own = as_sigset(t->blocked.load(std::memory_order_relaxed));
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &own, &m_before);
+}
+inherited_mask::~inherited_mask() {
+    if (m_thread != nullptr) TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &m_before, nullptr);
+}
+
+namespace {
+
+int change_mask(thread& t, int how, sigset_t const* set, sigset_t* before) {
+    signal_set const was = t.blocked.load(std::memory_order_relaxed); // relaxed: the thread's own
+    if (set != nullptr) {
+        signal_set const given = set_of(*set);
+        switch (how) {
+            case SIG_BLOCK: set_mask(t, was | given); break;
+            case SIG_UNBLOCK: set_mask(t, was & ~given); break;
+            case SIG_SETMASK: set_mask(t, given); break;
+            default: return EINVAL;
+        }
+        static_cast<void>(run_handlers(t));
+    }
+    if (before != nullptr) *before = as_sigset(was);
+    return 0;
+}
+
+// By an OS thread. An error, or 0.
+int change_own_mask(int how, sigset_t const* set, sigset_t* before) noexcept {
+    int const error = TULLE_LIBC(pthread_sigmask)(how, set, before);
+    if (error != 0 || set == nullptr || vfork_children::has_caller()) return error;
+    sigset_t now;
+    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
+    if (is_main()) note_mask_of_main(set_of(now));
+    guard(set_of(now));
+    return 0;
+}
+
+// relaxed: as it is at some time.
+bool blocks(thread const& t, int signal) noexcept {
+    return (t.blocked.load(std::memory_order_relaxed) & set_of(signal)) != 0;
+}
+
+siginfo_t note_of_own(int signal, int code) noexcept {
+    siginfo_t about{};
+    about.si_signo = signal;
+    about.si_code = code;
+    about.si_pid = getpid();
+    about.si_uid = getuid();
+    return about;
+}
+
+// An error, or 0.
+int send_to(thread& t, int signal, siginfo_t const& about) {
+    signal_action const a = action_of(signal);
+    bool const is_blocked = blocks(t, signal);
+    if (!is_blocked && !a.has_handler()) {
+        if (!a.is_ignored()) act_as_standard(signal);
+        return 0;
+    }
+    bool const has_note = about.si_code != SI_TKILL || is_queued(signal);
+    if (has_note && !signal_notes::put(signal, &t, about) && is_queued(signal)) return EAGAIN;
+    t.pending.fetch_or(set_of(signal), std::memory_order_release); // pairs with take_signal
+    if (&t != self())
+        call_attention_to_signal(t);
+    else if (!is_blocked)
+        static_cast<void>(run_handlers(t));
+    return 0;
+}
+
+// --- waits for signals ---------------------------------------------------------------------------
+
+int until_a_handler_has_run(thread& t) {
+    while (attend(t) == interruption::none) {
+        kept_errno const kept;
+        static_cast<void>(wait::wait_for_limit<parking>({wait::wait_kind::sleep, nullptr},
+                                                        interruptible(&t, wait::k_never)));
+    }
+    return fail(EINTR);
+}
+
+int suspend_with(thread& t, sigset_t const& mask) {
+    // relaxed, all: the thread's own.
+    signal_set const before = t.blocked.load(std::memory_order_relaxed);
+    set_mask(t, set_of(mask));
+    int const result = until_a_handler_has_run(t);
+    set_mask(t, before);
+    return result;
+}
+
+// Waits in the kernel, which has what all OS threads block; 0: look again. The C library's function
+// does not tell who has sent a signal to one thread.
+int wait_in_kernel(thread& t, sigset_t const& set, siginfo_t& about,
+                   timespec const* time) noexcept {
+    sigset_t before;
+    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, &set, &before);
+    // relaxed: whoever sends one for the other side of the fence sees them, or is seen (Dekker).
+    t.waits_for.store(set_of(set), std::memory_order_relaxed);
+    t.waits_on.store(os::thread_id(), std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with wake_from_kernel
+    int result = 0;
+    if ((signals_for(t) & set_of(set)) == 0 && !t.attention.is_requested())
+        result = static_cast<int>(TULLE_LIBC(syscall)(static_cast<long>(SYS_rt_sigtimedwait), &set,
+                                                      &about, time, sizeof(signal_set)));
+    int const error = errno;
+    t.waits_on.store(0, std::memory_order_relaxed); // relaxed: one wake-up more does no harm
+    t.waits_for.store(0, std::memory_order_relaxed);
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &before, nullptr);
+    if (result > 0 && is_wake_up(about)) return 0;
+    errno = error;
+    return result;
+}
+
+// The signal, or -1 with errno: EINTR when a handler has run, whatever its flags are.
+int take_one_of(thread& t, sigset_t const& set, siginfo_t* about, timespec const* time) {
+    std::uint64_t const deadline = time == nullptr ? wait::k_never : deadline_after(*time);
+    test_cancel(&t);
+    for (;;) {
+        siginfo_t found{};
+        if (signal_set const here = signals_for(t) & set_of(set)) {
+            if (!take_signal(t, first_of(here), found)) continue;
+        } else {
+            timespec const left = left_until(deadline);
+            int const result = wait_in_kernel(t, set, found, time == nullptr ? nullptr : &left);
+            if (result < 0) return result;
+            if (result == 0 && attend(t) != interruption::none) return fail(EINTR);
+            if (result == 0) continue;
+        }
+        if (about != nullptr) *about = found;
+        return found.si_signo;
+    }
+}
+
+} // namespace
+
+} // namespace tulle::posix
+
+using namespace tulle::posix;
+
+TULLE_INTERPOSE int pthread_sigmask(int how, sigset_t const* set, sigset_t* before) noexcept {
+    thread* const t = self();
+    return t == nullptr ? change_own_mask(how, set, before) : change_mask(*t, how, set, before);
+}
+
+TULLE_INTERPOSE int sigprocmask(int how, sigset_t const* set, sigset_t* before) noexcept {
+    int const error = pthread_sigmask(how, set, before);
+    return error == 0 ? 0 : fail(error);
+}
+
+namespace {
+
+int send_if_there(thread& t, int number, siginfo_t const& about) noexcept {
+    if (!t.is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
+    if (number == 0) return 0;
+    if (!is_signal(number)) return EINVAL;
+    kept_errno const kept;
+    if ((k_never_blocked & set_of(number)) != 0) return kill(getpid(), number) == 0 ? 0 : errno;
+    return send_to(t, number, about);
+}
+
+} // namespace
+
+TULLE_INTERPOSE int pthread_kill(pthread_t id, int number) noexcept {
+    thread* const t = thread_of(id);
+    return t == nullptr ? TULLE_LIBC(pthread_kill)(id, number)
+                        : send_if_there(*t, number, note_of_own(number, SI_TKILL));
+}
+
+TULLE_INTERPOSE int pthread_sigqueue(pthread_t id, int number, sigval value) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_sigqueue)(id, number, value);
+    siginfo_t about = note_of_own(number, SI_QUEUE);
+    about.si_value = value;
+    return send_if_there(*t, number, about);
+}
+
+TULLE_INTERPOSE int raise(int number) noexcept {
+    thread* const t = self();
+    if (t == nullptr || !is_signal(number) || (!is_for_threads(number) && !blocks(*t, number)))
+        return TULLE_LIBC(raise)(number);
+    int const error = send_to(*t, number, note_of_own(number, SI_TKILL));
+    return error == 0 ? 0 : fail(error);
+}
+
+TULLE_INTERPOSE int sigpending(sigset_t* set) noexcept {
+    int const result = TULLE_LIBC(sigpending)(set);
+    thread* const t = self();
+    if (result != 0 || t == nullptr) return result;
+    // relaxed: the thread's own.
+    *set = as_sigset(set_of(*set) | (signals_for(*t) & t->blocked.load(std::memory_order_relaxed)));
+    return 0;
+}
+
+TULLE_INTERPOSE int pause() {
+    thread* const t = self();
+    return t == nullptr ? TULLE_LIBC(pause)() : until_a_handler_has_run(*t);
+}
+
+TULLE_INTERPOSE int sigsuspend(sigset_t const* mask) {
+    thread* const t = self();
+    return t == nullptr ? TULLE_LIBC(sigsuspend)(mask) : suspend_with(*t, *mask);
+}
+
+TULLE_INTERPOSE int sigtimedwait(sigset_t const* set, siginfo_t* about, timespec const* time) {
+    thread* const t = self();
+    if (t == nullptr || (time != nullptr && (time->tv_sec < 0 || !is_time(*time))))
+        return TULLE_LIBC(sigtimedwait)(set, about, time);
+    return take_one_of(*t, *set, about, time);
+}
+
+TULLE_INTERPOSE int sigwaitinfo(sigset_t const* set, siginfo_t* about) {
+    thread* const t = self();
+    return t == nullptr ? TULLE_LIBC(sigwaitinfo)(set, about)
+                        : take_one_of(*t, *set, about, nullptr);
+}
+
+TULLE_INTERPOSE int sigwait(sigset_t const* set, int* signal) {
+    thread* const t = self();
+    if (t == nullptr) return TULLE_LIBC(sigwait)(set, signal);
+    kept_errno const kept;
+    for (;;) {
+        int const found = take_one_of(*t, *set, nullptr, nullptr);
+        if (found < 0 && errno == EINTR) continue;
+        if (found > 0) *signal = found;
+        return found > 0 ? 0 : errno;
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals of a program whose threads are Tulle's. The kernel knows workers and other OS threads,
+// and their masks, not the threads on them. So the kernel calls on_signal (signal_actions.cpp) in
+// place of the program's handlers:
+//   - On an OS thread it calls the handler, as the kernel would.
+//   - So it does on a worker whose thread wants the signal, if it has interrupted code of the
+//     program. The run time and the C library may hold locks that the handler needs.
+//   - Otherwise an OS thread (signal_hand_out.cpp) hands the signal to a thread that wants it, or
+//     leaves it to the kernel until one does.
+// A thread runs the handlers of what it has been handed at its next call that may wait, and its
+// wait ends for them (run_handlers).
+#pragma once
+
+#include "compat/pthread/signals/notes.hpp"
+#include "compat/pthread/threads/thread.hpp"
+
+#include <csignal>
+
+// Calls the function on another stack, downwards from `top` (arch/.../jumps.S).
+extern "C" void tulle_call_on_stack(void* top, void (*function)(void*), void* argument);
+
+namespace tulle::posix {
+
+// The program's action, whatever the kernel's is.
+struct signal_action {
+    std::uintptr_t handler = 0; // or SIG_DFL, SIG_IGN
+    int flags = 0;
+    signal_set mask = 0;
+
+    [[nodiscard]] bool is_standard() const noexcept { return is(SIG_DFL); }
+    [[nodiscard]] bool is_ignored() const noexcept { return is(SIG_IGN); }
+    [[nodiscard]] bool has_handler() const noexcept { return !is_standard() && !is_ignored(); }
+
+private:
+    [[nodiscard]] bool is(void (*value)(int)) const noexcept {
+        return handler == reinterpret_cast<std::uintptr_t>(value);
+    }
+};
+
+// --- actions (signal_actions.cpp) ------------------------------------------------------------
+
+// Those of a fault, of which each is for the OS thread that has made it, and of profilers, which
+// look at what they interrupt, stay with the kernel.
+[[nodiscard]] bool is_for_threads(int signal) noexcept;
+[[nodiscard]] signal_action action_of(int signal) noexcept;
+// What the caller's thread `t` does at a signal that it has taken.
+[[nodiscard]] interruption act(thread& t, int signal, siginfo_t about);
+// The standard action, for the process.
+void act_as_standard(int signal) noexcept;
+// Some thread blocks these: where the standard action would end or stop the process, the kernel is
+// not to take it at once from now on.
+void guard(signal_set blocked) noexcept;
+
+// From now on the kernel calls on_signal for k_interrupt, too.
+void allow_interrupts() noexcept;
+
+// The program's sigaction.
+int change_action(int signal, struct sigaction const* wanted, struct sigaction* before) noexcept;
+
+// --- masks (signals.cpp) ---------------------------------------------------------------------
+
+// Another mask of the caller `t`, or none if it is null, for as long as a call waits. What it has
+// for that mask ends the next wait.
+class other_mask {
+public:
+    other_mask(thread& t, sigset_t const* mask) noexcept;
+    other_mask(other_mask const&) = delete;
+    other_mask& operator=(other_mask const&) = delete;
+    ~other_mask();
+
+private:
+    thread& m_thread;
+    signal_set m_before;
+};
+
+// The mask of the caller's OS thread is that of the caller `t` (null: an OS thread), for a call by
+// which a program is started: it inherits the mask.
+class inherited_mask {
+public:
+    explicit inherited_mask(thread* t) noexcept;
+    inherited_mask(inherited_mask const&) = delete;
+    inherited_mask& operator=(inherited_mask const&) = delete;
+    ~inherited_mask();
+
+private:
+    thread* m_thread;
+    sigset_t m_before;
+};
+
+// Of the caller `t`; the second one does not tell the kernel, and returns the mask of before.
+void set_mask(thread& t, signal_set now) noexcept;
+signal_set replace_mask(thread& t, signal_set now) noexcept;
+
+// --- who gets them (signal_hand_out.cpp) -----------------------------------------------------
+
+// False: somebody else has it, or `t` has all of it.
+[[nodiscard]] bool take_signal(thread& t, int signal, siginfo_t& about) noexcept;
+[[nodiscard]] signal_set signals_for(thread const& t) noexcept;
+// Called by a handler: the signal is handed out; whether the calling OS thread is the one that does
+// that; whether the signal is of one's own, to wake an OS thread; and whether nobody wants it, so
+// that it has been left to the process, and the OS thread is to block it afterwards.
+void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept;
+[[nodiscard]] bool hands_out() noexcept;
+[[nodiscard]] bool is_wake_up(siginfo_t const& about) noexcept;
+[[nodiscard]] bool leave_to_process(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept;
+// Some thread does not block these any longer.
+void want(signal_set some) noexcept;
+// The caller `t` blocks these by now, or ends: others may want those that it has been lent.
+void give_back(thread& t, signal_set some) noexcept;
+// The caller, a thread, is the one that has called fork to make this process: its OS thread is its
+// own, and blocks what it blocks.
+[[nodiscard]] bool is_on_own_os_thread() noexcept;
+// Lets the worker of `t`, the caller, get what it wants; if not `always`, the kernel is told only
+// where the worker may block some of that (note_closed).
+void open_mask_of_worker(thread& t, bool always) noexcept;
+// The OS thread of the caller's worker is about to block these, by a handler. Any context.
+void note_closed(signal_set some) noexcept;
+// The worker of `t`, the caller, may get what it wants: it is woken for that.
+void note_worker(thread& t) noexcept;
+// Called by the OS thread of each worker, before it runs threads: what others have blocked is not
+// for it.
+void begin_worker() noexcept;
+// That OS thread looks whether there is something to be done. Any context.
+void call_server() noexcept;
+// The OS thread that does it. Nothing happens if there is none to be had: signals wait.
+void start_to_hand_out() noexcept;
+// These are ignored by the standard action, which they have, and are blocked: no worker is to take
+// them from whoever waits for them. And those of which the program has said something else since.
+void leave_to_waiters(signal_set some) noexcept;
+void leave_no_longer(signal_set some) noexcept;
+// The caller is main, and there are no threads yet.
+void note_main() noexcept;
+// Of main, whose mask the kernel has.
+void note_mask_of_main(signal_set blocked) noexcept;
+[[nodiscard]] signal_set mask_of_main() noexcept;
+[[nodiscard]] bool is_main() noexcept;
+// A handler has run on main. Any context, also that of the handler.
+void note_handler_on_main(interruption by) noexcept;
+// The caller `t` is about to end: what was sent while it lived and it does not block reaches it, as
+// natively, though nobody has handed it out yet. Runs handlers.
+void take_last_signals(thread& t);
+// Of a wait by main, which ends with ECANCELED at a handler; one that restarts calls ends only
+// waits with a time, as the kernel's. And whether it was for that.
+[[nodiscard]] limit interruptible_main(std::uint64_t deadline) noexcept;
+[[nodiscard]] bool main_was_interrupted() noexcept;
+
+// Somebody has been cancelled who may compute, and end at any point: signals interrupt the workers,
+// again and again for a while.
+void interrupt_computing() noexcept;
+// The signal for it, which does nothing where nobody handles it.
+inline constexpr int k_interrupt = SIGURG;
+
+// Ends the wait of `t`, which has been cancelled; or has a signal, which interrupts it if it
+// computes.
+void call_attention(thread& t) noexcept;
+void call_attention_to_signal(thread& t) noexcept;
+
+// The run time is about to start, and these are blocked by OS threads: from now on on_signal is
+// called.
+void begin_signals(signal_set blocked) noexcept;
+// In a forked child, whose only thread is the caller: others may have been in these.
+void forget_signals() noexcept;
+void forget_changes_of_actions() noexcept;
+
+} // namespace tulle::posix

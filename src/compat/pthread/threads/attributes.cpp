@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a thread is asked for and told about itself: attributes, names, and scheduling, which is
+// answered and has no effect, as workers run all threads alike.
+#include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/threads/thread.hpp"
+
+#include <cstring>
+
+namespace tulle::posix {
+
+namespace {
+
+// Where none were set the C library names all there can be.
+bool has_processors(pthread_attr_t const& attributes) noexcept {
+    cpu_set_t all;
+    cpu_set_t chosen;
+    std::memset(&all, 0xff, sizeof all);
+    return pthread_attr_getaffinity_np(&attributes, sizeof chosen, &chosen) == 0 &&
+           !CPU_EQUAL(&chosen, &all);
+}
+
+} // namespace
+
+// A stack of the program's own, a scheduling policy or processors for this one thread.
+std::optional<diag::os_thread_reason> needs_os_thread(pthread_attr_t const* attributes) noexcept {
+    using reason = diag::os_thread_reason;
+    if (attributes == nullptr) return std::nullopt;
+    void* stack = nullptr;
+    std::size_t size = 0;
+    int inherits = PTHREAD_INHERIT_SCHED, policy = SCHED_OTHER;
+    pthread_attr_getstack(attributes, &stack, &size);
+    pthread_attr_getinheritsched(attributes, &inherits);
+    pthread_attr_getschedpolicy(attributes, &policy);
+    // The C library gives the end of a stack that was not set as 0, and so its begin as -size.
+    bool const has_stack = reinterpret_cast<std::uintptr_t>(stack) + size != 0;
+    if (has_stack) return reason::own_stack;
+    if (has_processors(*attributes)) return reason::processors;
+    if (inherits == PTHREAD_EXPLICIT_SCHED && policy != SCHED_OTHER) return reason::policy;
+    return std::nullopt;
+}
+
+namespace {
+
+bool is_gone(thread const& t) noexcept {
+    return !t.is_used.load(std::memory_order_relaxed); // relaxed: see thread_blocks::give
+}
+
+int describe(thread const& t, pthread_attr_t* how) noexcept {
+    if (int const error = pthread_attr_init(how)) return error;
+    std::uint32_t const life = t.life.load(std::memory_order_relaxed); // relaxed: a snapshot
+    pthread_attr_setdetachstate(how, (life & k_detached) != 0 ? PTHREAD_CREATE_DETACHED
+                                                              : PTHREAD_CREATE_JOINABLE);
+    pthread_attr_setguardsize(how, t.guard_size);
+    if (t.stack_end == nullptr) return pthread_attr_setstacksize(how, t.stack_size);
+    return pthread_attr_setstack(how, static_cast<std::byte*>(t.stack_end) - t.stack_size,
+                                 t.stack_size);
+}
+
+} // namespace
+
+} // namespace tulle::posix
+
+using namespace tulle::posix;
+
+TULLE_INTERPOSE int pthread_getattr_np(pthread_t id, pthread_attr_t* how) noexcept {
+    thread* const t = thread_of(id);
+    return t == nullptr ? TULLE_LIBC(pthread_getattr_np)(id, how) : describe(*t, how);
+}
+
+TULLE_INTERPOSE int pthread_setname_np(pthread_t id, char const* name) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_setname_np)(id, name);
+    if (is_gone(*t)) return ESRCH;
+    if (std::strlen(name) >= sizeof t->name) return ERANGE;
+    std::strcpy(t->name, name);
+    return 0;
+}
+
+TULLE_INTERPOSE int pthread_getname_np(pthread_t id, char* name, size_t size) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_getname_np)(id, name, size);
+    if (is_gone(*t)) return ESRCH;
+    if (size < sizeof t->name) return ERANGE;
+    std::memcpy(name, t->name, sizeof t->name);
+    return 0;
+}
+
+TULLE_INTERPOSE int pthread_setaffinity_np(pthread_t id, size_t size,
+                                           cpu_set_t const* cpus) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_setaffinity_np)(id, size, cpus);
+    return is_gone(*t) ? ESRCH : 0;
+}
+
+TULLE_INTERPOSE int pthread_getaffinity_np(pthread_t id, size_t size, cpu_set_t* cpus) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_getaffinity_np)(id, size, cpus);
+    if (is_gone(*t)) return ESRCH;
+    return sched_getaffinity(getpid(), size, cpus) == 0 ? 0 : errno;
+}
+
+TULLE_INTERPOSE int pthread_setschedparam(pthread_t id, int policy,
+                                          sched_param const* how) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_setschedparam)(id, policy, how);
+    if (is_gone(*t)) return ESRCH;
+    int const least = sched_get_priority_min(policy), most = sched_get_priority_max(policy);
+    if (least < 0 || how->sched_priority < least || how->sched_priority > most) return EINVAL;
+    t->policy = policy;
+    t->priority = how->sched_priority;
+    return 0;
+}
+
+TULLE_INTERPOSE int pthread_getschedparam(pthread_t id, int* policy, sched_param* how) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_getschedparam)(id, policy, how);
+    if (is_gone(*t)) return ESRCH;
+    *policy = t->policy;
+    how->sched_priority = t->priority;
+    return 0;
+}
+
+TULLE_INTERPOSE int pthread_setschedprio(pthread_t id, int priority) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_setschedprio)(id, priority);
+    sched_param const how{priority};
+    return pthread_setschedparam(id, t->policy, &how);
+}
+
+// The processor time of the process stands for the thread's, which nobody measures.
+TULLE_INTERPOSE int pthread_getcpuclockid(pthread_t id, clockid_t* clock) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_getcpuclockid)(id, clock);
+    if (is_gone(*t)) return ESRCH;
+    *clock = CLOCK_PROCESS_CPUTIME_ID;
+    return 0;
+}
+
+// What the system counts is the worker's: a thread that goes over to another one would find that
+// its time has gone back.
+TULLE_INTERPOSE int clock_gettime(clockid_t clock, timespec* time) noexcept {
+    bool const is_own = clock == CLOCK_THREAD_CPUTIME_ID && self() != nullptr;
+    return TULLE_LIBC(clock_gettime)(is_own ? CLOCK_PROCESS_CPUTIME_ID : clock, time);
+}
+TULLE_INTERPOSE int getrusage(__rusage_who_t whose, rusage* usage) noexcept {
+    bool const is_own = whose == RUSAGE_THREAD && self() != nullptr;
+    return TULLE_LIBC(getrusage)(is_own ? RUSAGE_SELF : whose, usage);
+}

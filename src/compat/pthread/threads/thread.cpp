@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads are made, joined and detached.
+#include "compat/pthread/threads/thread.hpp"
+
+#include "base/error.hpp"
+#include "base/foreign_sanitizer.hpp"
+#include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/files/descriptors.hpp"
+#include "compat/pthread/files/known_descriptors.hpp"
+#include "compat/pthread/locks/futex_table.hpp"
+#include "compat/pthread/locks/robust_mutex.hpp"
+#include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/start_library.hpp"
+#include "diag/answer.hpp"
+#include "os/clock.hpp"
+#include "os/private_descriptor.hpp"
+#include "runtime/runtime.hpp"
+#include "sched/scheduler.hpp"
+#include "sched/timed.hpp"
+
+#include <tulle/runtime.hpp>
+#include <tulle/thread.hpp>
+
+#include <algorithm>
+#include <clocale>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+#include <fcntl.h>
+#include <resolv.h>
+#include <sys/syscall.h>
+
+namespace tulle::posix {
+
+namespace {
+
+enum class run_time_state : int { not_started, starting, started, not_here };
+
+std::atomic<run_time_state> s_state{run_time_state::not_started};
+std::atomic<std::uint32_t> s_alive{0};            // threads, but main; a word of the futex table
+constinit thread_local bool t_is_counted = false; // the caller is one, but none of ours
+
+// What the C library does at the end of a thread, and where its resolver's pointer lies, from the
+// thread pointer. Found before there are threads: in a child that is forked while another thread
+// begins with a static variable, that never ends.
+struct parts_of_libc {
+    std::ptrdiff_t resolver = 0;
+    void (*call_tls_destructors)() = nullptr; // null: a library that is linked statically
+    void (*free_own)() = nullptr;             // likewise
+
+    void find() noexcept {
+        resolver = reinterpret_cast<std::ptrdiff_t>(find_symbol("__resp")) -
+                   reinterpret_cast<std::ptrdiff_t>(arch::thread_pointer());
+        call_tls_destructors = reinterpret_cast<void (*)()>(find_symbol("__call_tls_dtors"));
+        free_own = reinterpret_cast<void (*)()>(find_symbol("__libc_thread_freeres"));
+    }
+};
+constinit parts_of_libc s_parts;
+
+bool s_is_loaded = false;   // see prepare_calls
+bool s_is_prepared = false; // there may be threads of ours
+
+// Of others to `t`, the caller of fork: nothing is pending in a child, and one of them may have
+// been about to end its waits. That it has been cancelled stays.
+void forget_requests(thread& t) noexcept {
+    // relaxed, all: there is one thread.
+    t.pending.store(0, std::memory_order_relaxed);
+    t.lent.store(0, std::memory_order_relaxed);
+    t.unblocked_on.store(0, std::memory_order_relaxed);
+    ::new (static_cast<void*>(&t.attention)) detail::cancellation(nullptr);
+    if (t.is_cancelled.load(std::memory_order_relaxed)) static_cast<void>(t.attention.request());
+}
+
+// In a child process only the caller is left, and the run time starts anew if it makes a thread.
+void after_fork_in_child() noexcept {
+    forking::enter_child();
+    if (!s_is_prepared) return;
+    forget_futex_waiters();
+    thread* const t = self();
+    thread_blocks::forget_others(t);
+    s_alive.store(t != nullptr || t_is_counted ? 1 : 0, std::memory_order_relaxed); // relaxed: one
+    if (s_state.load(std::memory_order_relaxed) != run_time_state::not_here)
+        s_state.store(run_time_state::not_started, std::memory_order_relaxed);
+    forget_calls_once();
+    forget_commands();
+    forget_robust_mutexes();
+    forget_changes_of_actions();
+    forget_signals();
+    if (t == nullptr) return;
+    forget_requests(*t);
+    sigset_t const blocked = as_sigset(t->blocked.load(std::memory_order_relaxed)); // relaxed: own
+    TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+}
+
+// By main, and once: whatever the run time calls itself is known from now on, and the program's own
+// handlers of forks will find locks and threads as they have left them. The dynamic linker calls
+// this later than the constructors of libraries that the program is linked with. These may make
+// threads, or have handlers of forks: then they call it.
+__attribute__((constructor(101))) void prepare_calls() {
+    if (s_is_loaded) return;
+    s_is_loaded = true;
+    find_all_in_libc();
+    note_main();
+    // Those that prepare run in the opposite order: forking begins last, and ends last.
+    pthread_atfork(&forking::begin, nullptr, &after_fork_in_child);
+    pthread_atfork(&known_descriptors::note_sharing, &known_descriptors::note_sharing,
+                   &known_descriptors::note_sharing);
+    runtime::expect_process_forks();
+    pthread_atfork(nullptr, &forking::end, &forking::end);
+}
+
+// A program that stands still by its own fault is told so, and stands still as it would anyway.
+void choose_options() {
+    if (std::getenv("TULLE_DEADLOCK") == nullptr) set_option("deadlock", "warn");
+}
+
+// The program has its own copy of the run time, which would stand on this one's threads.
+bool has_tulle_itself() noexcept {
+    void* const found = find_symbol("tulle_read_current");
+    return found != nullptr;
+}
+
+signal_set mask_of_caller() noexcept {
+    if (thread const* const t = self())
+        return t->blocked.load(std::memory_order_relaxed); // relaxed: the caller's own
+    sigset_t of_os_thread;
+    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &of_os_thread);
+    return set_of(of_os_thread);
+}
+
+run_time_state start_run_time() noexcept try {
+    prepare_calls();
+    if (!s_is_prepared) {
+        char const* const why = base::has_foreign_thread_sanitizer()
+                                    ? "the program runs with ThreadSanitizer"
+                                : has_tulle_itself() ? "the program uses Tulle itself"
+                                                     : thread_blocks::prepare();
+        if (why != nullptr) {
+            base::warn("libtulle-preload: threads stay those of the C library: %s", why);
+            return run_time_state::not_here;
+        }
+        choose_options();
+        diag::leave_ignored();
+        s_parts.find();
+        s_is_prepared = true;
+    }
+    begin_signals(mask_of_caller() | mask_of_main());
+    os::private_descriptor::lie_high();
+    sched::scheduler::instance().set_worker_start(&begin_worker);
+    runtime::start_result const started = runtime::the().start(false);
+    if (started.error != 0 && started.error != EALREADY) {
+        base::warn("libtulle-preload: threads stay those of the C library: the run time cannot "
+                   "start (%s)",
+                   std::strerror(started.error));
+        return run_time_state::not_here;
+    }
+    follow_changes_of_identity(); // the C library has its handler when it has made a thread
+    return run_time_state::started;
+} catch (std::exception const& refused) {
+    base::warn("libtulle-preload: threads stay those of the C library: %s", refused.what());
+    return run_time_state::not_here;
+}
+
+// False: threads stay those of the C library.
+bool start_once() noexcept {
+    for (;;) {
+        run_time_state now = s_state.load(std::memory_order_acquire); // pairs with the release
+        if (now == run_time_state::started) return true;
+        if (now == run_time_state::not_here) return false;
+        if (now == run_time_state::not_started &&
+            s_state.compare_exchange_strong(now, run_time_state::starting,
+                                            std::memory_order_acquire,
+                                            std::memory_order_relaxed)) { // relaxed: read again
+            s_state.store(start_run_time(), std::memory_order_release);
+            continue;
+        }
+        TULLE_LIBC(sched_yield)();
+    }
+}
+
+// Its C library's resolver keeps its state in memory of the thread.
+void give_resolver(thread& t) noexcept {
+    static_assert(sizeof(struct __res_state) <= sizeof t.resolver);
+    auto* const pointer = static_cast<std::byte*>(t.block) + s_parts.resolver;
+    *reinterpret_cast<void**>(pointer) = t.resolver;
+}
+
+void call_start(void* of) {
+    auto& t = *static_cast<thread*>(of);
+    if (t.attention.is_requested()) static_cast<void>(run_handlers(t));
+    t.result = t.start(t.argument);
+    take_last_signals(t);
+}
+
+// Jumped to when the stack has been unwound: it has nothing to be destroyed.
+TULLE_NOINLINE void run_start(thread& t) {
+    jmp_buf at_end;
+    t.at_end = at_end;
+    if (_setjmp(at_end) == 0) tulle_outermost_call(&call_start, &t);
+}
+
+void call_destructors(thread& t) noexcept {
+    t.is_ending = true;
+    if (s_parts.call_tls_destructors != nullptr) s_parts.call_tls_destructors();
+    destroy_values();
+    uselocale(LC_GLOBAL_LOCALE); // the block may be used again
+}
+
+// What the C library has of its own in the block is kept for the next thread (thread_block.cpp),
+// unless it is linked statically.
+void free_own_of_libc() noexcept {
+    if (s_parts.free_own != nullptr) s_parts.free_own();
+}
+
+void end_one() noexcept {
+    // acq_rel: who sees that none is left sees what they have done.
+    if (s_alive.fetch_sub(1, std::memory_order_acq_rel) == 1) futex_wake(s_alive, INT_MAX);
+}
+
+// The process ends with the last thread.
+[[noreturn]] void exit_with_last_thread() {
+    for (;;) {
+        std::uint32_t const alive = s_alive.load(std::memory_order_acquire); // pairs with end_one
+        if (alive == 0) std::exit(0);
+        static_cast<void>(futex_wait(s_alive, alive, limit(wait::k_never)));
+    }
+}
+
+// acq_rel: pairs with those of join and detach. What its life was before.
+std::uint32_t note_end(thread& t) noexcept {
+    end_one();
+    return t.life.fetch_or(k_ended, std::memory_order_acq_rel);
+}
+
+// In a forked child the thread that has called fork is what main is elsewhere: it has no other
+// variables than its own to go back to.
+[[noreturn]] void end_as_main(thread& t) {
+    if ((note_end(t) & k_joining) != 0) futex_wake(t.life, INT_MAX);
+    exit_with_last_thread();
+}
+
+// On a thread of Tulle. The last word is said without the thread's variables.
+void run_thread(thread& t) {
+    sched::fiber const& stands_on = sched::this_fiber();
+    t.stack_end = stands_on.stack.end();
+    t.stands_on.store(&stands_on, std::memory_order_relaxed); // relaxed: a hint (os_thread_of)
+    sched::take_variables(t.block);
+    begin_variables();
+    give_resolver(t);
+    errno = h_errno = 0;
+    open_mask_of_worker(t, false);
+    run_start(t);
+    call_destructors(t);
+    leave_robust_mutexes();
+    if (sched::this_worker()->is_guest()) end_as_main(t);
+    free_own_of_libc();
+    thread_blocks::close(t);
+    give_back(t, ~signal_set{0});
+    sched::take_variables(nullptr);
+    std::uint32_t const before = note_end(t);
+    if ((before & k_detached) != 0) return thread_blocks::give(t);
+    if ((before & k_joining) != 0) futex_wake(t.life, INT_MAX);
+}
+
+// As it is answered.
+void inherit_scheduling(thread& t) noexcept {
+    if (thread const* const by = self()) {
+        t.policy = by->policy;
+        t.priority = by->priority;
+        return;
+    }
+    sched_param how{};
+    if (TULLE_LIBC(pthread_getschedparam)(pthread_self(), &t.policy, &how) == 0)
+        t.priority = how.sched_priority;
+}
+
+void read_attributes(thread& t, pthread_attr_t const* given) noexcept {
+    pthread_attr_t fallback;
+    bool const is_default = given == nullptr;
+    if (is_default) pthread_getattr_default_np(&fallback);
+    pthread_attr_t const* const how = is_default ? &fallback : given;
+    int detached = PTHREAD_CREATE_JOINABLE;
+    pthread_attr_getdetachstate(how, &detached);
+    pthread_attr_getstacksize(how, &t.stack_size);
+    pthread_attr_getguardsize(how, &t.guard_size);
+    // relaxed: it has not started.
+    if (detached == PTHREAD_CREATE_DETACHED) t.life.store(k_detached, std::memory_order_relaxed);
+    int inherits = PTHREAD_INHERIT_SCHED;
+    pthread_attr_getinheritsched(how, &inherits);
+    if (inherits == PTHREAD_INHERIT_SCHED) inherit_scheduling(t);
+    if (is_default) pthread_attr_destroy(&fallback);
+}
+
+// Who joins or detaches it has a handle on it, from before it may end.
+int spawn_thread(thread& t) noexcept try {
+    // relaxed: it has not started.
+    bool const is_detached = (t.life.load(std::memory_order_relaxed) & k_detached) != 0;
+    attributes how;
+    how.stack_size = t.stack_size;
+    detail::thread_core* const core = detail::make_thread(
+        how, [&t] { run_thread(t); }, is_detached);
+    if (!is_detached) t.handle = core;
+    detail::start_thread(core, is_detached, false);
+    return 0;
+} catch (std::exception const&) {
+    return EAGAIN;
+}
+
+// A thread that stays one of the C library: the process ends with the last of all.
+struct os_thread {
+    void* (*start)(void*);
+    void* argument;
+
+    static void* run(void* of) {
+        os_thread const one = *std::unique_ptr<os_thread>(static_cast<os_thread*>(of));
+        t_is_counted = true;
+        struct ending {
+            ~ending() { end_one(); } // also where its stack is unwound
+        } const at_end;
+        return one.start(one.argument);
+    }
+};
+
+int create_os_thread(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*),
+                     void* argument) noexcept {
+    std::unique_ptr<os_thread> one(new (std::nothrow) os_thread{start, argument});
+    if (one == nullptr) return EAGAIN;
+    s_alive.fetch_add(1, std::memory_order_relaxed); // relaxed: as a counter
+    int const error = TULLE_LIBC(pthread_create)(id, how, &os_thread::run, one.get());
+    if (error == 0)
+        static_cast<void>(one.release());
+    else
+        end_one();
+    return error;
+}
+
+// What a thread begins with: what its attributes say, or what the caller has.
+signal_set first_mask(pthread_attr_t const* how) noexcept {
+    sigset_t chosen;
+    bool const has_one = how != nullptr && pthread_attr_getsigmask_np(how, &chosen) == 0;
+    return has_one ? set_of(chosen) : mask_of_caller();
+}
+
+void begin_mask(thread& t, signal_set blocked) noexcept {
+    guard(blocked);
+    // relaxed: it has not started
+    t.blocked.store(blocked & ~k_never_blocked, std::memory_order_relaxed);
+    want(~blocked);
+}
+
+int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void* argument) {
+    thread* const t = thread_blocks::take();
+    if (t == nullptr) return EAGAIN;
+    read_attributes(*t, how);
+    begin_mask(*t, first_mask(how));
+    t->start = start;
+    t->argument = argument;
+    *id = t->id();                                   // it may end before spawn_thread returns
+    s_alive.fetch_add(1, std::memory_order_relaxed); // relaxed: as a counter
+    int const error = spawn_thread(*t);
+    if (error == 0) return 0;
+    end_one();
+    thread_blocks::give(*t);
+    return error;
+}
+
+// Of a thread that is gone: as natively, one that was detached cannot be joined, as long as its
+// pthread_t has not got a new meaning. relaxed: see give.
+int why_gone(thread const& t) noexcept {
+    return (t.life.load(std::memory_order_relaxed) & k_detached) != 0 ? EINVAL : ESRCH;
+}
+
+// The right to join, and 0; or why not.
+int begin_to_join(thread& t) noexcept {
+    if (!t.is_used.load(std::memory_order_relaxed)) return why_gone(t); // relaxed: see give
+    if (&t == self()) return EDEADLK;
+    std::uint32_t life = t.life.load(std::memory_order_relaxed); // relaxed: exchanged below
+    do {
+        if ((life & (k_detached | k_joining)) != 0) return EINVAL;
+    } while (!t.life.compare_exchange_weak(life, life | k_joining, std::memory_order_acq_rel,
+                                           std::memory_order_relaxed));
+    return 0;
+}
+
+// The caller is about to wait for nothing else: if nobody has begun `t` it begins here, before the
+// caller is made to wait, and mostly ends before the caller looks.
+void begin_now(thread& t) noexcept { static_cast<void>(detail::yield_to_thread(t.handle)); }
+
+// By the one who has joined or detached it.
+void drop_handle(detail::thread_core* handle) noexcept {
+    if (handle != nullptr) detail::release_thread(handle);
+}
+
+int join(thread& t, void** result, std::uint64_t deadline, bool may_be_cancelled) {
+    thread* const caller = self();
+    if (may_be_cancelled) test_cancel(caller);
+    if (int const error = begin_to_join(t)) return error;
+    if (caller != nullptr && may_be_cancelled && deadline == wait::k_never) begin_now(t);
+    for (;;) {
+        std::uint32_t const life = t.life.load(std::memory_order_acquire); // pairs with run_thread
+        if ((life & k_ended) != 0) break;
+        int const how = futex_wait(
+            t.life, life, may_be_cancelled ? interruptible(caller, deadline) : limit(deadline));
+        if (how == ECANCELED) static_cast<void>(run_handlers(*caller));
+        bool const is_over = how == ETIMEDOUT || (how == ECANCELED && caller->is_to_end());
+        if (!is_over) continue;
+        // acq_rel: it may be joined by another one from now on.
+        t.life.fetch_and(~k_joining, std::memory_order_acq_rel);
+        test_cancel(caller);
+        return ETIMEDOUT;
+    }
+    if (result != nullptr) *result = t.result;
+    drop_handle(t.handle);
+    thread_blocks::give(t);
+    return 0;
+}
+
+int join_by(thread& t, void** result, clockid_t clock, timespec const* until) {
+    if (until == nullptr) return join(t, result, wait::k_never, true);
+    if (!is_clock(clock) || !is_time(*until)) return EINVAL;
+    return join(t, result, deadline_at(clock, *until), true);
+}
+
+} // namespace
+
+// acquire pairs with start_once.
+bool is_started() noexcept {
+    return s_state.load(std::memory_order_acquire) == run_time_state::started;
+}
+
+int own_number() noexcept {
+    std::size_t const offset = thread_blocks::tid_offset();
+    if (TULLE_UNLIKELY(offset == 0))
+        return static_cast<int>(TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)));
+    return *reinterpret_cast<int const*>(thread_blocks::descriptor(arch::thread_pointer()) +
+                                         offset);
+}
+
+// --- time ----------------------------------------------------------------------------------------
+
+bool is_clock(clockid_t clock) noexcept {
+    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
+namespace {
+
+// Of times that are centuries away, as many as can be counted.
+std::int64_t nanoseconds(timespec const& t) noexcept {
+    constexpr time_t k_most = 4'000'000'000;
+    return static_cast<std::int64_t>(std::clamp(t.tv_sec, -k_most, k_most)) * 1'000'000'000 +
+           t.tv_nsec;
+}
+
+std::uint64_t clamped(std::int64_t deadline) noexcept {
+    return deadline <= 0 ? 0 : static_cast<std::uint64_t>(deadline);
+}
+
+} // namespace
+
+std::uint64_t deadline_at(clockid_t clock, timespec const& t) noexcept {
+    if (clock == CLOCK_MONOTONIC) return clamped(nanoseconds(t));
+    timespec now{};
+    clock_gettime(clock, &now);
+    std::int64_t const left = nanoseconds(t) - nanoseconds(now);
+    return left <= 0 ? 0 : clamped(left + static_cast<std::int64_t>(os::monotonic_ns()));
+}
+
+std::uint64_t deadline_after(timespec const& t) noexcept {
+    return clamped(nanoseconds(t) + static_cast<std::int64_t>(os::monotonic_ns()));
+}
+
+timespec left_until(std::uint64_t deadline) noexcept {
+    std::uint64_t const now = os::monotonic_ns();
+    std::uint64_t const left = deadline > now ? deadline - now : 0;
+    return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+}
+
+} // namespace tulle::posix
+
+using namespace tulle::posix;
+
+TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*),
+                                   void* argument) {
+    kept_errno const kept;
+    auto why = needs_os_thread(how);
+    if (!why && waits_by_system_calls(start)) why = tulle::diag::os_thread_reason::own_waits;
+    // Otherwise nobody would tell.
+    if (why && tulle::runtime::the().options().number(tulle::base::option_id::explain) != 0)
+        static_cast<void>(start_once());
+    if (!why && !start_once()) why = tulle::diag::os_thread_reason::no_run_time;
+    if (!why) return create(id, how, start, argument);
+    tulle::diag::note_os_thread(*why);
+    return create_os_thread(id, how, start, argument);
+}
+
+namespace {
+
+// By a thread of ours: nobody tells it of the end.
+int join_os_thread(thread& caller, pthread_t id, void** result) {
+    int error = 0;
+    static_cast<void>(repeat(caller, {.not_yet = EBUSY, .ends_for_handlers = false}, [&] {
+        error = TULLE_LIBC(pthread_tryjoin_np)(id, result);
+        return error == EBUSY ? fail(EBUSY) : 0;
+    }));
+    return error;
+}
+
+} // namespace
+
+TULLE_INTERPOSE int pthread_join(pthread_t id, void** result) {
+    if (thread* const t = thread_of(id)) return join(*t, result, tulle::wait::k_never, true);
+    thread* const caller = self();
+    return caller != nullptr ? join_os_thread(*caller, id, result)
+                             : TULLE_LIBC(pthread_join)(id, result);
+}
+
+TULLE_INTERPOSE int pthread_tryjoin_np(pthread_t id, void** result) {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_tryjoin_np)(id, result);
+    int const error = join(*t, result, 0, false);
+    return error == ETIMEDOUT ? EBUSY : error;
+}
+
+TULLE_INTERPOSE int pthread_timedjoin_np(pthread_t id, void** result, timespec const* until) {
+    thread* const t = thread_of(id);
+    return t == nullptr ? TULLE_LIBC(pthread_timedjoin_np)(id, result, until)
+                        : join_by(*t, result, CLOCK_REALTIME, until);
+}
+
+TULLE_INTERPOSE int pthread_clockjoin_np(pthread_t id, void** result, clockid_t clock,
+                                         timespec const* until) {
+    thread* const t = thread_of(id);
+    return t == nullptr ? TULLE_LIBC(pthread_clockjoin_np)(id, result, clock, until)
+                        : join_by(*t, result, clock, until);
+}
+
+TULLE_INTERPOSE int pthread_detach(pthread_t id) noexcept {
+    thread* const t = thread_of(id);
+    if (t == nullptr) return TULLE_LIBC(pthread_detach)(id);
+    if (!t->is_used.load(std::memory_order_relaxed)) return why_gone(*t); // relaxed: see give
+    tulle::detail::thread_core* const handle = t->handle; // of the next thread once it is given
+    std::uint32_t life = t->life.load(std::memory_order_relaxed); // relaxed: exchanged below
+    do {
+        if ((life & (k_detached | k_joining)) != 0) return EINVAL;
+    } while (!t->life.compare_exchange_weak(life, life | k_detached, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed));
+    drop_handle(handle);
+    if ((life & k_ended) != 0) thread_blocks::give(*t);
+    return 0;
+}
+
+namespace {
+
+bool has_ended(int tid) noexcept {
+    char text[256];
+    std::snprintf(text, sizeof text, "/proc/self/task/%d/stat", tid);
+    int const file = open(text, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return true;
+    ssize_t const bytes = TULLE_LIBC(read)(file, text, sizeof text - 1);
+    TULLE_LIBC(close)(file);
+    text[bytes < 0 ? 0 : bytes] = '\0';
+    char const* const name_end = std::strrchr(text, ')');
+    return name_end != nullptr && name_end[1] == ' ' && name_end[2] == 'Z';
+}
+
+// Main has ended.
+void end_with_last_thread() {
+    using tulle::os::monotonic_ns;
+    constexpr std::uint64_t k_between_looks_ns = 1'000'000;
+    int const main = getpid();
+    while (!has_ended(main)) tulle::sched::sleep_until_ns(monotonic_ns() + k_between_looks_ns);
+    exit_with_last_thread();
+}
+
+} // namespace
+
+TULLE_INTERPOSE int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
+                                      void* library) noexcept {
+    if (!tulle::base::has_foreign_thread_sanitizer()) prepare_calls(); // it is not ready itself
+    return TULLE_LIBC(__register_atfork)(prepare, parent, child, library);
+}
+
+TULLE_INTERPOSE __attribute__((noreturn)) void pthread_exit(void* result) {
+    if (thread* const t = self()) {
+        if (!t->is_ending) take_last_signals(*t);
+        end_self(*t, result);
+    }
+    bool const is_main = TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)) == getpid();
+    if (is_main && is_started()) tulle::spawn_detached([] { end_with_last_thread(); });
+    TULLE_LIBC(pthread_exit)(result);
+    __builtin_unreachable();
+}
