@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Over an MPI, which tells nobody that a host or the network has died: the lowest place of each
 // host watches the other hosts (net/host_watch.hpp). The launcher's host without places is watched
-// by what has started this one (tools/tulle/launcher_lease.hpp).
+// by what has started this one (tools/tulle/places/launcher_lease.hpp).
 // When one is lost, all places of this host end, and say why; src/messenger/place_death.md.
 //   TULLE_HOST_TIMEOUT (host_timeout)   after so many seconds of silence; place 0's holds for all.
 //                                       0: nobody watches.

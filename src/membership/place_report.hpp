@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a place tells `tulle run` that has started it for an MPI (tools/tulle/job_place.cpp): a byte
-// for each piece of news, in a pipe that TULLE_REPORT=DESCRIPTOR/INODE names. Without `tulle run`
-// nobody is told.
+// What a place tells `tulle run` that has started it for an MPI
+// (tools/tulle/places/job_place.cpp): a byte for each piece of news, in a pipe that
+// TULLE_REPORT=DESCRIPTOR/INODE names. Without `tulle run` nobody is told.
 #pragma once
 
 namespace tulle::membership {

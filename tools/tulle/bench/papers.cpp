@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/papers.hpp"
+
+#include "bench_papers_data.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace tulle::tool {
+
+namespace {
+
+paper read_paper(std::string_view text) {
+    auto const data = nlohmann::ordered_json::parse(text);
+    return {data.at("name"), data.at("sentence"), data.at("benchmarks"), data.dump()};
+}
+
+std::vector<paper> read_papers() {
+    std::vector<paper> all;
+    for (std::string_view const text : k_papers_data) all.push_back(read_paper(text));
+    return all;
+}
+
+} // namespace
+
+std::vector<paper> const& papers() {
+    static std::vector<paper> const all = read_papers();
+    return all;
+}
+
+std::vector<paper> papers_among(std::vector<std::string> const& names) {
+    std::vector<paper> chosen = papers();
+    std::erase_if(chosen, [&names](paper const& p) {
+        return !names.empty() && std::find(names.begin(), names.end(), p.name) == names.end();
+    });
+    return chosen;
+}
+
+} // namespace tulle::tool
