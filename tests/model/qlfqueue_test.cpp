@@ -5,7 +5,7 @@
 // still access it; its memory stays until the end of the execution. With one place in a segment
 // each element takes another one, so that few steps show the orders of the list.
 #include "base/sanitize.hpp"
-#include "compat/qthread/fifo_core.hpp"
+#include "compat/qthread/structures/fifo_core.hpp"
 #include "explorer/explore.hpp"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 // The ring under qswsrqueue: elements come in order, places are not written before they are read,
 // and a side that sleeps is woken (a lost wake-up would show as a livelock).
 #include "base/sanitize.hpp"
-#include "compat/qthread/ring_core.hpp"
+#include "compat/qthread/structures/ring_core.hpp"
 #include "explorer/explore.hpp"
 
 #include <gtest/gtest.h>

@@ -37,8 +37,8 @@ class Check(unittest.TestCase):
     def test_other_places(self):
         self.assert_chooses("tests/unit/messenger/endpoint_test.cpp", "unit.messenger")
         self.assert_chooses("tests/model/deque_test.cpp", "model.deque")
-        self.assert_chooses("src/compat/qthread/lifecycle.cpp", "compat.qthread.places", "compat.qthread.c.chapel")
-        self.assert_leaves_out("src/compat/qthread/lifecycle.cpp", "compat.tnt.c.nodes")
+        self.assert_chooses("src/compat/qthread/library/lifecycle.cpp", "compat.qthread.places", "compat.qthread.c.chapel")
+        self.assert_leaves_out("src/compat/qthread/library/lifecycle.cpp", "compat.tnt.c.nodes")
         self.assert_chooses("tools/tulle/main.cpp", "tool.bench_test")
         self.assert_chooses("examples/fibonacci.cpp", "example.fibonacci.help")
         self.assert_chooses("tests/fault/sweep.py", "fault.places")

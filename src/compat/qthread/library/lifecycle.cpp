@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting and ending. The thread that initialises becomes the native worker 0, as the first
+// qthread of Qthreads.
+#include "compat/qthread/blocking/blocking.hpp"
+#include "compat/qthread/library/environment.hpp"
+#include "compat/qthread/library/library.hpp"
+#include "compat/qthread/library/places.hpp"
+#include "compat/qthread/library/result.hpp"
+#include "compat/qthread/sync/locks.hpp"
+#include "compat/qthread/threads/futures.hpp"
+#include "compat/qthread/threads/task.hpp"
+
+#include <tulle/detail/stack_attachments.hpp>
+#include <tulle/detail/worker_decisions.hpp>
+#include <tulle/runtime.hpp>
+#include <tulle/this_thread.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+namespace tulle::compat {
+
+library& the() noexcept {
+    static constinit library s_the;
+    return s_the;
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Of finalise, with qthreads that are alive, while none ends and no worker computes.
+constexpr auto k_patience_with_qthreads = 1s;
+constexpr auto k_between_looks = 10ms; // a worker that has not come back meanwhile computes
+constexpr std::size_t k_default_stack = 32768;
+constexpr std::size_t k_default_io_workers = 10;
+constexpr std::size_t k_default_io_timeout_s = 8;
+// What the variables may say: the largest native stack holds the first.
+constexpr std::size_t k_most_stack = (std::size_t{1} << 30U) - k_stack_overhead;
+constexpr std::size_t k_most_local = std::size_t{1} << 30U;
+constexpr std::size_t k_most_io_workers = 1000;
+constexpr std::size_t k_most_seconds = 1'000'000;
+
+std::mutex s_lifecycle;
+task* s_main = nullptr;
+pid_t s_process = 0;                             // which finalises when it exits; 0: none does yet
+bool s_sets_shape = false, s_sets_stack = false; // options that were set for an earlier start
+
+void set_number(char const* option, std::size_t value) {
+    set_option(option, value == 0 ? "auto" : std::to_string(value));
+}
+
+void set_shape(shape const& wanted) {
+    if (wanted.shepherds == 0 && !s_sets_shape) return;
+    s_sets_shape = wanted.shepherds != 0;
+    set_number("workers", 0); // it is at most the next one
+    set_number("max_workers", s_sets_shape ? wanted.most + wanted.shepherds : 0);
+    set_number("workers", wanted.most);
+    set_number("shepherds", wanted.shepherds);
+}
+
+void set_stacks() {
+    the().stack_size = number_of("STACK_SIZE", 0, k_most_stack);
+    if (the().stack_size != 0) {
+        the().stack_size = std::max(the().stack_size, k_default_stack);
+        set_option("stack_size", std::to_string(the().stack_size + k_stack_overhead));
+        s_sets_stack = true;
+    } else {
+        if (s_sets_stack) set_option("stack_size", "256K");
+        s_sets_stack = false;
+        the().stack_size = k_default_stack;
+    }
+}
+
+// Programs keep data for each number of qthread_worker(), as only one qthread at a time has it: no
+// worker runs in place of another unasked.
+void keep_workers_apart() {
+    if (std::getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "off");
+}
+
+// How many workers are enabled at the start, of as many for each shepherd; 0: all.
+std::size_t read_environment() {
+    the().most_io_workers = number_of("MAX_IO_WORKERS", k_default_io_workers, k_most_io_workers);
+    the().io_timeout_s = number_of("IO_TIMEOUT", k_default_io_timeout_s, k_most_seconds);
+    the().tasklocal_size =
+        std::max(number_of("TASKLOCAL_SIZE", sizeof(void*), k_most_local), sizeof(void*));
+    if (is_initialized()) return 0;
+    shape const wanted = wanted_shape(static_cast<std::size_t>(detail::default_worker_count()));
+    set_shape(wanted);
+    set_stacks();
+    keep_workers_apart();
+    return wanted.workers;
+}
+
+void start_library() {
+    std::size_t const enabled = read_environment();
+    if (!is_initialized()) {
+        initialize();
+        the().has_started_tulle = true;
+    }
+    // Makes the caller known where others have started Tulle.
+    static_cast<void>(this_thread::get_id());
+    the().shepherds = static_cast<std::size_t>(shepherd_count());
+    the().workers = static_cast<std::size_t>(worker_count());
+    the().workers_each = (the().workers + the().shepherds - 1) / the().shepherds;
+    if (enabled != 0) disable_workers_from(enabled);
+    the().next_task_id.store(1, std::memory_order_relaxed); // relaxed, both: published by `running`
+    the().next_team_id.store(QTHREAD_DEFAULT_TEAM_ID + 1, std::memory_order_relaxed);
+    s_main = new task;
+    s_main->is_main = true;
+    s_main->local_size = static_cast<unsigned>(the().tasklocal_size);
+    set_self(s_main);
+}
+
+// Programs that do not look at the result would wait for ever for qthreads that they never forked.
+void start_or_tell() try { start_library(); } catch (std::exception const& e) {
+    std::fprintf(stderr, "qthreads: cannot start: %s\n", e.what());
+    throw;
+}
+
+void tell() {
+    if (number_of("INFO", 0, std::numeric_limits<std::size_t>::max()) == 0) return;
+    std::fprintf(stderr,
+                 "qthreads: %zu shepherds, %zu workers each, stacks of %zu bytes, %zu bytes of "
+                 "local memory\n",
+                 the().shepherds, the().workers_each, the().stack_size, the().tasklocal_size);
+}
+
+// Whether something has got on between two calls, of which the second comes k_between_looks after
+// the first or later.
+class progress {
+public:
+    [[nodiscard]] bool look() {
+        bool const has_ended = std::exchange(m_ended, the().live_tasks.ended_so_far()) != m_ended;
+        bool computes = false;
+        int const own = this_thread::worker_index();
+        for (std::size_t k = 0; k != m_decisions.size(); ++k) {
+            std::int64_t const now = detail::decisions_of_worker(static_cast<int>(k));
+            bool const is_same = std::exchange(m_decisions[k], now) == now;
+            computes = computes || (is_same && now >= 0 && static_cast<int>(k) != own);
+        }
+        return has_ended || computes;
+    }
+
+private:
+    std::size_t m_ended = 0;
+    std::vector<std::int64_t> m_decisions =
+        std::vector<std::int64_t>(static_cast<std::size_t>(worker_slot_count()), -1);
+};
+
+// Workers that belong to somebody else may compute for ever.
+void wait_for_tasks() noexcept try {
+    using clock = std::chrono::steady_clock;
+    progress seen;
+    auto looked = clock::now();
+    auto until = looked + k_patience_with_qthreads;
+    // Looked at again and again, so that the end of a task, millions of times, need not ask whether
+    // somebody waits for the last.
+    while (the().live_tasks.now() != 0 && clock::now() < until) {
+        auto const before = clock::now();
+        this_thread::sleep_for(100us);
+        auto const now = clock::now();
+        if (!the().has_started_tulle || now < looked + k_between_looks) continue;
+        // Others have had the caller's worker if it comes late.
+        if (seen.look() || now > before + k_between_looks) until = now + k_patience_with_qthreads;
+        looked = now;
+    }
+} catch (std::exception const&) {} // no memory
+
+// Unless it belongs to somebody else. Threads that wait for ever go on doing so, and the next
+// initialise takes up what runs.
+void end_tulle() noexcept {
+    if (!the().has_started_tulle) return;
+    try {
+        finalize();
+    } catch (std::system_error const&) {
+        return;
+    }
+    the().has_started_tulle = false;
+}
+
+// In a child that the program has forked there are no other workers.
+void finalize_at_exit() {
+    if (::getpid() == s_process) qthread_finalize();
+}
+void finalize_at_exit_once() {
+    if (std::exchange(s_process, ::getpid()) == 0 && std::atexit(&finalize_at_exit) != 0)
+        s_process = 0;
+}
+
+} // namespace
+
+} // namespace tulle::compat
+
+using namespace tulle::compat;
+namespace detail = tulle::detail;
+
+int qthread_initialize() {
+    std::lock_guard const held(s_lifecycle);
+    if (the().is_running()) return QTHREAD_SUCCESS;
+    int const error = guarded(&start_or_tell);
+    if (error != QTHREAD_SUCCESS) return error;
+    finalize_at_exit_once();
+    tell();
+    the().running.store(true, std::memory_order_release); // pairs with is_running
+    return QTHREAD_SUCCESS;
+}
+
+int qthread_init(qthread_shepherd_id_t nshepherds) {
+    if (nshepherds == 0) return qthread_initialize();
+    char number[8]; // of five digits at most
+    static_cast<void>(std::snprintf(number, sizeof number, "%hu", nshepherds));
+    if (::setenv("QT_NUM_SHEPHERDS", number, 1) != 0) return QTHREAD_MALLOC_ERROR;
+    if (::setenv("QT_NUM_WORKERS_PER_SHEPHERD", "1", 1) != 0) return QTHREAD_MALLOC_ERROR;
+    return qthread_initialize();
+}
+
+void qthread_finalize() {
+    task* const me = self();
+    if (!the().is_running() || me == nullptr || !me->is_main) return;
+    wait_for_tasks();
+    end_io_workers();
+    end_futures();
+    set_self(nullptr);
+    end_tulle();
+    forget_places();
+    forget_blocking();
+    forget_locks();
+    delete s_main;
+    s_main = nullptr;
+    the().running.store(false, std::memory_order_release); // pairs with is_running
+}
