@@ -10,7 +10,7 @@
 #include "messenger/calls.hpp"
 #include "messenger/exception_wire.hpp"
 #include "messenger/image.hpp"
-#include "sched/join_word.hpp"
+#include "sched/records/join_word.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/detail/caught_exception.hpp>
@@ -168,8 +168,8 @@ void balance::close(global_deque& empty) noexcept {
     m_free.push(empty);
 }
 
-// The wake flag is cleared before sleepers are searched for, as in sched/join.cpp: a thread that
-// sets it again sees the record.
+// The wake flag is cleared before sleepers are searched for, as in sched/records/join.cpp: a thread
+// that sets it again sees the record.
 void balance::published(global_deque& own) noexcept {
     if (!own.is_asymmetric()) global_owner(own).share_all();
     own.clear_wake_flag(); // E1 of park/sleep_steps.hpp

@@ -7,7 +7,7 @@
 #include "finish/finish_service.hpp"
 #include "messenger/calls.hpp"
 #include "messenger/exception_wire.hpp"
-#include "sched/join_word.hpp"
+#include "sched/records/join_word.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/place.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow half of <tulle/global_fork.hpp>. It does what sched/join.cpp does for forked threads,
-// but its deques are given back when they are empty, and its parents wait for a signal, since the
-// thief may belong to another process.
+// The slow half of <tulle/global_fork.hpp>. It does what sched/records/join.cpp does for forked
+// threads, but its deques are given back when they are empty, and its parents wait for a signal,
+// since the thief may belong to another process.
 #include "balance/balance.hpp"
-#include "sched/join_word.hpp"
+#include "sched/records/join_word.hpp"
 #include "sched/switch.hpp"
 
 #include <tulle/global_fork.hpp>

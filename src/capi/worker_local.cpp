@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C face of values for each thread and for each worker.
-#include "sched/keys.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/values/keys.hpp"
 
 #include <tulle.h>
 #include <tulle/thread_specific.hpp>

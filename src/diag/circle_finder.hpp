@@ -7,8 +7,8 @@
 #pragma once
 
 #include "diag/wait_graph.hpp"
-#include "sched/census.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/watch/census.hpp"
 
 #include <cstdint>
 #include <memory_resource>

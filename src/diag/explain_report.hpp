@@ -3,7 +3,7 @@
 // program the operating system runs.
 #pragma once
 
-#include "sched/watcher.hpp"
+#include "sched/watch/watcher.hpp"
 
 #include <cstdint>
 

@@ -5,7 +5,7 @@
 #include "diag/wording.hpp"
 #include "os/mapped_memory.hpp"
 #include "os/mapped_range.hpp"
-#include "sched/census.hpp"
+#include "sched/watch/census.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 // they have used, the deepest first.
 #pragma once
 
-#include "sched/stack_use.hpp"
+#include "sched/stacks/stack_use.hpp"
 
 #include <cstddef>
 

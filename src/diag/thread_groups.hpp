@@ -6,7 +6,7 @@
 #include "diag/circle_finder.hpp"
 #include "diag/stack_trace.hpp"
 #include "diag/wait_graph.hpp"
-#include "sched/census.hpp"
+#include "sched/watch/census.hpp"
 
 #include <array>
 #include <cstddef>

@@ -3,7 +3,7 @@
 // so a walk along the waits ends or goes in a circle.
 #pragma once
 
-#include "sched/census.hpp"
+#include "sched/watch/census.hpp"
 #include "sync/inspect.hpp"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #include "diag/wording.hpp"
 
 #include "diag/call_frame.hpp"
-#include "sched/names.hpp"
+#include "sched/values/names.hpp"
 
 #include <algorithm>
 #include <cinttypes>

@@ -4,7 +4,7 @@
 
 #include "diag/symbols.hpp"
 #include "diag/text_output.hpp"
-#include "sched/live_threads.hpp"
+#include "sched/watch/live_threads.hpp"
 
 #include <cstddef>
 #include <cstdint>

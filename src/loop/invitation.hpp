@@ -3,7 +3,7 @@
 // costs that is joined first.
 #pragma once
 
-#include "sched/record_deque.hpp"
+#include "sched/records/record_deque.hpp"
 
 #include <tulle/detail/current.hpp>
 

@@ -16,8 +16,8 @@
 #include "membership/mpi_job.hpp"
 #include "os/memory.hpp"
 #include "sched/first_use.hpp"
-#include "sched/live_threads.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/watch/live_threads.hpp"
 
 #include <tulle/runtime.hpp>
 

@@ -6,12 +6,12 @@
 #include "os/clock.hpp"
 #include "os/membarrier.hpp"
 #include "os/thread.hpp"
-#include "sched/debug_layout.hpp"
 #include "sched/foreign_visits.hpp"
-#include "sched/join.hpp"
 #include "sched/modes/guest.hpp"
+#include "sched/records/join.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/switch_steps.hpp"
+#include "sched/watch/debug_layout.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -4,8 +4,8 @@
 // elsewhere, with the loop's frame beneath it.
 #include "arch/rounding.hpp"
 #include "sched/find_work.hpp"
-#include "sched/join.hpp"
-#include "sched/join_word.hpp"
+#include "sched/records/join.hpp"
+#include "sched/records/join_word.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/switch_steps.hpp"
 

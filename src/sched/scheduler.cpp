@@ -4,8 +4,8 @@
 
 #include "base/error.hpp"
 #include "os/futex.hpp"
-#include "sched/census.hpp"
 #include "sched/foreign_visits.hpp"
+#include "sched/watch/census.hpp"
 
 #include <algorithm>
 #include <cstring>

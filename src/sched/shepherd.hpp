@@ -4,7 +4,7 @@
 #pragma once
 
 #include "sched/growing_list.hpp"
-#include "sched/shared_queue.hpp"
+#include "sched/queues/shared_queue.hpp"
 
 #include <atomic>
 #include <utility>

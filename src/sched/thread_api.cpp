@@ -6,13 +6,13 @@
 #include "os/dynamic_link.hpp"
 #include "sched/cancellation.hpp"
 #include "sched/foreign_visits.hpp"
-#include "sched/join_word.hpp"
 #include "sched/modes/guest.hpp"
-#include "sched/names.hpp"
 #include "sched/parking.hpp"
+#include "sched/records/join_word.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/switch_steps.hpp"
 #include "sched/timed.hpp"
+#include "sched/values/names.hpp"
 #include "wait/sole_waiter.hpp"
 
 #include <tulle/detail/stack_attachments.hpp>

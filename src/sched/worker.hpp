@@ -11,16 +11,16 @@
 #include "os/signal_stack.hpp"
 #include "park/idle_set.hpp"
 #include "sched/fiber.hpp"
-#include "sched/mailbox.hpp"
-#include "sched/ready_queue.hpp"
-#include "sched/record_deque.hpp"
+#include "sched/queues/mailbox.hpp"
+#include "sched/queues/ready_queue.hpp"
+#include "sched/queues/steal_pace.hpp"
+#include "sched/records/record_deque.hpp"
+#include "sched/records/shown_deque.hpp"
 #include "sched/rest_flag.hpp"
 #include "sched/shepherd.hpp"
-#include "sched/shown_deque.hpp"
-#include "sched/spare_stock.hpp"
-#include "sched/stack_cache.hpp"
-#include "sched/steal_pace.hpp"
-#include "sched/stuck_judge.hpp"
+#include "sched/stacks/spare_stock.hpp"
+#include "sched/stacks/stack_cache.hpp"
+#include "sched/watch/stuck_judge.hpp"
 #include "wait/timer_queue.hpp"
 
 #include <tulle/detail/current.hpp>
@@ -139,7 +139,7 @@ struct alignas(128) worker_remote {
     }
 
     // What it runs; written by its own OS thread, which alone relies on it: a report of a running
-    // worker knows that it may be old (census.cpp). First, as detail::current_fiber reads it there.
+    // worker knows that it may be old (watch/census.cpp). First, as detail::current_fiber reads it there.
     fiber* current = nullptr;
 
     // --- fixed before others learn of the worker -------------------------------------------------
@@ -185,7 +185,7 @@ struct alignas(128) worker_remote {
     pthread_t os_thread{};   // likewise
     std::atomic<int> tid{0}; // of its OS thread, as the system numbers them; 0: none
 
-    // --- guests that wait (standstill_finder.cpp) ------------------------------------------------
+    // --- guests that wait (watch/standstill_finder.cpp) ------------------------------------------
     std::atomic<bool> waits_forever{false};    // until it is resumed, without a deadline
     std::atomic<std::uint32_t> waits_begun{0}; // written by the guest only
     arch::code_point waits_at;                 // of its wait; read by others while waits_forever

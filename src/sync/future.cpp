@@ -2,7 +2,7 @@
 // The library calls under <tulle/future.hpp>.
 #include "base/intrusive_list.hpp"
 #include "os/machine.hpp"
-#include "sched/thread_record.hpp"
+#include "sched/records/thread_record.hpp"
 #include "sync/callback_list.hpp"
 #include "sync/latch_core.hpp"
 #include "sync/opaque.hpp"

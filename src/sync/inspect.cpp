@@ -3,8 +3,8 @@
 
 #include "base/sanitize.hpp"
 #include "os/careful_read.hpp"
-#include "sched/census.hpp"
-#include "sched/thread_record.hpp"
+#include "sched/records/thread_record.hpp"
+#include "sched/watch/census.hpp"
 #include "sync/barrier_core.hpp"
 #include "sync/channel_core.hpp"
 #include "sync/latch_core.hpp"

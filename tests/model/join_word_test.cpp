@@ -4,7 +4,7 @@
 // the waiter is woken exactly once, by the one who finishes or by the timer, and sees the result
 // when the word says so.
 #include "explorer/explore.hpp"
-#include "sched/join_word.hpp"
+#include "sched/records/join_word.hpp"
 
 #include <gtest/gtest.h>
 

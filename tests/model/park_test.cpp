@@ -9,7 +9,7 @@
 #include "park/idle_set.hpp"
 #include "park/resume_word.hpp"
 #include "park/sleep_steps.hpp"
-#include "sched/shown_deque.hpp"
+#include "sched/records/shown_deque.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 // done, as one that computes for ever would; a lost wake-up shows as a deadlock.
 #include "explorer/explore.hpp"
 #include "park/idle_set.hpp"
-#include "sched/mailbox.hpp"
-#include "sched/parked_deques.hpp"
-#include "sched/ready_queue.hpp"
-#include "sched/shown_deque.hpp"
+#include "sched/queues/mailbox.hpp"
+#include "sched/queues/ready_queue.hpp"
+#include "sched/records/parked_deques.hpp"
+#include "sched/records/shown_deque.hpp"
 
 #include <gtest/gtest.h>
 

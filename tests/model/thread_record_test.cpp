@@ -7,7 +7,7 @@
 #include "explorer/explore.hpp"
 #include "park/resume_word.hpp"
 #include "sched/growing_list.hpp"
-#include "sched/join_word.hpp"
+#include "sched/records/join_word.hpp"
 
 #include <tulle/detail/reference_count.hpp>
 

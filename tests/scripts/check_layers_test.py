@@ -12,7 +12,7 @@ class CheckLayers(planted.PlantedProject):
         self.plant("src/arch/context.hpp", '#include "base/bits.hpp"')
         self.plant("src/deque/deque.hpp", '#include "os/futex.hpp"', "#include <atomic>")
         self.plant("src/sched/worker.hpp", '#include "deque/deque.hpp"', "#include <tulle/thread.hpp>")
-        self.plant("src/sched/join.cpp", '#include "sched/worker.hpp"')
+        self.plant("src/sched/records/join.cpp", '#include "sched/worker.hpp"')
         self.plant("include/tulle/thread.hpp", "#include <vector>")
         self.plant("src/net/transport.hpp", '#include "os/futex.hpp"')
 

@@ -5,7 +5,7 @@
 // And the smallest things to wait for, for tests of what lies below the synchronisation primitives.
 #pragma once
 
-#include "sched/join_word.hpp"
+#include "sched/records/join_word.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/tulle.hpp>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tulle's threads in gdb, in live processes and core files: `tulle threads`, `tulle bt ID`, `tulle bt all`.
 
-All that it reads is described by the table `tulle_debug_layout` of the library (src/sched/debug_layout.hpp), so it works with builds
+All that it reads is described by the table `tulle_debug_layout` of the library (src/sched/watch/debug_layout.hpp), so it works with builds
 without debug information. A thread that waits has no registers in any OS thread. To show its stack, an unwinder is put in front of gdb's
 own: it says that the caller of the selected OS thread's innermost frame is where the waiting thread goes on, and that frame is not shown.
 """

@@ -24,7 +24,7 @@ using global_code = void (*)(std::byte* body);
 struct alignas(64) global_record {
     std::uint64_t code; // its name; k_joined
     // k_running, k_done, or the address of the signal that the parent waits for
-    // (sched/join_word.hpp)
+    // (sched/records/join_word.hpp)
     std::atomic<std::uintptr_t> state;
     std::exception_ptr exception; // of its own process
     // Of its own process: the thief by message, where deaths are survived

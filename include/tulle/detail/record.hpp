@@ -25,7 +25,7 @@ inline constexpr std::uintptr_t k_done = 1;
 
 struct alignas(k_record_size) record {
     void (*run)(record*) noexcept; // runs the body, leaves its result or exception here
-    // k_running, k_done, or the thread that waits (sched/join_word.hpp)
+    // k_running, k_done, or the thread that waits (sched/records/join_word.hpp)
     std::atomic<std::uintptr_t> state;
     std::exception_ptr
         exception; // set by the thread that runs it, taken by the parent after k_done

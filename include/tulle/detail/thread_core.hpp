@@ -33,15 +33,15 @@ namespace detail {
 
 inline constexpr std::size_t k_thread_body_size = 32;
 
-// The states of a thread, and what each field tells of them, are in sched/thread_record.hpp.
+// The states of a thread, and what each field tells of them: sched/records/thread_record.hpp.
 struct thread_core {
     void (*run)(thread_core*) = nullptr; // runs the body and keeps its result; may throw
     // By the last reference: destroys the result that nobody took; null when it was taken.
     void (*close)(thread_core*) = nullptr;
-    std::atomic<std::uintptr_t> word{0};     // sched/join_word.hpp
+    std::atomic<std::uintptr_t> word{0};     // sched/records/join_word.hpp
     std::exception_ptr exception;            // set by the runner, taken by the joiner
     std::atomic<bool> claimed{false};        // somebody runs it, or has run it
-    std::atomic<std::uint8_t> references{0}; // sched/thread_record.hpp
+    std::atomic<std::uint8_t> references{0}; // sched/records/thread_record.hpp
     std::uint8_t stack_class = 0;            // meaningful with own_stack
     bool own_stack = false;                  // not of the default class
     bool named = false;

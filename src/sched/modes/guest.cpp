@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "os/thread.hpp"
 #include "sched/first_use.hpp"
-#include "sched/join.hpp"
+#include "sched/records/join.hpp"
 
 #include <cerrno>
 #include <cstring>

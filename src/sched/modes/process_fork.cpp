@@ -7,10 +7,10 @@
 #include "os/thread.hpp"
 #include "os/topology.hpp"
 #include "sched/foreign_visits.hpp"
-#include "sched/join.hpp"
 #include "sched/modes/guest.hpp"
-#include "sched/names.hpp"
+#include "sched/records/join.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/values/names.hpp"
 
 #include <cerrno>
 #include <cstdlib>

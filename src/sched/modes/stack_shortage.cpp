@@ -12,8 +12,8 @@
 #include "sched/modes/stack_shortage.hpp"
 
 #include "base/error.hpp"
-#include "sched/join.hpp"
-#include "sched/join_word.hpp"
+#include "sched/records/join.hpp"
+#include "sched/records/join_word.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tulle::sched {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diag/wording.hpp"
 
-#include "sched/names.hpp"
+#include "sched/values/names.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -6,7 +6,7 @@
 #include "base/sanitize.hpp"
 #include "loopback_places.hpp"
 #include "named_network.hpp"
-#include "sched/census.hpp"
+#include "sched/watch/census.hpp"
 
 #include <tulle/tulle.hpp>
 

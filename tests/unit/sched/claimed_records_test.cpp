@@ -2,7 +2,7 @@
 // A thread that spawns and joins, and never waits, does not gather the records of those that it
 // joined.
 #include "runtime_fixture.hpp"
-#include "sched/census.hpp"
+#include "sched/watch/census.hpp"
 
 #include <chrono>
 #include <memory>

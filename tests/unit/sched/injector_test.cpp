@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queues that all workers share, without workers.
-#include "sched/injector.hpp"
-#include "sched/thread_record.hpp"
+#include "sched/queues/injector.hpp"
+#include "sched/records/thread_record.hpp"
 
 #include <array>
 #include <atomic>

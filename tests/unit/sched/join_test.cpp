@@ -3,7 +3,7 @@
 #include "forked_fib.hpp"
 #include "memory_probe.hpp"
 #include "runtime_fixture.hpp"
-#include "sched/join.hpp"
+#include "sched/records/join.hpp"
 #include "without_membarrier.hpp"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime_fixture.hpp"
 
-#include "sched/keys.hpp"
+#include "sched/values/keys.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime_fixture.hpp"
 
-#include "sched/names.hpp"
+#include "sched/values/names.hpp"
 
 #include <chrono>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/membarrier.hpp"
-#include "sched/ready_queue.hpp"
+#include "sched/queues/ready_queue.hpp"
 
 #include <atomic>
 #include <thread>

@@ -2,7 +2,7 @@
 #include "arch/fiber_annotations.hpp"
 #include "memory_probe.hpp"
 #include "os/membarrier.hpp"
-#include "sched/record_deque.hpp"
+#include "sched/records/record_deque.hpp"
 
 #include <atomic>
 #include <thread>

@@ -3,7 +3,7 @@
 // Spawners that run ahead of the threads that they spawn are held up by the option max_unstarted.
 #include "runtime_fixture.hpp"
 
-#include "sched/census.hpp"
+#include "sched/watch/census.hpp"
 
 #include <algorithm>
 #include <atomic>

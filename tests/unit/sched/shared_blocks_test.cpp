@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles of free blocks: what is given comes back once, not more than so many, and nobody waits.
-#include "sched/shared_blocks.hpp"
+#include "sched/records/shared_blocks.hpp"
 
 #include "runtime_fixture.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/shared_spares.hpp"
+#include "sched/stacks/shared_spares.hpp"
 
 #include <array>
 #include <atomic>

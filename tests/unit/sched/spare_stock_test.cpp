@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/spare_stock.hpp"
+#include "sched/stacks/spare_stock.hpp"
 
 #include <array>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When threads are searched for circles. What is found is tested in tests/reports/.
-#include "sched/standstill_finder.hpp"
+#include "sched/watch/standstill_finder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/stuck_judge.hpp"
+#include "sched/watch/stuck_judge.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/stuck_log.hpp"
+#include "sched/watch/stuck_log.hpp"
 
 #include <gtest/gtest.h>
 

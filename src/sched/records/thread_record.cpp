@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/thread_record.hpp"
+#include "sched/records/thread_record.hpp"
 
 #include "base/error.hpp"
-#include "sched/join_word.hpp"
-#include "sched/keys.hpp"
-#include "sched/names.hpp"
+#include "sched/records/join_word.hpp"
+#include "sched/records/shared_blocks.hpp"
 #include "sched/scheduler.hpp"
-#include "sched/shared_blocks.hpp"
+#include "sched/values/keys.hpp"
+#include "sched/values/names.hpp"
 
 #include <tulle/detail/caught_exception.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/join.hpp"
+#include "sched/records/join.hpp"
 
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
-#include "sched/join_word.hpp"
 #include "sched/modes/guest.hpp"
+#include "sched/records/join_word.hpp"
 #include "sched/scheduler.hpp"
 
 #include <tulle/detail/caught_exception.hpp>

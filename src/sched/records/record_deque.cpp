@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/record_deque.hpp"
+#include "sched/records/record_deque.hpp"
 
 #include <mutex>
 #include <new>

@@ -7,7 +7,7 @@
 
 #include "base/debug_access.hpp"
 #include "sched/runnable.hpp"
-#include "sched/shared_spares.hpp"
+#include "sched/stacks/shared_spares.hpp"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/watcher.hpp"
+#include "sched/watch/watcher.hpp"
 
 #include "os/clock.hpp"
 #include "os/thread.hpp"

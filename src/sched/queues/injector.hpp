@@ -4,7 +4,7 @@
 // push wakes is its caller's business.
 #pragma once
 
-#include "sched/shared_queue.hpp"
+#include "sched/queues/shared_queue.hpp"
 #include "sched/shepherd.hpp"
 
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library calls under <tulle/thread_specific.hpp>.
 #include "base/error.hpp"
-#include "sched/keys.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/values/keys.hpp"
 
 #include <tulle/thread_specific.hpp>
 

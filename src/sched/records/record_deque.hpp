@@ -11,7 +11,7 @@
 #include "deque/split_deque.hpp"
 #include "os/machine.hpp"
 #include "os/memory.hpp"
-#include "sched/parked_deques.hpp"
+#include "sched/records/parked_deques.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/standstill_finder.hpp"
+#include "sched/watch/standstill_finder.hpp"
 
 #include "os/clock.hpp"
 #include "os/thread.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/debug_layout.hpp"
+#include "sched/watch/debug_layout.hpp"
 
 #include "base/debug_access.hpp"
 #include "sched/modes/guest.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/census.hpp"
+#include "sched/watch/census.hpp"
 
 #include "base/sanitize.hpp"
 #include "os/careful_read.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/injector.hpp"
+#include "sched/queues/injector.hpp"
 
-#include "sched/thread_record.hpp"
+#include "sched/records/thread_record.hpp"
 
 #include <algorithm>
 

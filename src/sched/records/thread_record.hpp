@@ -5,7 +5,7 @@
 #pragma once
 
 #include "sched/fiber.hpp"
-#include "sched/join_word.hpp"
+#include "sched/records/join_word.hpp"
 #include "sched/runnable.hpp"
 
 #include <tulle/detail/reference_count.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sched/fiber.hpp"
-#include "sched/record_deque.hpp"
+#include "sched/records/record_deque.hpp"
 
 namespace tulle::sched {
 

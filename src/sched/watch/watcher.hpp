@@ -16,8 +16,8 @@
 #pragma once
 
 #include "os/task_state.hpp"
-#include "sched/stuck_judge.hpp"
-#include "sched/stuck_log.hpp"
+#include "sched/watch/stuck_judge.hpp"
+#include "sched/watch/stuck_log.hpp"
 
 #include <array>
 #include <atomic>

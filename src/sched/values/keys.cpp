@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/keys.hpp"
+#include "sched/values/keys.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/live_threads.hpp"
+#include "sched/watch/live_threads.hpp"
 
-#include "sched/census.hpp"
-#include "sched/names.hpp"
+#include "sched/values/names.hpp"
+#include "sched/watch/census.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -8,8 +8,8 @@
 // A sweep visits all that is queued here, so it comes after as many claims as records were left by
 // the last one, and at least k_least_claims. What it visits was left by the last sweep, which the
 // claims since pay for, or was queued since, which its spawn pays for.
+#include "sched/records/thread_record.hpp"
 #include "sched/scheduler.hpp"
-#include "sched/thread_record.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/stack_use.hpp"
+#include "sched/stacks/stack_use.hpp"
 
 #include "base/rng.hpp"
 #include "base/sanitize.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/names.hpp"
+#include "sched/values/names.hpp"
 
 #include <cstddef>
 #include <cstdio>
@@ -7,7 +7,7 @@
 #include <new>
 #include <unordered_map>
 
-#include "sched/debug_layout.hpp"
+#include "sched/watch/debug_layout.hpp"
 
 namespace tulle::sched {
 

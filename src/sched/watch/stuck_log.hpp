@@ -3,7 +3,7 @@
 // they sat in. The watcher writes it, others may read it at any time.
 #pragma once
 
-#include "sched/stuck_judge.hpp"
+#include "sched/watch/stuck_judge.hpp"
 
 #include <algorithm>
 #include <array>
