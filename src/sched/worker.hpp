@@ -139,7 +139,8 @@ struct alignas(128) worker_remote {
     }
 
     // What it runs; written by its own OS thread, which alone relies on it: a report of a running
-    // worker knows that it may be old (watch/census.cpp). First, as detail::current_fiber reads it there.
+    // worker knows that it may be old (watch/census.cpp). First, as detail::current_fiber reads it
+    // there.
     fiber* current = nullptr;
 
     // --- fixed before others learn of the worker -------------------------------------------------
