@@ -24,8 +24,8 @@ static void put(FILE* out, void const* from, size_t bytes) {
     if (fwrite(from, 1, bytes, out) != bytes) exit(1);
 }
 
-/* What nobody sets is what happens to be there: padding, and the last byte of the pixels, as that of
- * a compressed picture may be. */
+/* What nobody sets is what happens to be there: padding, and the last byte of the pixels, as that
+ * of a compressed picture may be. */
 void store(char const* file, unsigned char const* pixels, long count) {
     FILE* out = fopen(file, "wb");
     struct header header = {"II*", "", sizeof header + (unsigned long)count + 1};
