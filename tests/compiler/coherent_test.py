@@ -148,8 +148,6 @@ class SeveralWorkers(Programs):
         for scheme in ("states", "refresh", "directory"):
             program = self.build_c("transfers", "-O2", f"--scheme={scheme}", output=f"transfers_{scheme}")
             for workers, unit in ((1, "64"), (1, "4096"), (2, "1024")):
-                if scheme == "directory" and workers != 1:
-                    continue
                 with self.subTest(scheme, workers=workers, unit=unit):
                     done = self.run_on(program, 2, TULLE_WORKERS=str(workers), TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -162,9 +160,14 @@ class SeveralWorkers(Programs):
                 done = self.run_on(program, places, threads, 15, seed, workers, TULLE_WORKERS=str(workers), TULLE_COHERENT="pages")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def test_by_the_directory_a_place_has_one_worker(self):
-        program = self.build_c("workers", "-O1", "--scheme=directory", output="directory")
-        self.assertEqual(self.run_on(program, 2, 2, 1, 1, TULLE_WORKERS="2").returncode, errno.EBUSY)
+    def test_threads_of_a_place_see_one_memory_by_the_directory(self):
+        seed = chosen_seed()
+        for level in ("-O0", "-O2"):
+            program = self.build_c("workers", level, "--scheme=directory", "-DBY_DIRECTORY", output=f"directory{level}")
+            for places, threads, workers in ((2, 2, 2), (2, 3, 3), (3, 2, 2), (2, 3, 1)):
+                with self.subTest(level, places=places, threads=threads, workers=workers, seed=seed):
+                    done = self.run_on(program, places, threads, 15, seed, workers, TULLE_WORKERS=str(workers))
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_nobody_may_go_on_without_a_place_that_has_died(self):
         program = self.build_c("workers", "-O1", output="survivors")

@@ -110,9 +110,6 @@ void begin_coherence() {
     char const* const why = spans_machines()        ? "on several hosts"
                             : has_copies_by_pages() ? "with TULLE_COHERENT=pages"
                                                     : "with TULLE_COHERENT=private";
-    if (error == -EBUSY)
-        fail("MAIN_INITENV: with --scheme=directory a process has one worker: leave out "
-             "TULLE_WORKERS");
     if (error == -ENOEXEC)
         fail("MAIN_INITENV: %s the program has to be compiled by tulle cc; with "
              "TULLE_COHERENT=pages it need not",
