@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Coherent memory by a directory: three hosts, two lines of three bytes. What is stored is there for
-// all at once, as in one memory, also where a program stores the value that stands for no data, and
-// where threads of one host have one copy.
+// Coherent memory by a directory: three hosts, two lines of three bytes. What is stored is there
+// for all at once, as in one memory, also where a program stores the value that stands for no data,
+// and where threads of one host have one copy.
 #include "dsm/directory.hpp"
 #include "explorer/explore.hpp"
 

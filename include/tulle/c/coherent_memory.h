@@ -39,12 +39,12 @@ extern "C" {
 #endif
 
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
- * memory (the option global_memory). Again: nothing. -EOPNOTSUPP: the option on_place_death is throw; what a dead place had would be lost. -EINVAL: coherent_unit is no
- * power of two. -ENOEXEC: the program was compiled by `tulle cc` for races, or not at all,
- * and the option `coherent` is not `pages`. -EXDEV,
- * -EUSERS: it was compiled with --scheme=directory, and places are on several hosts, or more than
- * 63; or there are more than 254 copies. -ENOMEM, -EEXIST, others: it cannot be mapped. After an
- * error the next call returns it again. */
+ * memory (the option global_memory). Again: nothing. -EOPNOTSUPP: the option on_place_death is
+ * throw; what a dead place had would be lost. -EINVAL: coherent_unit is no power of two. -ENOEXEC:
+ * the program was compiled by `tulle cc` for races, or not at all, and the option `coherent` is not
+ * `pages`. -EXDEV, -EUSERS: it was compiled with --scheme=directory, and places are on several
+ * hosts, or more than 63; or there are more than 254 copies. -ENOMEM, -EEXIST, others: it cannot be
+ * mapped. After an error the next call returns it again. */
 TULLE_API int tulle_coherent_begin(void);
 
 /* `size` bytes, not initialised. -ENOMEM: no hole is large enough. -EINVAL: null, or no bytes. */
