@@ -19,6 +19,7 @@ PROGRAMS = {
     "hosts": ["tests/compat/parmacs/hosts.c.in"],
     "orders": ["tests/compiler/orders.c.in"],
     "pages": ["tests/compiler/pages.c.in"],
+    "forks": ["tests/compat/parmacs/forks.c.in"],
 }
 
 
@@ -296,6 +297,11 @@ class OverHosts(Programs):
                 with self.subTest(flavour, places=places):
                     done = self.on_two(program, places, flavour, TULLE_COHERENT="pages")
                     self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_child_of_a_fork_takes_no_part(self):
+        done = self.on_two(self.build("forks", "-O1"), 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("tulle: parmacs: LOCK: by the child of a fork, which takes no part in what processes on several hosts do"), 2)
 
     def test_the_directory_is_for_one_host(self):
         done = self.on_two(self.build("objects", "-O1", compiler=(TULLE, "cc", "--scheme=directory")), 2)
