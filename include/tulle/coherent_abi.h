@@ -94,11 +94,11 @@
 
 // The scheme of the directory, `tulle cc --scheme=directory`. The byte of a line is its tag: if the
 // host alone has the line. Before a store, code puts TULLE_DIRECTORY_LOCKED there; if it was
-// exclusive, code stores and puts that back, and otherwise tulle_directory_store() makes it so. A
-// load loads first. Only if it finds the value that fills lines which a host does not have, and the
-// address is in the range, tulle_directory_load() brings the line, and code loads again. Both leave
-// the line locked, which code ends as tulle_directory_held says. Handlers of signals may not store
-// to coherent memory then.
+// exclusive, code stores and puts that back, and otherwise, also where another thread of the host
+// has locked it, tulle_directory_store() makes sure that it is. A load loads first. Only if it
+// finds the value that fills lines which a host does not have, and the address is in the range,
+// tulle_directory_load() brings the line, and code loads again. Both leave the line locked, which
+// code ends as tulle_directory_held says. Handlers of signals may not store to coherent memory.
 #define TULLE_DIRECTORY_EXCLUSIVE 0u
 #define TULLE_DIRECTORY_NOT_EXCLUSIVE 1u
 #define TULLE_DIRECTORY_LOCKED 0xFFu

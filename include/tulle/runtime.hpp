@@ -62,7 +62,7 @@ TULLE_API void finalize();
 // wants at most.
 // Memory ordering: none.
 // Errors, after which the number is as it was: std::system_error: not from 0 to max_worker_count()
-// (EINVAL), no memory (ENOMEM), no OS threads (EAGAIN), the run time ends or keeps to one (EBUSY).
+// (EINVAL), no memory (ENOMEM), no OS threads (EAGAIN), the run time ends (EBUSY).
 TULLE_API void set_worker_count(int wanted);
 
 // Sets an option by its name, as on the command line; before the run time starts.

@@ -20,12 +20,10 @@
 #include <tulle/c/place.h>
 #include <tulle/place.hpp>
 #include <tulle/runtime.hpp>
-#include <tulle/this_thread.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -106,31 +104,13 @@ void find_stores_by_faults() {
         throw std::system_error(errno, std::generic_category());
 }
 
-// Nobody tells when the last of the others has finished what it runs, so that is looked for.
-void keep_one_worker() {
-    constexpr auto k_patience = std::chrono::seconds(1);
-    constexpr auto k_pause = std::chrono::milliseconds(1);
-    auto& workers = sched::running_scheduler().active();
-    bool keeps_one = workers.keep_one();
-    auto const until = std::chrono::steady_clock::now() + k_patience;
-    while (keeps_one && !workers.is_alone()) {
-        this_thread::sleep_for(k_pause);
-        keeps_one = std::chrono::steady_clock::now() < until;
-    }
-    if (keeps_one) return;
-    workers.keep_one_no_more();
-    throw std::system_error(EBUSY, std::generic_category());
-}
-
-// Threads of a place may use its copy at the same time, but by the directory: those of several
-// workers, and those of one while a thread of it waits for another machine, which no thread does
-// that stores to a protected page. Null: one does at a time.
+// Threads of a place may use its copy at the same time: those of several workers, and those of one
+// while a thread of it waits for another machine, which no thread does that stores to a protected
+// page. Null: one does at a time; or nobody asks, as by the directory no check holds any longer
+// than its access.
 dsm::checking_threads* threads_of_copy(std::size_t machines) {
     dsm::scheme const by = chosen_scheme();
-    if (by == dsm::scheme::directory) {
-        keep_one_worker();
-        return nullptr;
-    }
+    if (by == dsm::scheme::directory) return nullptr;
     static checking_workers s_workers(sched::running_scheduler());
     bool const others_go_on = machines != 1 && by != dsm::scheme::pages;
     return s_workers.are_one() && !others_go_on ? nullptr : &s_workers;

@@ -10,8 +10,16 @@
 // locked for each store. A line that a host does not have is filled with a value that programs
 // rarely use: a load asks the directory only if it finds that.
 //
-// Order of locks: an entry, then one tag. A host has one thread at a time, and stores to the memory
-// neither in handlers of signals nor in what it does under a lock.
+// A host may have several threads, which have one copy and one tag for each line. Who finds a tag
+// locked by another one goes to the directory, too, and leaves the tag alone there.
+//
+// INV-1: where an entry names one host alone, the tag of that one is exclusive, or it is locked by
+// a thread that stores there. Nobody makes it anything else but under the lock of the entry.
+// INV-2: where an entry names several hosts, or others, a locked tag says no more than one that is
+// not exclusive: the threads that have locked it ask the directory.
+//
+// Order of locks: an entry, then one tag. A host stores to the memory neither in handlers of
+// signals nor in what it does under a lock.
 //
 // Source: Radovic and Hagersten, Removing the Overhead from Software-Based Shared Memory (2001);
 // its homes use their tags for entries, here each host has tags and entries are words, for more
@@ -66,11 +74,7 @@ public:
     // This host alone has the line, which it may store to until end(); then it is exclusive.
     [[nodiscard]] held_entry begin_store(line_number line) noexcept {
         directory_entry const hosts = lock_entry(line);
-        if ((hosts & own_bit()) == 0) bring(line, hosts);
-        for (directory_entry rest = hosts & ~own_bit(); rest != 0; rest &= rest - 1)
-            m_world.invalidate(first_of(rest), line);
-        // relaxed: others look at this tag only when they have locked the entry
-        m_world.tag_of(m_world.here(), line).store(k_exclusive, std::memory_order_relaxed);
+        if (hosts != own_bit()) make_exclusive(line, hosts); // else another thread has (INV-1)
         return {&m_world.entry_of(line), own_bit()};
     }
     static void end(held_entry const& held) noexcept {
@@ -80,8 +84,8 @@ public:
     // What checked code does inline at a store, and at a load that found the value.
     template <class F> void store(line_number line, F access) noexcept {
         auto& tag = m_world.tag_of(m_world.here(), line);
-        // relaxed: only this host makes it exclusive; it stores only where it has read that
-        if (tag.exchange(k_locked_tag, std::memory_order_relaxed) == k_exclusive) {
+        // acquire pairs with make_exclusive: another thread may have brought the line
+        if (tag.exchange(k_locked_tag, std::memory_order_acquire) == k_exclusive) {
             access();
             tag.store(k_exclusive, std::memory_order_release); // pairs with end_exclusiveness
             return;
@@ -112,14 +116,22 @@ private:
             m_world.pause(turn);
         }
     }
-    // Its owner stores no more, and what it has stored is in its copy.
+    // The others have the line no more, and what they have stored is in the own copy (INV-1).
+    void make_exclusive(line_number line, directory_entry hosts) noexcept {
+        if ((hosts & own_bit()) == 0) bring(line, hosts);
+        for (directory_entry rest = hosts & ~own_bit(); rest != 0; rest &= rest - 1)
+            m_world.invalidate(first_of(rest), line);
+        // release pairs with store, by another thread
+        m_world.tag_of(m_world.here(), line).store(k_exclusive, std::memory_order_release);
+    }
+    // Its owner stores no more, and what it has stored is in its copy (INV-2).
     void end_exclusiveness(host_number owner, line_number line) noexcept {
         auto& tag = m_world.tag_of(owner, line);
         // acquire pairs with store
         for (unsigned turn = 0;
              tag.exchange(k_locked_tag, std::memory_order_acquire) == k_locked_tag; ++turn)
             m_world.pause(turn);
-        // relaxed: its owner asks the directory next, and the entry orders
+        // relaxed: threads of its owner ask the directory next, and the entry orders
         tag.store(k_not_exclusive, std::memory_order_relaxed);
     }
     void bring(line_number line, directory_entry hosts) noexcept {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One host's part in coherent memory by a directory. One thread at a time.
+// One host's part in coherent memory by a directory. Any threads, at the same time.
 #pragma once
 
+#include "base/spin_lock.hpp"
 #include "dsm/atomic_access.hpp"
 #include "dsm/directory_memory.hpp"
 #include "dsm/words.hpp"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 namespace tulle::dsm {
 
@@ -25,12 +27,19 @@ public:
         return address - m_memory.chosen().address < m_memory.chosen().bytes;
     }
     // As those of basic_coherent_host.
-    void add(line_range lines) noexcept { m_memory.add(lines); }
+    void add(line_range lines) noexcept {
+        std::lock_guard const held(m_changes);
+        m_memory.add(lines);
+    }
     void share() noexcept {
+        std::lock_guard const held(m_changes);
         if (!m_memory.is_shared()) m_memory.share();
     }
     [[nodiscard]] bool hold(line_range pages) noexcept { return m_memory.hold(pages); }
-    void share_held(line_range pages) noexcept { m_memory.give_to_all(pages); }
+    void share_held(line_range pages) noexcept {
+        std::lock_guard const held(m_changes);
+        m_memory.give_to_all(pages);
+    }
 
     // What checked code asks for; the access is the caller's, and then the end.
     [[nodiscard]] held_entry begin_load(std::uint64_t address) noexcept {
@@ -98,6 +107,7 @@ private:
     directory_memory m_memory;
     directory<directory_memory> m_directory;
     std::atomic<directory_entry> m_nobody{0};
+    base::spin_lock m_changes; // of what has entries
 };
 
 } // namespace tulle::dsm

@@ -8,6 +8,7 @@
 #include "base/cpu_pause.hpp"
 #include "dsm/directory.hpp"
 #include "dsm/host_memory.hpp"
+#include "dsm/words.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -154,12 +155,17 @@ private:
     }
     // relaxed: whoever uses the lines has heard of them by has(), or by the program
     void set_shared(line_range lines) noexcept {
-        directory_entry const all = (directory_entry{1} << chosen().hosts) - 1;
-        for (line_number line = lines.first; line < lines.end(); ++line)
-            entry_of(line).store(all, std::memory_order_relaxed);
-        for (host_number h = 0; h < chosen().hosts; ++h)
-            for (line_number line = lines.first; line < lines.end(); ++line)
-                tag_of(h, line).store(k_not_exclusive, std::memory_order_relaxed);
+        host_number const hosts = chosen().hosts;
+        directory_entry const all = (directory_entry{1} << hosts) - 1;
+        for (line_number first = lines.first; first < lines.end() && first < lines.first + hosts;
+             ++first) {
+            auto* entry = &entry_of(first); // those of one home follow each other
+            for (line_number line = first; line < lines.end(); line += hosts, ++entry)
+                entry->store(all, std::memory_order_relaxed);
+        }
+        for (host_number h = 0; h < hosts; ++h)
+            fill_bytes(reinterpret_cast<std::uint8_t*>(&tag_of(h, lines.first)), k_not_exclusive,
+                       lines.count);
     }
 
     [[noreturn]] static void fail() {

@@ -8,7 +8,7 @@
 
 namespace tulle::dsm {
 
-// Of this host alone, whose threads may look at them meanwhile.
+// Nobody else writes them; threads of this host may look at them meanwhile.
 void fill_bytes(std::uint8_t* first, std::uint8_t value, std::size_t bytes) noexcept;
 
 // Bytes of a word, those whose bits are set in `which`.

@@ -145,13 +145,25 @@ namespace tulle::detail {
 
 using namespace messenger;
 
+namespace {
+
+// A process without an endpoint is place 0 of one. It may have had one, as the child of a fork has,
+// or as a program has until it leaves: then `place` is of others, and what is asked about is not
+// here.
+bool is_here(endpoint const* of_process, int place) noexcept {
+    return place == (of_process != nullptr ? static_cast<int>(of_process->here()) : 0);
+}
+
+} // namespace
+
 bool request_at(int place, active_function f, std::span<std::byte const> request,
                 std::span<std::byte> answer) noexcept {
     endpoint* const here = endpoint_of_process();
-    if (here == nullptr || place == static_cast<int>(here->here())) {
+    if (is_here(here, place)) {
         f(place, request, answer.data());
         return true;
     }
+    if (here == nullptr) return false;
     active_calls calls(*here);
     calls.ask(static_cast<rank>(place), f, request, answer);
     return calls.wait();
@@ -159,12 +171,12 @@ bool request_at(int place, active_function f, std::span<std::byte const> request
 
 void tell_at(int place, active_function f, std::span<std::byte const> told) noexcept {
     endpoint* const here = endpoint_of_process();
-    if (here == nullptr || place == static_cast<int>(here->here())) {
+    if (is_here(here, place)) {
         alignas(std::max_align_t) std::array<std::byte, k_most_active> answer;
         f(place, told, answer.data());
         return;
     }
-    here->tell(static_cast<rank>(place), f, told);
+    if (here != nullptr) here->tell(static_cast<rank>(place), f, told);
 }
 
 } // namespace tulle::detail

@@ -26,33 +26,13 @@ int active_workers::set_count(int wanted) noexcept try {
     if (m_scheduler.is_deterministic() && wanted > 0) return 0; // it is one, whatever is wanted
     if (wanted < 1 || wanted > m_scheduler.chosen().max_workers) return EINVAL;
     std::lock_guard const held(m_changing);
-    if (m_scheduler.is_stopping() || (m_keeps_one && wanted != 1)) return EBUSY;
+    if (m_scheduler.is_stopping()) return EBUSY;
     if (int const error = make_ready(wanted)) return error;
     m_most_wanted = std::max(m_most_wanted, wanted);
     apply_change(wanted);
     return 0;
 } catch (std::bad_alloc const&) {
     return ENOMEM;
-}
-
-bool active_workers::keep_one() noexcept {
-    std::lock_guard const held(m_changing);
-    m_keeps_one = m_limit.number() == 1;
-    return m_keeps_one;
-}
-
-bool active_workers::is_alone() noexcept {
-    std::lock_guard const held(m_changing);
-    auto const& all = m_scheduler.workers();
-    // acquire pairs with stand_by: what it has run happened before.
-    return std::all_of(all.begin(), all.end(), [](worker_remote const* w) {
-        return w->index == 0 || w->stands_by.load(std::memory_order_acquire);
-    });
-}
-
-void active_workers::keep_one_no_more() noexcept {
-    std::lock_guard const held(m_changing);
-    m_keeps_one = false;
 }
 
 // Worker 0 may not: threads are bound to it.
@@ -96,7 +76,6 @@ int active_workers::revive_wanted() noexcept try {
 
 void active_workers::begin(int wanted) noexcept {
     m_most_wanted = wanted;
-    m_keeps_one = false;
     count_anew(wanted);
 }
 

@@ -48,15 +48,9 @@ public:
     }
 
     // --- changes; any thread ---------------------------------------------------------------------
-    // Returns 0; EINVAL: not from 1 to max_workers; ENOMEM; EAGAIN: no OS threads; EBUSY: stopping,
-    // or one is kept. After an error the number is as it was.
+    // Returns 0; EINVAL: not from 1 to max_workers; ENOMEM; EAGAIN: no OS threads; EBUSY: stopping.
+    // After an error the number is as it was.
     [[nodiscard]] int set_count(int wanted) noexcept;
-    // From now on one worker is wanted, and nobody takes its place when it is stuck. False: more
-    // are wanted. Those that there were, or were in its place, first finish what they run: then the
-    // one is alone.
-    [[nodiscard]] bool keep_one() noexcept;
-    [[nodiscard]] bool is_alone() noexcept;
-    void keep_one_no_more() noexcept;
     // One worker, or those of a shepherd, stand by until they are enabled again. Returns 0; EINVAL:
     // there is none of that number; EPERM: worker 0, or its shepherd; ENOMEM; EAGAIN: no OS thread;
     // EBUSY: stopping.
@@ -105,8 +99,7 @@ private:
     scheduler& m_scheduler;
     std::mutex m_changing;             // guards all below, and the list of workers
     worker_limit<os::machine> m_limit; // how many are wanted
-    bool m_keeps_one = false;
-    int m_most_wanted = 0; // in this run; the numbers of others are of substitutes
+    int m_most_wanted = 0;             // in this run; the numbers of others are of substitutes
     std::atomic<int> m_active_count{0};
     std::atomic<int> m_running_count{0};
 };

@@ -19,6 +19,7 @@ PROGRAMS = {
     "hosts": ["tests/compat/parmacs/hosts.c.in"],
     "orders": ["tests/compiler/orders.c.in"],
     "pages": ["tests/compiler/pages.c.in"],
+    "forks": ["tests/compat/parmacs/forks.c.in"],
 }
 
 
@@ -148,8 +149,6 @@ class SeveralWorkers(Programs):
         for scheme in ("states", "refresh", "directory"):
             program = self.build_c("transfers", "-O2", f"--scheme={scheme}", output=f"transfers_{scheme}")
             for workers, unit in ((1, "64"), (1, "4096"), (2, "1024")):
-                if scheme == "directory" and workers != 1:
-                    continue
                 with self.subTest(scheme, workers=workers, unit=unit):
                     done = self.run_on(program, 2, TULLE_WORKERS=str(workers), TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -162,9 +161,14 @@ class SeveralWorkers(Programs):
                 done = self.run_on(program, places, threads, 15, seed, workers, TULLE_WORKERS=str(workers), TULLE_COHERENT="pages")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def test_by_the_directory_a_place_has_one_worker(self):
-        program = self.build_c("workers", "-O1", "--scheme=directory", output="directory")
-        self.assertEqual(self.run_on(program, 2, 2, 1, 1, TULLE_WORKERS="2").returncode, errno.EBUSY)
+    def test_threads_of_a_place_see_one_memory_by_the_directory(self):
+        seed = chosen_seed()
+        for level in ("-O0", "-O2"):
+            program = self.build_c("workers", level, "--scheme=directory", "-DBY_DIRECTORY", output=f"directory{level}")
+            for places, threads, workers in ((2, 2, 2), (2, 3, 3), (3, 2, 2), (2, 3, 1)):
+                with self.subTest(level, places=places, threads=threads, workers=workers, seed=seed):
+                    done = self.run_on(program, places, threads, 15, seed, workers, TULLE_WORKERS=str(workers))
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_nobody_may_go_on_without_a_place_that_has_died(self):
         program = self.build_c("workers", "-O1", output="survivors")
@@ -293,6 +297,11 @@ class OverHosts(Programs):
                 with self.subTest(flavour, places=places):
                     done = self.on_two(program, places, flavour, TULLE_COHERENT="pages")
                     self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_child_of_a_fork_takes_no_part(self):
+        done = self.on_two(self.build("forks", "-O1"), 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("tulle: parmacs: LOCK: by the child of a fork, which takes no part in what processes on several hosts do"), 2)
 
     def test_the_directory_is_for_one_host(self):
         done = self.on_two(self.build("objects", "-O1", compiler=(TULLE, "cc", "--scheme=directory")), 2)

@@ -180,6 +180,40 @@ model::test_body read_a_log(line_number ranges) {
     };
 }
 
+// Of two units at home on its machine a host loads one byte each, while a host of another machine
+// tells that it has written the other bytes: by two notices, as it has written the second unit
+// first.
+model::test_body hear_of_both(variant chosen) {
+    return [=](model::test& t) {
+        auto& all = t.make<hosts<k_of_two_machines>>(chosen);
+        t.thread([&all] {
+            auto& h = all.at(0);
+            for (line_number unit = 0; unit < k_units; ++unit) {
+                h.store(unit, 0, 1);
+                h.store(unit, 1, 2);
+            }
+            h.raise(all.flags[0]);
+        });
+        t.thread([&all] {
+            auto& h = all.at(1);
+            h.await(all.flags[0], 1);
+            for (int k = 0; k < 2; ++k) {
+                model::check(h.load(1, 1) == 2 && h.load(0, 1) == 2, "nobody has written it since");
+                h.acquire();
+            }
+            h.await(all.flags[1], 1);
+            model::check(h.load(1, 0) == 3 && h.load(0, 0) == 3, "both have come");
+        });
+        t.thread([&all] {
+            auto& h = all.at(2);
+            h.await(all.flags[0], 1);
+            h.store(1, 0, 3);
+            h.store(0, 0, 3);
+            h.raise(all.flags[1]);
+        });
+    };
+}
+
 model::options quick(std::size_t executions) {
     return model::without_heavy_fence(model::random(executions));
 }
@@ -224,21 +258,23 @@ TEST(coherence, bears_the_loss_of_log_entries) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
-variant of_two_machines(bool sends_in_parts, flaw wrong = flaw::none,
+variant of_two_machines(telling how, flaw wrong = flaw::none,
                         dsm::outdated_copies outdated = dsm::outdated_copies::are_dropped) {
-    return {true, wrong, outdated, false, sends_in_parts};
+    return {true, wrong, outdated, false, how};
 }
 
 TEST(coherence, of_two_machines) {
-    for (bool const in_parts : {false, true}) {
-        SCOPED_TRACE(in_parts);
-        variant const far = of_two_machines(in_parts);
+    for (telling const how : k_each_way) {
+        SCOPED_TRACE(static_cast<int>(how));
+        variant const far = of_two_machines(how);
         model::result r = model::explore("coherence_far_count", quick(10000),
                                          count<k_of_two_machines>(3, 2, far));
         EXPECT_TRUE(r.passed()) << r;
         r = model::explore("coherence_far_pass_on", quick(10000), pass_on<k_of_two_machines>(far));
         EXPECT_TRUE(r.passed()) << r;
         r = model::explore("coherence_far_beside", quick(10000), hear_beside(far));
+        EXPECT_TRUE(r.passed()) << r;
+        r = model::explore("coherence_far_both", quick(10000), hear_of_both(far));
         EXPECT_TRUE(r.passed()) << r;
         r = model::explore("coherence_far_short", quick(6000), count<k_short>(3, 2, far));
         EXPECT_TRUE(r.passed()) << r;
@@ -248,8 +284,9 @@ TEST(coherence, of_two_machines) {
 TEST(coherence, needs_no_checks_of_loads_where_copies_are_refreshed) {
     auto const how = dsm::outdated_copies::are_refreshed;
     for (variant const& refreshed :
-         {variant{false, flaw::none, how}, of_two_machines(false, flaw::none, how),
-          of_two_machines(true, flaw::none, how)}) {
+         {variant{false, flaw::none, how}, of_two_machines(telling::at_once, flaw::none, how),
+          of_two_machines(telling::in_parts, flaw::none, how),
+          of_two_machines(telling::mixed, flaw::none, how)}) {
         std::string const of = refreshed.has_two_machines ? "coherence_far_" : "coherence_";
         auto const expect_right = [&of](std::string const& name, model::test_body const& body) {
             model::result const r = model::explore((of + name).c_str(), quick(6000), body);
@@ -274,9 +311,9 @@ TEST(coherence, of_flawed_protocols_is_found_to_be_none) {
     expect_found("coherence_no_reader",
                  count<k_of_two_machines>(2, 3, {false, flaw::who_takes_over_is_no_reader}));
     expect_found("coherence_no_merge", count<k_usual>(2, 2, {false, flaw::nothing_is_taken_over}));
-    for (bool const in_parts : {false, true}) {
-        SCOPED_TRACE(in_parts);
-        auto const far = [=](flaw wrong) { return of_two_machines(in_parts, wrong); };
+    for (telling const how : k_each_way) {
+        SCOPED_TRACE(static_cast<int>(how));
+        auto const far = [=](flaw wrong) { return of_two_machines(how, wrong); };
         expect_found("coherence_far_not_noted",
                      count<k_of_two_machines>(3, 2, far(flaw::homes_do_not_note_fetches)));
         expect_found("coherence_far_notices_first",
@@ -284,6 +321,9 @@ TEST(coherence, of_flawed_protocols_is_found_to_be_none) {
         expect_found("coherence_far_not_told",
                      pass_on<k_of_two_machines>(far(flaw::releases_without_differences_stay_here)));
     }
+    expect_found(
+        "coherence_far_full_notices_first",
+        hear_of_both(of_two_machines(telling::mixed, flaw::full_notices_come_before_bytes)));
     expect_found("coherence_unchecked_loads",
                  pass_on<k_usual>({false, flaw::loads_are_not_checked}));
 }

@@ -4,8 +4,9 @@
 // what programs on hosts do, who have one thread or two. Either all hosts are on one machine, or
 // the last one is on another: what is asked of it, and what it asks, is done at once here, as
 // whoever asks waits for the answer. Differences are sent when all have been found, as they are
-// between machines: with the notices of them, or before. Of hosts with several threads the others
-// go on while one waits for a unit.
+// between machines: with the notices of them, or before, or some of the notices with theirs while
+// the rest is still looked for. Of hosts with several threads the others go on while one waits for
+// a unit.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -42,7 +43,8 @@ enum class flaw {
     who_takes_over_is_no_reader,
     nothing_is_taken_over,
     homes_do_not_note_fetches,
-    notices_come_before_bytes, // at the other machine
+    notices_come_before_bytes,      // at the other machine
+    full_notices_come_before_bytes, // there, those for which there is no more room
     releases_without_differences_stay_here,
     loads_are_not_checked,
     // Of hosts with several threads.
@@ -57,13 +59,21 @@ enum class flaw {
     others_go_on_during_an_acquire
 };
 
+// How a release tells the other machine.
+enum class telling {
+    at_once,  // differences and notices together, before the own machine has the notices
+    in_parts, // differences, and notices once the own machine has them
+    mixed     // as there is room for one notice, the others have gone before, with what was found
+};
+
+inline constexpr std::array k_each_way{telling::at_once, telling::in_parts, telling::mixed};
+
 struct variant {
     bool has_two_machines = false;
     flaw wrong = flaw::none;
     dsm::outdated_copies outdated = dsm::outdated_copies::are_dropped;
     bool has_threads = false; // two of each host
-    // To the other machine: differences, and notices once the own machine has them.
-    bool sends_in_parts = false;
+    telling tells = telling::at_once;
 
     [[nodiscard]] bool checks_loads() const {
         return outdated == dsm::outdated_copies::are_dropped &&
@@ -169,6 +179,10 @@ public:
     }
     void tell(line_range lines) {
         notices_of(m_here).append(lines);
+        if (m_chosen.tells == telling::mixed && !m_told.empty()) {
+            if (m_chosen.wrong != flaw::full_notices_come_before_bytes) send_differences();
+            tell_other_machine();
+        }
         m_told.push_back(lines);
     }
     void publish() {
@@ -176,10 +190,9 @@ public:
         bool const has_differences = !m_found.empty();
         bool const notices_first = m_chosen.wrong == flaw::notices_come_before_bytes;
         if (notices_first) tell_other_machine();
-        for (difference const& d : m_found) set(of(d.home, d.unit, d.byte), d.value);
-        m_found.clear();
+        send_differences();
         // One request has both, if there are differences.
-        if (has_differences && !m_chosen.sends_in_parts) tell_other_machine();
+        if (has_differences && m_chosen.tells != telling::in_parts) tell_other_machine();
         notices_of(m_here).publish();
         if (!has_differences && m_chosen.wrong == flaw::releases_without_differences_stay_here)
             m_told.clear();
@@ -309,6 +322,10 @@ private:
         fetches_of(m_here, home).append(lines);
         fetches_of(m_here, home).publish();
         machine::fence_seq_cst();
+    }
+    void send_differences() {
+        for (difference const& d : m_found) set(of(d.home, d.unit, d.byte), d.value);
+        m_found.clear();
     }
     // If it does not know yet.
     void tell_other_machine() {

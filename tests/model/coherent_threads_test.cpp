@@ -21,8 +21,8 @@ variant with_threads(flaw wrong = flaw::none,
                      dsm::outdated_copies outdated = dsm::outdated_copies::are_dropped) {
     return {false, wrong, outdated, true};
 }
-variant of_two_machines(bool sends_in_parts, flaw wrong = flaw::none) {
-    return {true, wrong, dsm::outdated_copies::are_dropped, true, sends_in_parts};
+variant of_two_machines(telling how, flaw wrong = flaw::none) {
+    return {true, wrong, dsm::outdated_copies::are_dropped, true, how};
 }
 
 // Two threads of the first host and one of the second or third: each stores twice into a byte of
@@ -460,9 +460,9 @@ TEST(coherent_threads, come_and_go) {
 }
 
 TEST(coherent_threads, of_two_machines) {
-    for (bool const in_parts : {false, true}) {
-        SCOPED_TRACE(in_parts);
-        variant const far = of_two_machines(in_parts);
+    for (telling const how : k_each_way) {
+        SCOPED_TRACE(static_cast<int>(how));
+        variant const far = of_two_machines(how);
         expect_right("coherent_threads_far_count", 5000, count<k_length>(2, far, 2));
         expect_right("coherent_threads_far_pass_on", 5000, pass_on<k_length>(true, far));
         expect_right("coherent_threads_far_hold_on", 5000, hold_on<k_length>(true, far));
@@ -470,9 +470,9 @@ TEST(coherent_threads, of_two_machines) {
 }
 
 TEST(coherent_threads, go_on_while_one_waits_for_another_machine) {
-    for (bool const in_parts : {false, true}) {
-        SCOPED_TRACE(in_parts);
-        variant const far = of_two_machines(in_parts);
+    for (telling const how : k_each_way) {
+        SCOPED_TRACE(static_cast<int>(how));
+        variant const far = of_two_machines(how);
         expect_right("coherent_threads_hear", 20000, hear_meanwhile(false, far));
         expect_right("coherent_threads_hear_and_store", 20000, hear_meanwhile(true, far));
         expect_right("coherent_threads_wait_at_home", 20000, wait_between(false, far));
@@ -507,8 +507,8 @@ TEST(coherent_threads, of_flawed_protocols_are_found_to_see_other_values) {
                  hold_on<k_length>(true, with_threads(flaw::watched_units_are_dropped)));
 }
 
-void expect_flawed_rules_found(bool in_parts) {
-    auto const far = [=](flaw wrong) { return of_two_machines(in_parts, wrong); };
+void expect_flawed_rules_found(telling how) {
+    auto const far = [=](flaw wrong) { return of_two_machines(how, wrong); };
     expect_found("coherent_threads_current",
                  hear_meanwhile(false, far(flaw::what_comes_is_current)));
     for (bool const away : {false, true}) {
@@ -524,9 +524,9 @@ void expect_flawed_rules_found(bool in_parts) {
 }
 
 TEST(coherent_threads, that_go_on_by_flawed_rules_are_found_to_see_other_values) {
-    for (bool const in_parts : {false, true}) {
-        SCOPED_TRACE(in_parts);
-        expect_flawed_rules_found(in_parts);
+    for (telling const how : k_each_way) {
+        SCOPED_TRACE(static_cast<int>(how));
+        expect_flawed_rules_found(how);
     }
 }
 

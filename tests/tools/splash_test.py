@@ -131,6 +131,12 @@ class Programs(unittest.TestCase):
             self.assertEqual(rows[library, "ms, volrend", 2]["ok"], library == "pthread" and rows[library, "ms, volrend", 2]["ok"])
         self.assertRegex(done.stderr, "volrend: tulle with 2 places has a wrong result: its picture head-scaleddown2_100[0-2] is another one")
 
+    def test_what_is_said_of_a_picture_is_part_of_it(self):
+        self.edit("apps/volrend/store/store.c", "entry.value = n + 5", "entry.value = n == 1 ? 10 * (unsigned)getpid() : 5")
+        done, _ = self.bench("splash", "--programs", "volrend")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("has a wrong result: its picture head-scaleddown2_1000 is another one", done.stderr)
+
     def test_pictures_of_an_earlier_run_are_no_result(self):
         self.edit("apps/volrend/slices.c.in", "if (number == 0) {", 'if (number == 0 && system("mkdir inputs/once 2> /dev/null") == 0) {')
         done, _ = self.bench("splash", "--programs", "volrend")

@@ -14,9 +14,8 @@
  *
  * A copy is that of all threads of its place. They synchronise with each other as they always do,
  * and what one of them releases or acquires it does for all. They may use the copy at the same
- * time, on several workers; but with --scheme=directory a place has one worker, and one thread at a
- * time uses it. Where there are several workers or hosts, handlers of signals leave the memory
- * alone.
+ * time, on several workers. Where there are several workers or hosts, or the program was compiled
+ * with --scheme=directory, handlers of signals leave the memory alone.
  * A load or a store that has to wait for another host lets other threads of its place run, as waits
  * do, and the thread may go on on another worker; one that holds a lock of the C library should not
  * be the first to touch what another host has written. By pages its worker waits with it.
@@ -40,15 +39,12 @@ extern "C" {
 #endif
 
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
- * memory (the option global_memory). Again: nothing. Where the program was compiled with
- * --scheme=directory, each place keeps to one worker from then on, and nobody runs in its place
- * while it computes or is in the kernel. -EBUSY: it has several. -EOPNOTSUPP: the
- * option on_place_death is throw; what a dead place had would be lost. -EINVAL: coherent_unit is no
- * power of two. -ENOEXEC: the program was compiled by `tulle cc` for races, or not at all,
- * and the option `coherent` is not `pages`. -EXDEV,
- * -EUSERS: it was compiled with --scheme=directory, and places are on several hosts, or more than
- * 63; or there are more than 254 copies. -ENOMEM, -EEXIST, others: it cannot be mapped. After an
- * error the next call returns it again. */
+ * memory (the option global_memory). Again: nothing. -EOPNOTSUPP: the option on_place_death is
+ * throw; what a dead place had would be lost. -EINVAL: coherent_unit is no power of two. -ENOEXEC:
+ * the program was compiled by `tulle cc` for races, or not at all, and the option `coherent` is not
+ * `pages`. -EXDEV, -EUSERS: it was compiled with --scheme=directory, and places are on several
+ * hosts, or more than 63; or there are more than 254 copies. -ENOMEM, -EEXIST, others: it cannot be
+ * mapped. After an error the next call returns it again. */
 TULLE_API int tulle_coherent_begin(void);
 
 /* `size` bytes, not initialised. -ENOMEM: no hole is large enough. -EINVAL: null, or no bytes. */

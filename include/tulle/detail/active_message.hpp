@@ -19,12 +19,13 @@ using active_function = std::size_t (*)(int from, std::span<std::byte const> req
 inline constexpr std::size_t k_most_active = 256; // bytes of a request, or of an answer
 
 // Runs `f` there, or here, and waits for the answer, in a loop that takes messages meanwhile. The
-// answer has the size that the caller expects. False: that place has died.
+// answer has the size that the caller expects. False: that place has died, or this process has left
+// the others, or is the child of a fork.
 [[nodiscard]] TULLE_API bool request_at(int place, active_function f,
                                         std::span<std::byte const> request,
                                         std::span<std::byte> answer) noexcept;
 
-// Runs `f` there, or here, and does not wait. It is lost if that place has died. What is told may
+// Runs `f` there, or here, and does not wait. It is lost where the above is false. What is told may
 // overtake what was told or asked before. Nothing bounds how much is under way, but the caller.
 TULLE_API void tell_at(int place, active_function f, std::span<std::byte const> told) noexcept;
 

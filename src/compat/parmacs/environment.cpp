@@ -35,6 +35,7 @@ using program::program_data;
 // Main has allocated memory before MAIN_INITENV.
 bool s_is_early = false;
 bool s_has_ended = false; // MAIN_END
+bool s_has_left = false;  // leave_world
 
 // Variables of such code lie among the program's, and would be overwritten by those of another
 // process.
@@ -110,9 +111,6 @@ void begin_coherence() {
     char const* const why = spans_machines()        ? "on several hosts"
                             : has_copies_by_pages() ? "with TULLE_COHERENT=pages"
                                                     : "with TULLE_COHERENT=private";
-    if (error == -EBUSY)
-        fail("MAIN_INITENV: with --scheme=directory a process has one worker: leave out "
-             "TULLE_WORKERS");
     if (error == -ENOEXEC)
         fail("MAIN_INITENV: %s the program has to be compiled by tulle cc; with "
              "TULLE_COHERENT=pages it need not",
@@ -184,13 +182,23 @@ void set_world(world* shared) noexcept {
     s_world = shared;
 }
 
+void leave_world() noexcept {
+    s_has_left = true;
+    set_world(nullptr);
+}
+
 world& world_for(char const* macro) noexcept {
+    if (s_has_left)
+        fail("%s: by the child of a fork, which takes no part in what processes on several hosts "
+             "do: let its parent do it",
+             macro);
     if (s_world == nullptr) fail("%s: before MAIN_INITENV, or after MAIN_END", macro);
     return *s_world;
 }
 
 world& world_or_begin(char const* macro) noexcept {
-    if (s_world == nullptr && !s_has_ended && tulle_is_initialized() != 0 && tulle_here() == 0) {
+    if (s_world == nullptr && !s_has_ended && !s_has_left && tulle_is_initialized() != 0 &&
+        tulle_here() == 0) {
         s_is_early = true;
         try {
             begin();

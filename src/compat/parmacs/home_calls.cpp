@@ -14,6 +14,8 @@
 #include <new>
 #include <span>
 
+#include <pthread.h>
+
 namespace tulle::parmacs {
 
 namespace {
@@ -52,6 +54,9 @@ std::int64_t on_value(int from, home_request const& wanted) noexcept {
     return value->enter(own) ? 1 : k_waits;
 }
 
+// The thread that takes messages takes the lock of the share's list in recall() and unlock(), and
+// the home's own: both are held for a few instructions, in which nobody asks, waits, or takes
+// messages, and neither while the other is. So it waits at most for a processor.
 std::int64_t on_lock(int from, home_request const& wanted) noexcept {
     switch (wanted.what) {
         case action::recall_lock: recall_here(wanted); return 0;
@@ -175,6 +180,9 @@ void expect_far_processes() noexcept {
     if (int const error = tulle_global_malloc_at(&memory, tulle_here(), places * sizeof(waiter)))
         fail("MAIN_INITENV: no global memory: %s", std::strerror(-error));
     s_entries = static_cast<waiter*>(memory);
+    // It would take what another process has for its own, as it is no place any more.
+    if (int const error = pthread_atfork(nullptr, nullptr, &leave_world))
+        fail("MAIN_INITENV: no handler of forks: %s", std::strerror(error));
     for (std::size_t k = 0; k < places; ++k) ::new (s_entries + k) waiter;
 }
 

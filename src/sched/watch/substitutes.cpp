@@ -24,7 +24,7 @@ worker_remote* active_workers::free_substitute(shepherd& home) noexcept {
 
 bool active_workers::add_substitute(shepherd& home) noexcept try {
     std::lock_guard const held(m_changing);
-    if (m_scheduler.is_stopping() || m_keeps_one) return false;
+    if (m_scheduler.is_stopping()) return false;
     worker_remote* w = free_substitute(home);
     if (w == nullptr) {
         if (m_scheduler.workers().size() == static_cast<std::size_t>(m_scheduler.most_workers()))

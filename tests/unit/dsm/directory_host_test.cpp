@@ -34,10 +34,13 @@ public:
                 std::make_unique<directory_host>(m_chosen, map, file.number(), 0, nullptr));
     }
     directory_host& at(host_number h) { return *m_hosts[h]; }
-    template <class F> void run(F f) {
+    // In so many threads of each host: f(number of the thread, its host).
+    template <class F> void run(F f, unsigned threads_of_a_host = 1) {
         std::vector<std::thread> threads;
-        for (host_number h = 0; h < m_hosts.size(); ++h)
-            threads.emplace_back([this, f, h] { f(h, at(h)); });
+        for (unsigned k = 0; k < m_hosts.size() * threads_of_a_host; ++k)
+            threads.emplace_back([this, f, k, threads_of_a_host] {
+                f(k, at(static_cast<host_number>(k / threads_of_a_host)));
+            });
         for (auto& each : threads) each.join();
     }
     [[nodiscard]] line_range chunk(std::uint64_t number) const {
@@ -74,7 +77,7 @@ TEST_P(directory_of, hosts_keeps_what_several_store_into_one_line) {
     store<std::uint64_t>(all.at(0), address_of(0, 0), 7); // before others use it
     all.at(0).share();
     std::atomic<std::uint64_t> errors{0};
-    all.run([&errors, hosts](host_number h, directory_host& by) {
+    all.run([&errors, hosts](unsigned h, directory_host& by) {
         for (std::uint64_t k = 0; k < k_rounds; ++k) {
             std::uint64_t const line = k % k_used_lines;
             auto const own = address_of(line, 8 * (h + 1U));
@@ -103,12 +106,42 @@ TEST_P(directory_of, hosts_keeps_what_several_store_into_one_line) {
     }
 }
 
+TEST_P(directory_of, hosts_with_threads_keeps_what_these_store_into_one_line) {
+    constexpr unsigned k_threads = 2; // of a host
+    constexpr std::uint64_t k_few_lines = 2;
+    constexpr std::uint64_t k_many_rounds = 10 * k_rounds;
+    host_number const hosts = GetParam();
+    one_machine all(hosts);
+    all.at(0).add(all.chunk(0));
+    all.at(0).share();
+    // Each has bytes of its own in all lines, and counts in a word that is everybody's.
+    all.run(
+        [](unsigned k, directory_host& by) {
+            for (std::uint64_t n = 0; n < k_many_rounds; ++n) {
+                std::uint64_t const line = n % k_few_lines;
+                auto const own = address_of(line, 4 * k);
+                store(by, own, load<std::uint32_t>(by, own) + 1);
+                by.access({address_of(line, TULLE_COHERENT_LINE - 8), 1, 0, k_add});
+            }
+        },
+        k_threads);
+    for (host_number reader = 0; reader < hosts; ++reader)
+        for (std::uint64_t line = 0; line < k_few_lines; ++line) {
+            for (unsigned k = 0; k < k_threads * hosts; ++k)
+                EXPECT_EQ(load<std::uint32_t>(all.at(reader), address_of(line, 4 * k)),
+                          k_many_rounds / k_few_lines);
+            EXPECT_EQ(
+                load<std::uint64_t>(all.at(reader), address_of(line, TULLE_COHERENT_LINE - 8)),
+                k_many_rounds / k_few_lines * k_threads * hosts);
+        }
+}
+
 TEST_P(directory_of, hosts_that_allocate_the_same_chunk_find_all_in_it) {
     one_machine all(GetParam());
     all.at(0).add(all.chunk(0));
     all.at(0).share();
     std::barrier<> begin(GetParam());
-    all.run([&](host_number h, directory_host& by) {
+    all.run([&](unsigned h, directory_host& by) {
         begin.arrive_and_wait();
         by.add({all.chunk(1).first + h, 1});
         std::uint64_t const own = used_chunks::k_bytes + address_of(0, 8U * h);

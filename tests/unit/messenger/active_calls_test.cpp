@@ -210,6 +210,18 @@ TEST_F(active_calls_of_deaths, here_it_is_a_call) {
     EXPECT_EQ(answer[0], 9U);
 }
 
+// As in the child of a fork, which is no place of the program any more.
+TEST_F(active_calls_of_deaths, nobody_answers_for_places_that_a_process_has_left) {
+    s_told = 0;
+    word const three = 3;
+    std::array<word, 2> answer{};
+    EXPECT_FALSE(detail::request_at(1, &triple, std::as_bytes(std::span(&three, 1)),
+                                    std::as_writable_bytes(std::span(answer))));
+    detail::tell_at(1, &hear, std::as_bytes(std::span(&three, 1)));
+    EXPECT_EQ(answer[0], 0U);
+    EXPECT_EQ(s_told, 0U);
+}
+
 TEST_F(active_calls_of_deaths, here_it_is_heard_at_once_and_the_dead_hear_nothing) {
     s_told = 0;
     word const three = 3;

@@ -124,43 +124,6 @@ TEST_F(worker_count_test, nonsense_is_an_error_and_changes_nothing) {
     EXPECT_EQ(fib(10), 55);
 }
 
-TEST_F(worker_count_test, one_that_is_kept_is_alone_when_the_others_have_done_what_they_run) {
-    start(2);
-    auto& workers = sched::scheduler::instance().active();
-    EXPECT_FALSE(workers.keep_one()); // there are two
-    std::atomic<bool> is_to_end{false};
-    auto other = spawn_on_another_worker([&] {
-        while (!is_to_end.load()) std::this_thread::yield();
-    });
-    set_worker_count(1);
-    ASSERT_TRUE(workers.keep_one());
-    EXPECT_FALSE(workers.is_alone());
-    is_to_end.store(true);
-    other.join();
-    while (!workers.is_alone()) std::this_thread::yield();
-    EXPECT_EQ(error_of([] { set_worker_count(2); }), EBUSY);
-    set_worker_count(1);
-    EXPECT_EQ(worker_count(), 1);
-    workers.keep_one_no_more();
-    set_worker_count(2);
-    EXPECT_EQ(worker_count(), 2);
-}
-
-// It computes for longer than the watcher has patience while another thread is ready.
-TEST_F(worker_count_test, nobody_runs_in_place_of_one_that_is_kept) {
-    constexpr auto k_busy = std::chrono::milliseconds(200);
-    set_option("max_substitutes", "64");
-    start(1);
-    ASSERT_TRUE(sched::scheduler::instance().active().keep_one());
-    std::atomic<bool> computes{true}, overlaps{false};
-    auto other = spawn([&] { overlaps.store(computes.load()); });
-    auto const until = std::chrono::steady_clock::now() + k_busy;
-    while (std::chrono::steady_clock::now() < until) {}
-    computes.store(false);
-    other.join();
-    EXPECT_FALSE(overlaps.load());
-}
-
 TEST_F(worker_count_test, more_workers_than_the_maximum_do_not_start) {
     set_option("max_workers", "2");
     EXPECT_EQ(error_of([] { initialize({.workers = 3}); }), EINVAL);

@@ -29,7 +29,7 @@ struct splash_program {
     // Of numbers: how far they may be from those of another run, in parts of the greater one.
     double tolerance = 0;
     // Bytes of each picture that may differ, as the program writes them from memory that it has
-    // not set.
+    // not set; padding in the directory of a TIFF is not counted.
     std::size_t unset_bytes = 0;
     std::vector<std::string> options = {}; // of the compiler, for this program
 };

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -122,6 +124,28 @@ bool are_alike_pictures(std::string const& a, std::string const& b, std::size_t 
     return different <= unset;
 }
 
+template <class T> T at_offset(std::string const& bytes, std::size_t offset) {
+    T value{};
+    std::memcpy(&value, bytes.data() + offset, sizeof value);
+    return value;
+}
+
+// Volrend's library writes structures of TIFF as they lie in memory. On machines of 64 bits an
+// entry of the directory has padding behind its type, which is what was in that memory before.
+void clear_padding(std::string& picture) {
+    constexpr std::size_t k_header = 16; // "II*", and where the directory begins
+    constexpr std::size_t k_entry = 24;  // tag, type, padding, count, value
+    constexpr std::size_t k_padding = 4;
+    constexpr std::size_t k_before = 2 * sizeof(std::uint16_t);
+    if (picture.size() < k_header || !picture.starts_with("II*")) return;
+    auto const directory = at_offset<std::uint64_t>(picture, k_header / 2);
+    if (directory < k_header || directory > picture.size() - sizeof(std::uint16_t)) return;
+    auto const count = at_offset<std::uint16_t>(picture, directory);
+    std::size_t entry = directory + sizeof count;
+    for (unsigned n = 0; n < count && entry + k_entry <= picture.size(); ++n, entry += k_entry)
+        picture.replace(entry + k_before, k_padding, k_padding, '\0');
+}
+
 // Volrend prints milliseconds of each picture for each process: those of the first one.
 std::optional<double> time_of_pictures(std::string const& output) {
     static std::regex const wanted(
@@ -165,7 +189,8 @@ splash_result splash_result_of(splash_program const& program, splash_size const&
     for (std::string line; !program.results.empty() && std::getline(in, line);)
         if (std::regex_search(line, wanted)) result.lines.push_back(line);
     for (std::filesystem::path const& picture : splash_pictures(size, folder))
-        result.pictures.emplace(picture.filename().string(), whole(picture));
+        clear_padding(
+            result.pictures.emplace(picture.filename().string(), whole(picture)).first->second);
     return result;
 }
 
