@@ -152,8 +152,8 @@ void take_arrived_for_main() noexcept;
 // has it when this returns, as natively; the caller itself, if it wants it, has handled it. False:
 // the kernel is to do it.
 [[nodiscard]] bool send_to_own_process(thread* t, siginfo_t const& about);
-// The caller `t` is about to end: whether it has some that it does not block. What was sent while it
-// lived reaches it, as natively, though nobody has handed it out yet.
+// The caller `t` is about to end: whether it has some that it does not block. What was sent
+// while it lived reaches it, as natively, though nobody has handed it out yet.
 [[nodiscard]] bool has_last_signals(thread& t) noexcept;
 // Of a wait by main, which ends with ECANCELED at a handler; one that restarts calls ends only
 // waits with a time, as the kernel's. And whether it was for that.
