@@ -29,6 +29,7 @@ set_target_properties(tulle_preload PROPERTIES OUTPUT_NAME tulle-preload VERSION
 target_include_directories(tulle_preload PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tulle_preload PRIVATE tulle_flags Threads::Threads ${tulle_atomic} ${CMAKE_DL_LIBS})
 target_compile_options(tulle_preload PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ftls-model=initial-exec>)
+target_precompile_headers(tulle_preload PRIVATE ${tulle_common_headers})
 target_link_options(tulle_preload PRIVATE LINKER:--version-script=${map} LINKER:-Bsymbolic-functions LINKER:-z,now LINKER:-z,nodelete
     LINKER:--no-undefined ${wrapped})
 
