@@ -152,8 +152,8 @@ void version_maker::add(byte_ranges& all, byte_range const& r) {
 // What the store touches if its pointer is made of the copies. Nothing: that is not foreseen.
 std::optional<byte_range> version_maker::range_of(StoreInst& store, ValueToSCEVMapTy& values,
                                                   Loop& loop, SCEV const* turns) {
-    SCEV const* const address = SCEVParameterRewriter::rewrite(
-        number_of(store.getPointerOperand()), m_evolution, values);
+    SCEV const* const address =
+        SCEVParameterRewriter::rewrite(number_of(store.getPointerOperand()), m_evolution, values);
     std::uint64_t const bytes =
         m_layout.getTypeStoreSize(store.getValueOperand()->getType()).getKnownMinValue();
     if (is_known_ahead(address, loop)) return byte_range{address, behind(address, bytes)};
@@ -232,8 +232,7 @@ void version_maker::copy_loop(Loop& loop, Value* test, repeated_loads const& rep
     BasicBlock* const before = loop.getLoopPreheader();
     BasicBlock* const end = loop.getExitingBlock();
     BasicBlock* const behind = loop.getExitBlock();
-    BasicBlock* const ahead =
-        SplitBlock(before, before->getTerminator(), &m_dominators, &m_loops);
+    BasicBlock* const ahead = SplitBlock(before, before->getTerminator(), &m_dominators, &m_loops);
     ValueToValueMapTy copies;
     SmallVector<BasicBlock*, 8> blocks;
     Loop const* const other = cloneLoopWithPreheader(ahead, before, &loop, copies, ".as_it_was",

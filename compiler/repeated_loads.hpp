@@ -15,8 +15,8 @@ namespace tulle::compiler {
 
 class repeated_loads {
 public:
-    // The loop has one place where it may end, no other loop inside, and nothing stores to memory in
-    // it but simple stores.
+    // The loop has one place where it may end, no other loop inside, and nothing stores to memory
+    // in it but simple stores.
     repeated_loads(llvm::Loop& loop, llvm::LoopInfo& loops, llvm::DominatorTree const& dominators);
 
     // Takes those that the address of an access is made of.
