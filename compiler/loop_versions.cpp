@@ -21,8 +21,8 @@ using namespace llvm;
 
 namespace {
 
-constexpr std::size_t k_most_instructions = 500; // of a loop, which there will be twice
-constexpr std::size_t k_most_comparisons = 24;   // of ranges
+constexpr std::size_t k_longest_loop = 500;    // of a loop, which there will be twice
+constexpr std::size_t k_most_comparisons = 24; // of ranges
 constexpr unsigned k_fewest_turns = 8;
 constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 47; // of all addresses of a process
 constexpr std::int64_t k_near = 256;
@@ -62,7 +62,7 @@ bool fits(Loop const& loop, synchronisation const& synchronises) {
             stores |= isa<StoreInst>(i);
         }
     }
-    return stores && instructions <= k_most_instructions;
+    return stores && instructions <= k_longest_loop;
 }
 
 class version_maker {

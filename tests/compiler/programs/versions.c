@@ -48,7 +48,7 @@ NOINLINE static long follow(struct holder* h, struct pair** all, struct pair* co
     long sum = 0;
     for (long k = 0; k < count; ++k) {
         all[k] = from[k];
-        sum += h->pair->inner->count;
+        sum += h->pair->inner[k].count++;
     }
     return sum;
 }
@@ -123,13 +123,13 @@ __attribute__((always_inline)) static inline void test_add(void) {
 }
 
 __attribute__((always_inline)) static inline void test_follow(void) {
-    struct inner* const inner = coherent_memory(2 * sizeof *inner);
+    struct inner* const inner = coherent_memory(2 * k_count * sizeof *inner);
     struct pair* const pairs = coherent_memory(2 * sizeof *pairs);
     struct pair** const from = coherent_memory(k_count * sizeof *from);
     struct pair** const all = coherent_memory((k_count + 1) * sizeof *all);
     for (int k = 0; k < 2; ++k) {
-        inner[k].count = k + 1;
-        pairs[k].inner = inner + k;
+        pairs[k].inner = inner + k * k_count;
+        for (int n = 0; n < k_count; ++n) pairs[k].inner[n].count = k + 1;
     }
     for (int k = 0; k < k_count; ++k) from[k] = pairs + k % 2;
     all[k_count] = pairs + 1;
