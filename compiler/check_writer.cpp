@@ -14,7 +14,8 @@ using namespace llvm;
 namespace {
 
 constexpr unsigned k_weight_of_usual = 100'000;
-constexpr unsigned k_most_lines = 8; // whose states are looked at inline
+constexpr unsigned k_most_lines = 8; // whose states are looked at by one word
+constexpr unsigned k_most_words = 32;
 
 // Which forbid an access, in the states of so many lines.
 APInt bits_of(unsigned lines, mode how) {
@@ -28,6 +29,17 @@ unsigned lines_of(std::uint64_t bytes) {
     return bytes > k_most_lines * TULLE_COHERENT_LINE
                ? k_most_lines + 1
                : static_cast<unsigned>((bytes - 2 + 2 * TULLE_COHERENT_LINE) / TULLE_COHERENT_LINE);
+}
+
+// Of a loop that is neither to become one of vectors nor longer.
+MDNode* as_it_is(LLVMContext& context) {
+    auto const property = [&](StringRef name) { return MDString::get(context, name); };
+    Metadata* const none = ConstantAsMetadata::get(ConstantInt::getFalse(context));
+    MDNode* const loop = MDNode::getDistinct(
+        context, {nullptr, MDNode::get(context, {property("llvm.loop.vectorize.enable"), none}),
+                  MDNode::get(context, {property("llvm.loop.unroll.disable")})});
+    loop->replaceOperandWith(0, loop);
+    return loop;
 }
 
 } // namespace
@@ -46,10 +58,20 @@ Value* check_writer::is_coherent(IRBuilder<>& builder, Value* address) {
                                 builder.getInt64(TULLE_COHERENT_RANGE));
 }
 
+Value* check_writer::number_of_state(IRBuilder<>& builder, Value* address) {
+    return builder.CreateAdd(builder.CreateLShr(address, TULLE_COHERENT_LINE_SHIFT),
+                             builder.getInt64(TULLE_COHERENT_STATES));
+}
+
 Value* check_writer::place_of_state(IRBuilder<>& builder, Value* address, Type* type) {
-    Value* const line = builder.CreateLShr(address, TULLE_COHERENT_LINE_SHIFT);
-    return builder.CreateIntToPtr(builder.CreateAdd(line, builder.getInt64(TULLE_COHERENT_STATES)),
-                                  PointerType::get(type, 0));
+    return builder.CreateIntToPtr(number_of_state(builder, address), PointerType::get(type, 0));
+}
+
+Value* check_writer::load_word(IRBuilder<>& builder, Value* place) {
+    auto* const states = builder.CreateAlignedLoad(
+        m_word, builder.CreateIntToPtr(place, PointerType::get(m_word, 0)), Align(1));
+    mark(*states);
+    return states;
 }
 
 Value* check_writer::load_states(IRBuilder<>& builder, Value* address, Type* type) {
@@ -125,8 +147,9 @@ void check_writer::check_bytes(Instruction* at, checked_bytes const& what) {
     call(slow, function, {last}, CallingConv::PreserveAll);
 }
 
-// Inline for up to 8 lines; the run time looks at more. An end may lie beyond coherent memory, as a
-// check ahead of a loop may name one step more than the loop takes.
+// Inline for up to 8 lines by one word of states, for up to 256 by several; the run time looks at
+// more. An end may lie beyond coherent memory, as a check ahead of a loop may name one step more
+// than the loop takes.
 void check_writer::check_range(Instruction* at, checked_range const& what) {
     bool const is_short = what.bytes != 0 && lines_of(what.bytes) <= k_most_lines;
     IRBuilder<> builder(at);
@@ -138,19 +161,62 @@ void check_writer::check_range(Instruction* at, checked_range const& what) {
     Value* const has_last = is_coherent(builder, what.last);
     Instruction* const inside = when(builder.CreateOr(has_first, has_last), at, false);
     builder.SetInsertPoint(inside);
-    Value* const low = builder.CreateSelect(has_first, what.first, what.last);
     Value* const more =
         builder.CreateSub(builder.CreateLShr(what.last, TULLE_COHERENT_LINE_SHIFT),
                           builder.CreateLShr(what.first, TULLE_COHERENT_LINE_SHIFT));
-    Value* const are_many = builder.CreateICmpUGE(more, builder.getInt64(k_most_lines));
+    Value* const are_few = builder.CreateICmpULT(more, builder.getInt64(k_most_lines));
+    Instruction* few = nullptr;
+    Instruction* many = nullptr;
+    SplitBlockAndInsertIfThenElse(are_few, inside, &few, &many);
+    auto* const ask = PHINode::Create(builder.getInt1Ty(), 3, "", inside);
+    builder.SetInsertPoint(few);
+    Value* const low = builder.CreateSelect(has_first, what.first, what.last);
     // The states of lines behind the last one are shifted out.
     Value* const others =
         builder.CreateAnd(builder.CreateShl(builder.CreateNot(more), 3), builder.getInt64(63));
     Value* const states =
         builder.CreateShl(load_states(builder, low, builder.getInt64Ty()), others);
-    Value* const ask = builder.CreateOr(builder.CreateOr(builder.CreateNot(has_first), are_many),
-                                        forbids(builder, states, k_most_lines, what.how));
+    ask->addIncoming(builder.CreateOr(builder.CreateNot(has_first),
+                                      forbids(builder, states, k_most_lines, what.how)),
+                     few->getParent());
+    builder.SetInsertPoint(many);
+    Value* const is_usual = builder.CreateAnd(
+        builder.CreateAnd(has_first, has_last),
+        builder.CreateICmpULT(more, builder.getInt64(k_most_words * k_most_lines)));
+    ask->addIncoming(builder.getTrue(), many->getParent());
+    Instruction* const all = SplitBlockAndInsertIfThen(is_usual, many, false);
+    look_at_words(all, what, *ask);
     ask_for_range(when(ask, inside, false), what);
+}
+
+// The states of at least 8 lines, word by word, the last word beside the one before or over it.
+// Ends the block of `at`, whose branch it takes to where `ask` is.
+void check_writer::look_at_words(Instruction* at, checked_range const& what, PHINode& ask) {
+    LLVMContext& context = m_module.getContext();
+    IRBuilder<> builder(at);
+    Value* const first = number_of_state(builder, what.first);
+    Value* const last =
+        builder.CreateSub(number_of_state(builder, what.last), builder.getInt64(k_most_lines - 1));
+    Value* const found = load_word(builder, last);
+    BasicBlock* const before = at->getParent();
+    auto* const turn =
+        BasicBlock::Create(context, "tulle.states", before->getParent(), ask.getParent());
+    builder.CreateBr(turn);
+    at->eraseFromParent();
+    builder.SetInsertPoint(turn);
+    PHINode* const place = builder.CreatePHI(m_word, 2);
+    PHINode* const states = builder.CreatePHI(m_word, 2);
+    Value* const more = builder.CreateOr(states, load_word(builder, place));
+    Value* const next = builder.CreateAdd(place, builder.getInt64(k_most_lines));
+    Value* const forbidden = forbids(builder, more, k_most_lines, what.how);
+    auto* const end =
+        builder.CreateCondBr(builder.CreateICmpULT(next, last), turn, ask.getParent());
+    end->setMetadata(LLVMContext::MD_loop, as_it_is(context));
+    place->addIncoming(first, before);
+    place->addIncoming(next, turn);
+    states->addIncoming(found, before);
+    states->addIncoming(more, turn);
+    ask.addIncoming(forbidden, turn);
 }
 
 void check_writer::ask_for_range(Instruction* at, checked_range const& what) {

@@ -59,6 +59,10 @@ private:
     // Of the line of an address and those after it.
     llvm::Value* forbids_first(llvm::IRBuilder<>& builder, llvm::Value* address, unsigned lines,
                                mode how);
+    // Where a state is, as a number, and the states from there on.
+    llvm::Value* number_of_state(llvm::IRBuilder<>& builder, llvm::Value* address);
+    llvm::Value* load_word(llvm::IRBuilder<>& builder, llvm::Value* place);
+    void look_at_words(llvm::Instruction* at, checked_range const& what, llvm::PHINode& ask);
     void ask_for_range(llvm::Instruction* at, checked_range const& what);
 
     llvm::Module& m_module;

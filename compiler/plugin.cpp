@@ -8,6 +8,7 @@
 #include "directory_checks.hpp"
 #include "library_checks.hpp"
 #include "loop_checks.hpp"
+#include "loop_versions.hpp"
 #include "point_checks.hpp"
 #include "race_checks.hpp"
 #include "spin_loops.hpp"
@@ -44,8 +45,10 @@ public:
             m_module = function.getParent();
             m_synchronises = std::make_shared<synchronisation>(look_into(*m_module, analyses));
         }
-        bool const changed =
-            check_ahead_of_loops(function, analyses, *m_synchronises, chosen_checks::read());
+        chosen_checks const chosen = chosen_checks::read();
+        bool changed = make_loop_versions(function, analyses, *m_synchronises, chosen);
+        if (changed) analyses.invalidate(function, PreservedAnalyses::none());
+        changed |= check_ahead_of_loops(function, analyses, *m_synchronises, chosen);
         return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }
     static bool isRequired() { return true; }
