@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -28,7 +29,8 @@ public:
     directory_writer(Function& function, check_writer& writer)
         : m_function(function), m_layout(function.getParent()->getDataLayout()), m_writer(writer) {}
 
-    void check(access const& a) {
+    void check(access a) {
+        a.pointer = read_by_now(a.pointer);
         if (auto* load = dyn_cast<LoadInst>(a.at))
             check_load(*load, a);
         else if (auto* call = dyn_cast<CallBase>(a.at))
@@ -39,6 +41,12 @@ public:
 
 private:
     // --- loads
+    // What takes the place of a load that has been checked. An access that was found before may be
+    // by the pointer that is loaded.
+    Value* read_by_now(Value* pointer) const {
+        auto const found = m_checked.find(pointer);
+        return found != m_checked.end() ? found->second : pointer;
+    }
     void check_load(LoadInst& load, access const& a) {
         load.dropUnknownNonDebugMetadata(); // what it says of values does not hold of no data
         Type* const type = load.getType();
@@ -121,6 +129,7 @@ private:
         });
         result->addIncoming(&load, usual);
         result->addIncoming(either, rare->getParent());
+        m_checked[&load] = result;
     }
     // Whether `absent` is computed by it.
     static bool belongs_to_check(Instruction const* user, Value const* absent) {
@@ -156,6 +165,7 @@ private:
         load.replaceAllUsesWith(either);
         either->addIncoming(copied, there->getParent());
         either->addIncoming(&load, here->getParent());
+        m_checked[&load] = either;
     }
     // An argument that the call copies.
     void check_by_value(CallBase& call, access const& a) {
@@ -265,6 +275,7 @@ private:
     DataLayout const& m_layout;
     check_writer& m_writer;
     AllocaInst* m_held = nullptr;
+    DenseMap<Value*, Value*> m_checked; // loads
 };
 
 // One lane of a masked access after the other.
