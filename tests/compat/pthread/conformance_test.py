@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of POSIX threads print the same upon the C library and upon libtulle-preload, which `tulle run --pthreads` loads.
 Arguments: the program `tulle`, the program of cases, a library by which static variables are made slowly, one with an allocator that locks, one
-that makes threads in its constructor, one that lacks a function of the C library."""
+that makes threads in its constructor, one that lacks a function of the C library, one with an allocator that begins before this library."""
 import functools
 import os
 import pathlib
@@ -12,8 +12,8 @@ import sys
 import tempfile
 import unittest
 
-TULLE, CASES, SLOW_STATICS, ALLOCATOR, EARLY_THREADS, POOR_LIBC = (os.path.abspath(path) for path in sys.argv[1:7])
-del sys.argv[1:7]
+TULLE, CASES, SLOW_STATICS, ALLOCATOR, EARLY_THREADS, POOR_LIBC, SPINNING = (os.path.abspath(path) for path in sys.argv[1:8])
+del sys.argv[1:8]
 WAY = (TULLE, "run", "--pthreads")
 PATIENCE = 60  # seconds, for what must not hang
 
@@ -88,6 +88,13 @@ class Conformance(unittest.TestCase):
                     self.assertEqual(native.returncode, 0, native)
                     self.assertNotEqual(native.stdout, "")
                     self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (0, native.stdout, ""))
+
+    def test_an_allocator_may_begin_before_this_one_is_ready(self):
+        """It holds a lock when it registers handlers of forks, and may not be called meanwhile."""
+        native = run(CASES, "conditions", LD_PRELOAD=SPINNING)
+        ours = run(CASES, "conditions", LD_PRELOAD=f"{library()}:{SPINNING}")
+        self.assertTrue(native.stdout.startswith("memory before main\n"), native)
+        self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (0, native.stdout, ""))
 
     def test_libraries_may_make_threads_before_this_one_is_ready(self):
         """Constructors of libraries that a program is linked with come before that of this one; they have handlers of forks, too."""

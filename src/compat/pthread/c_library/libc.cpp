@@ -30,12 +30,18 @@ namespace {
                 name);
 }
 
+// Conditions of before version 2.3.2 of the C library have another layout; dlsym finds these.
+bool has_old_layout(char const* name) noexcept {
+    return std::strncmp(name, "pthread_cond_", 13) == 0 &&
+           std::strcmp(name, "pthread_cond_clockwait") != 0;
+}
+
 } // namespace
 
-// Conditions of before version 2.3.2 of the C library have another layout; dlsym finds these.
+// What is not found takes memory to say so, and the program's allocator may be what has called.
 TULLE_COLD void* find_in_libc(std::atomic<void*>& place, char const* name) noexcept {
     void* found = nullptr;
-    if (std::strncmp(name, "pthread_cond_", 13) == 0)
+    if (has_old_layout(name))
         found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
     if (found == nullptr) found = dlsym(RTLD_NEXT, name);
     if (found == nullptr) fail_without(name);
