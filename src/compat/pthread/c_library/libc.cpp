@@ -41,8 +41,7 @@ bool has_old_layout(char const* name) noexcept {
 // What is not found takes memory to say so, and the program's allocator may be what has called.
 TULLE_COLD void* find_in_libc(std::atomic<void*>& place, char const* name) noexcept {
     void* found = nullptr;
-    if (has_old_layout(name))
-        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    if (has_old_layout(name)) found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
     if (found == nullptr) found = dlsym(RTLD_NEXT, name);
     if (found == nullptr) fail_without(name);
     place.store(found, std::memory_order_relaxed); // relaxed: see in_libc
