@@ -37,21 +37,27 @@ void set(int number, bool is_one) noexcept {
         s_ones[at / k_bits].fetch_and(~bit, std::memory_order_relaxed);
 }
 
+// Not known any more first: a file that the program opens at once may have the number.
+void forget_and_close(int number) noexcept {
+    set(number, false);
+    ::close(number);
+}
+
 int moved_up(int opened) noexcept {
     int const lowest = s_lowest.load(std::memory_order_relaxed); // relaxed: set at the start
+    set(opened, true);
     if (opened < 0 || opened >= lowest) return opened;
     base::kept_errno const kept;
     int const moved = ::fcntl(opened, F_DUPFD_CLOEXEC, lowest);
     if (moved < 0) return opened; // it is as good where it is
-    ::close(opened);
+    set(moved, true);
+    forget_and_close(opened);
     return moved;
 }
 
 } // namespace
 
-private_descriptor::private_descriptor(int opened) noexcept : m_number(moved_up(opened)) {
-    set(m_number, true);
-}
+private_descriptor::private_descriptor(int opened) noexcept : m_number(moved_up(opened)) {}
 
 private_descriptor::private_descriptor(private_descriptor&& other) noexcept
     : m_number(std::exchange(other.m_number, -1)) {}
@@ -64,9 +70,7 @@ private_descriptor& private_descriptor::operator=(private_descriptor&& other) no
 }
 
 void private_descriptor::close() noexcept {
-    if (m_number < 0) return;
-    set(m_number, false);
-    ::close(std::exchange(m_number, -1));
+    if (m_number >= 0) forget_and_close(std::exchange(m_number, -1));
 }
 
 // The last sixteenth of the numbers that select(2) knows, or of fewer if the program may have no

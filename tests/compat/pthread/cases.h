@@ -52,14 +52,6 @@ void interrupted_one_by_one(void);
 void kept_out_of_computing(void);
 void starts_after_unwanted(void);
 
-// --- own_signal_cases.c
-void kills_of_callers(void);
-void kills_that_are_blocked(void);
-void kills_at_ends(void);
-void kills_by_destructors(void);
-void kills_without_main(void);
-void kills_by_handlers(void);
-
 // --- poll_cases.c
 void asked_in_turn(void);
 void asked_by_many(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // syscall(2) of futexes that one process has: std::atomic::wait, and what other languages and
-// libraries build their locks of, wait in the table of all locks. What closes descriptors closes
-// none of the run time's.
+// libraries build their locks of, wait in the table of all locks. What closes or replaces
+// descriptors leaves the run time's as they are.
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/c_library/own.hpp"
 #include "compat/pthread/files/known_descriptors.hpp"
@@ -17,6 +17,8 @@
 
 TULLE_OWN(close);
 TULLE_OWN(close_range);
+TULLE_OWN(dup2);
+TULLE_OWN(dup3);
 
 namespace {
 
@@ -161,9 +163,7 @@ bool touches_descriptors(long number) noexcept {
         case SYS_fcntl:
         case SYS_ioctl:
         case SYS_setsockopt:
-        case SYS_dup3:
-#if defined(SYS_dup2)
-        case SYS_dup2:
+#if defined(SYS_fork)
         case SYS_fork:
         case SYS_vfork:
 #endif
@@ -198,6 +198,12 @@ extern "C" TULLE_API long tulle_wait_syscall(long number, ...) {
     if (number == SYS_close_range)
         return tulle_own_close_range(static_cast<unsigned>(a[0]), static_cast<unsigned>(a[1]),
                                      static_cast<int>(a[2]));
+    if (number == SYS_dup3)
+        return tulle_own_dup3(static_cast<int>(a[0]), static_cast<int>(a[1]),
+                              static_cast<int>(a[2]));
+#if defined(SYS_dup2)
+    if (number == SYS_dup2) return tulle_own_dup2(static_cast<int>(a[0]), static_cast<int>(a[1]));
+#endif
     bool const touches = touches_descriptors(number);
     if (TULLE_UNLIKELY(touches)) known_descriptors::note_sharing(); // a child goes on at once
     long const result = TULLE_LIBC(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

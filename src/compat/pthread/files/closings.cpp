@@ -72,8 +72,8 @@ TULLE_INTERPOSE int close_range(unsigned first, unsigned last, int flags) noexce
     auto const close = [flags](unsigned from, unsigned to) noexcept {
         return TULLE_LIBC(close_range)(from, to, flags);
     };
-    // Others are closed when another program begins, as are the run time's.
-    bool const closes_now = (flags & CLOSE_RANGE_CLOEXEC) == 0;
+    // Of other flags the system knows, as that all are closed when another program begins.
+    bool const closes_now = (flags & ~CLOSE_RANGE_UNSHARE) == 0;
     if (first > last || !closes_now || vfork_children::has_caller()) return close(first, last);
     return private_descriptor::for_others(first, last, close);
 }

@@ -64,8 +64,7 @@ private:
 
 base::spin_lock s_lock;
 std::array<action_cell, k_signals + 1> s_actions;
-signal_set s_known = 0;               // the program has said what to do; under the lock
-std::atomic<signal_set> s_handled{0}; // the program has a handler; written under the lock
+signal_set s_known = 0; // the program has said what to do; under the lock
 // Set when the run time is about to start, before workers get signals.
 std::atomic<bool> s_has_begun{false};
 // Written under the lock: in place of the standard action the kernel has on_signal.
@@ -133,11 +132,6 @@ int change_action(int signal, struct sigaction const* wanted, struct sigaction* 
         if (wanted == nullptr) return 0;
         cell.store(next);
         s_known |= set_of(signal);
-        // relaxed: a hint
-        if (next.has_handler())
-            s_handled.fetch_or(set_of(signal), std::memory_order_relaxed);
-        else
-            s_handled.fetch_and(~set_of(signal), std::memory_order_relaxed);
         return tell_kernel(signal, next);
     });
     if (result == 0 && before != nullptr) *before = found;
@@ -321,9 +315,6 @@ signal_action action_of(int signal) noexcept {
     TULLE_LIBC(sigaction)(signal, nullptr, &found);
     return action_from(found);
 }
-
-// relaxed: a hint
-signal_set handled_signals() noexcept { return s_handled.load(std::memory_order_relaxed); }
 
 interruption act(thread& t, int signal, siginfo_t about) {
     signal_action const a = action_of(signal);

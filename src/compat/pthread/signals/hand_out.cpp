@@ -35,7 +35,6 @@ std::atomic<bool> s_interrupts{false};     // are wanted
 std::atomic<signal_set> s_unwanted{0};     // see above
 std::atomic<signal_set> s_was_unwanted{0}; // at some time
 std::atomic<signal_set> s_left{0};         // of these, those of leave_to_waiters
-std::atomic<int> s_holders{0};             // see holding
 std::atomic<int> s_server{0};              // the number of the OS thread; 0: it does not run yet
 constinit std::atomic<bool> s_runs{false}; // or is being started
 pthread_t s_main{};                        // who has loaded the library
@@ -45,22 +44,6 @@ std::atomic<signal_set> s_blocked_by_main{0};
 // wants none of it need not tell the kernel what it wants. Written on that OS thread, also by
 // handlers, before the mask gets more and before it gets less: what a handler adds then stays.
 std::array<std::atomic<signal_set>, base::k_most_workers> s_closed{};
-
-// Whoever has a signal in hand, which is about to be lent or sent to the process again, so that it
-// is nowhere for a moment. Any context.
-class holding {
-public:
-    holding() noexcept {
-        s_holders.fetch_add(1, std::memory_order_relaxed);
-    } // relaxed: released
-      // by take_arrived
-    holding(holding const&) = delete;
-    holding& operator=(holding const&) = delete;
-    ~holding() { s_holders.fetch_sub(1, std::memory_order_release); } // pairs with somebody_holds
-};
-
-// acquire pairs with ~holding.
-bool somebody_holds() noexcept { return s_holders.load(std::memory_order_acquire) != 0; }
 
 // Of the caller's worker; null: the caller is on another OS thread.
 std::atomic<signal_set>* closed_here() noexcept {
@@ -151,10 +134,7 @@ bool has_not_taken_some(thread& t, signal_set) noexcept { return not_taken(t) !=
 // A thread that computes is interrupted. It may have been about to leave the run time when it got a
 // signal, or have set its mask on another OS thread.
 bool remind(thread& t, signal_set) noexcept {
-    if (signal_set const some = not_taken(t)) {
-        static_cast<void>(t.attention.request()); // for a handler that could not (call_attention)
-        wake_os_thread(os_thread_of(t), first_of(some));
-    }
+    if (signal_set const some = not_taken(t)) wake_os_thread(os_thread_of(t), first_of(some));
     return false; // go on with others
 }
 
@@ -216,7 +196,6 @@ void send(int tid, siginfo_t about) noexcept {
 
 // To the process, by a handler, whose OS thread is not to get it again.
 void send_back(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
-    holding const meanwhile;
     note_closed(set_of(about.si_signo));
     sigaddset(&blocked_afterwards, about.si_signo);
     sigset_t const it = as_sigset(set_of(about.si_signo));
@@ -264,7 +243,6 @@ bool give_to_one_that_wants(int signal) noexcept {
 }
 
 void give_to_somebody(int signal) noexcept {
-    holding const meanwhile;
     if (action_of(signal).is_ignored()) {
         signal_notes::drop(signal, nullptr);
         return static_cast<void>(take_arrived(set_of(signal)));
@@ -339,7 +317,6 @@ void call_server() noexcept {
 }
 
 void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept {
-    holding const meanwhile;
     int const signal = about.si_signo;
     if (signal_notes::put(signal, nullptr, about) || !is_queued(signal))
         return hand_out_noted(signal);
@@ -447,103 +424,21 @@ void begin_worker() noexcept {
 void give_back(thread& t, signal_set some) noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with lend_to_one_that_wants
     if ((t.lent.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
-    holding const meanwhile;
     signal_set const left = t.lent.fetch_and(~some, std::memory_order_acquire) & some;
     for (signal_set all = left; all != 0; all &= all - 1) hand_out_noted(first_of(all));
 }
 
-void take_arrived_for(thread& t, signal_set some) noexcept {
-    for (bool may_have_more = true; may_have_more;) {
-        // Before it is asked who holds some: what is gone from here is seen there, or is lent.
-        // acquire pairs with take_arrived.
-        signal_set all = s_arrived.load(std::memory_order_acquire) & some;
-        for (; all != 0; all &= all - 1) {
-            signal_set const one = set_of(first_of(all));
-            // relaxed: the thread's own
-            if (take_arrived(one)) t.lent.fetch_or(one, std::memory_order_relaxed);
-        }
-        may_have_more = somebody_holds();
-        if (may_have_more) TULLE_LIBC(sched_yield)();
-    }
-}
-
-namespace {
-
-// What the kernel has for the process, or is about to give to another OS thread. Where there is no
-// room for more, it is the kernel's again.
-void take_from_kernel(thread& t, signal_set some) noexcept {
-    kept_errno const kept;
-    sigset_t const set = as_sigset(some);
-    timespec const at_once{};
-    siginfo_t about;
-    while (TULLE_LIBC(syscall)(static_cast<long>(SYS_rt_sigtimedwait), &set, &about, &at_once,
-                               sizeof(signal_set)) > 0) {
-        if (is_wake_up(about)) continue;
-        bool const has_room = signal_notes::put(about.si_signo, nullptr, about);
-        if (!has_room && is_queued(about.si_signo)) return send(0, about);
-        // relaxed: the thread's own
-        t.lent.fetch_or(set_of(about.si_signo), std::memory_order_relaxed);
-    }
-}
-
-} // namespace
-
-// The kernel gives main what main does not block. relaxed, both: hints.
-void take_unblocked(thread& t, signal_set some) noexcept {
-    take_arrived_for(t, some);
-    signal_set const in_kernel = some & s_was_unwanted.load(std::memory_order_relaxed) &
-                                 s_blocked_by_main.load(std::memory_order_relaxed);
-    if (in_kernel != 0) take_from_kernel(t, in_kernel);
-}
-
-// relaxed, all: the thread's own, and as in take_unblocked.
-bool has_last_signals(thread& t) noexcept {
+void take_last_signals(thread& t) {
     open_mask_of_worker(t, false);
-    signal_set const some = ~t.blocked.load(std::memory_order_relaxed);
-    take_arrived_for(t, some);
-    signal_set const in_kernel =
-        some & handled_signals() & s_blocked_by_main.load(std::memory_order_relaxed);
-    if (in_kernel != 0) take_from_kernel(t, in_kernel);
-    return (signals_for(t) & some) != 0;
-}
-
-void take_arrived_for_main() noexcept {
-    if (wakes_left::by_caller()) return; // it may have interrupted one of these functions
-    for (bool may_have_more = true; may_have_more;) {
-        // acquire, as in take_arrived_for
-        signal_set all = s_arrived.load(std::memory_order_acquire);
-        for (; all != 0; all &= all - 1) static_cast<void>(send_to_main(first_of(all)));
-        may_have_more = somebody_holds();
-        if (may_have_more) TULLE_LIBC(sched_yield)();
+    // relaxed, all: the thread's own, or exchanged by take_arrived.
+    signal_set some =
+        s_arrived.load(std::memory_order_relaxed) & ~t.blocked.load(std::memory_order_relaxed);
+    for (; some != 0; some &= some - 1) {
+        int const signal = first_of(some);
+        if (action_of(signal).has_handler() && take_arrived(set_of(signal)))
+            t.lent.fetch_or(set_of(signal), std::memory_order_relaxed);
     }
-}
-
-// acquire: as in take_arrived_for.
-signal_set signals_that_arrive() noexcept {
-    while (!wakes_left::by_caller() && somebody_holds()) TULLE_LIBC(sched_yield)();
-    return s_arrived.load(std::memory_order_acquire);
-}
-
-bool send_to_own_process(thread* t, siginfo_t const& about) {
-    int const signal = about.si_signo;
-    signal_set const one = set_of(signal);
-    signal_action const a = action_of(signal);
-    if (wakes_left::by_caller() || a.is_ignored() || main_wants(one)) return false;
-    bool const is_wanted_here = t != nullptr && wants(*t, one);
-    // relaxed: a hint
-    bool const stays = (s_unwanted.load(std::memory_order_relaxed) & one) != 0;
-    if (stays && !is_wanted_here) return false;
-    if (is_wanted_here && a.is_standard()) return act_as_standard(signal), true;
-    if (!signal_notes::put(signal, nullptr, about) && is_queued(signal)) return false;
-    if (is_wanted_here) {
-        t->lent.fetch_or(one, std::memory_order_relaxed); // relaxed: the thread's own
-        static_cast<void>(run_handlers(*t));
-        return true;
-    }
-    s_arrived.fetch_or(one, std::memory_order_release); // pairs with serve
-    give_to_somebody(signal);
-    interrupt_computing();
-    return true;
+    if (signals_for(t) != 0) static_cast<void>(run_handlers(t));
 }
 
 // relaxed, both: take_signal acquires.
@@ -578,7 +473,6 @@ bool take_signal(thread& t, int signal, siginfo_t& about) noexcept {
         if (are_more) t.pending.fetch_or(one, std::memory_order_relaxed); // relaxed: its own
         return has;
     }
-    holding const meanwhile;
     if ((t.lent.fetch_and(~one, std::memory_order_acquire) & one) == 0) return false;
     about.si_code = SI_USER;
     bool const has = take_note(signal, nullptr, about, are_more);
@@ -597,10 +491,8 @@ void call_attention(thread& t) noexcept {
     if (some != 0) wake_from_kernel(t, first_of(some));
 }
 
-// One that has not begun, or waits, looks itself. A handler of an OS thread may have interrupted
-// whoever has locks that this needs.
+// One that has not begun, or waits, looks itself.
 void call_attention_to_signal(thread& t) noexcept {
-    if (wakes_left::by_caller()) return interrupt_computing();
     call_attention(t);
     if (os_thread_of(t) != 0 && has_not_taken_some(t, 0)) interrupt_computing();
 }
@@ -618,8 +510,6 @@ bool is_main() noexcept { return pthread_equal(pthread_self(), s_main) != 0; }
 void note_mask_of_main(signal_set blocked) noexcept {
     s_blocked_by_main.store(blocked, std::memory_order_relaxed); // relaxed: see main_wants
 }
-
-void note_end_of_main() noexcept { note_mask_of_main(~signal_set{0}); }
 
 // Where there is no main, all are noted as blocked, which no mask has.
 signal_set mask_of_main() noexcept {
@@ -656,8 +546,7 @@ void forget_signals() noexcept {
     s_left.store(0, std::memory_order_relaxed);
     s_unwanted.store(0, std::memory_order_relaxed);
     s_was_unwanted.store(0, std::memory_order_relaxed);
-    s_holders.store(0, std::memory_order_relaxed);
-    if (self() != nullptr) note_end_of_main();
+    if (self() != nullptr) note_mask_of_main(~signal_set{0}); // there is none
 }
 
 } // namespace tulle::posix

@@ -37,10 +37,8 @@ signal_set replace_mask(thread& t, signal_set wanted) noexcept {
 
 void set_mask(thread& t, signal_set now) noexcept {
     guard(now);
-    signal_set const was = replace_mask(t, now);
-    bool const unblocks = (was & ~now) != 0;
+    bool const unblocks = (replace_mask(t, now) & ~now) != 0;
     if (unblocks || is_on_own_os_thread()) open_mask_of_worker(t, true);
-    if (unblocks) take_unblocked(t, was & ~now);
 }
 
 // relaxed, all: the thread's own.
@@ -88,10 +86,8 @@ int change_own_mask(int how, sigset_t const* set, sigset_t* before) noexcept {
     if (error != 0 || set == nullptr || vfork_children::has_caller()) return error;
     sigset_t now;
     TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
+    if (is_main()) note_mask_of_main(set_of(now));
     guard(set_of(now));
-    if (!is_main()) return 0;
-    note_mask_of_main(set_of(now));
-    if (is_started()) take_arrived_for_main();
     return 0;
 }
 
@@ -174,18 +170,13 @@ int wait_in_kernel(thread& t, sigset_t const& set, siginfo_t& about,
 int take_one_of(thread& t, sigset_t const& set, siginfo_t* about, timespec const* time) {
     std::uint64_t const deadline = time == nullptr ? wait::k_never : deadline_after(*time);
     test_cancel(&t);
-    for (bool is_over = false;;) {
+    for (;;) {
         siginfo_t found{};
-        take_arrived_for(t, set_of(set));
         if (signal_set const here = signals_for(t) & set_of(set)) {
             if (!take_signal(t, first_of(here), found)) continue;
-        } else if (is_over) {
-            return fail(EAGAIN);
         } else {
             timespec const left = left_until(deadline);
             int const result = wait_in_kernel(t, set, found, time == nullptr ? nullptr : &left);
-            is_over = result < 0 && errno == EAGAIN; // unless it has arrived meanwhile
-            if (is_over) continue;
             if (result < 0) return result;
             if (result == 0 && attend(t) != interruption::none) return fail(EINTR);
             if (result == 0) continue;
@@ -201,20 +192,19 @@ int take_one_of(thread& t, sigset_t const& set, siginfo_t* about, timespec const
 
 using namespace tulle::posix;
 
-// A handler that these run may end the thread.
-TULLE_INTERPOSE_WAIT(pthread_sigmask, (int how, sigset_t const* set, sigset_t* before)) {
+TULLE_INTERPOSE int pthread_sigmask(int how, sigset_t const* set, sigset_t* before) noexcept {
     thread* const t = self();
     return t == nullptr ? change_own_mask(how, set, before) : change_mask(*t, how, set, before);
 }
 
-TULLE_INTERPOSE_WAIT(sigprocmask, (int how, sigset_t const* set, sigset_t* before)) {
-    int const error = tulle_wait_pthread_sigmask(how, set, before);
+TULLE_INTERPOSE int sigprocmask(int how, sigset_t const* set, sigset_t* before) noexcept {
+    int const error = pthread_sigmask(how, set, before);
     return error == 0 ? 0 : fail(error);
 }
 
 namespace {
 
-int send_if_there(thread& t, int number, siginfo_t const& about) {
+int send_if_there(thread& t, int number, siginfo_t const& about) noexcept {
     if (!t.is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
     if (number == 0) return 0;
     if (!is_signal(number)) return EINVAL;
@@ -223,26 +213,15 @@ int send_if_there(thread& t, int number, siginfo_t const& about) {
     return send_to(t, number, about);
 }
 
-// By a process to itself. Whether the caller has done it.
-bool is_sent_within(pid_t process, siginfo_t const& about) {
-    int const number = about.si_signo;
-    thread* const t = self();
-    if (!is_started() || !is_signal(number) || !is_for_threads(number) || process != getpid() ||
-        vfork_children::has_caller() || (t == nullptr && !is_main()))
-        return false;
-    kept_errno const kept;
-    return send_to_own_process(t, about);
-}
-
 } // namespace
 
-TULLE_INTERPOSE_WAIT(pthread_kill, (pthread_t id, int number)) {
+TULLE_INTERPOSE int pthread_kill(pthread_t id, int number) noexcept {
     thread* const t = thread_of(id);
     return t == nullptr ? TULLE_LIBC(pthread_kill)(id, number)
                         : send_if_there(*t, number, note_of_own(number, SI_TKILL));
 }
 
-TULLE_INTERPOSE_WAIT(pthread_sigqueue, (pthread_t id, int number, sigval value)) {
+TULLE_INTERPOSE int pthread_sigqueue(pthread_t id, int number, sigval value) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_sigqueue)(id, number, value);
     siginfo_t about = note_of_own(number, SI_QUEUE);
@@ -250,7 +229,7 @@ TULLE_INTERPOSE_WAIT(pthread_sigqueue, (pthread_t id, int number, sigval value))
     return send_if_there(*t, number, about);
 }
 
-TULLE_INTERPOSE_WAIT(raise, (int number)) {
+TULLE_INTERPOSE int raise(int number) noexcept {
     thread* const t = self();
     if (t == nullptr || !is_signal(number) || (!is_for_threads(number) && !blocks(*t, number)))
         return TULLE_LIBC(raise)(number);
@@ -258,28 +237,12 @@ TULLE_INTERPOSE_WAIT(raise, (int number)) {
     return error == 0 ? 0 : fail(error);
 }
 
-TULLE_INTERPOSE_WAIT(kill, (pid_t process, int number)) {
-    return is_sent_within(process, note_of_own(number, SI_USER))
-               ? 0
-               : TULLE_LIBC(kill)(process, number);
-}
-
-TULLE_INTERPOSE_WAIT(sigqueue, (pid_t process, int number, sigval value)) {
-    siginfo_t about = note_of_own(number, SI_QUEUE);
-    about.si_value = value;
-    return is_sent_within(process, about) ? 0 : TULLE_LIBC(sigqueue)(process, number, value);
-}
-
 TULLE_INTERPOSE int sigpending(sigset_t* set) noexcept {
-    signal_set const arrived = is_started() ? signals_that_arrive() : 0;
     int const result = TULLE_LIBC(sigpending)(set);
-    if (result != 0) return result;
     thread* const t = self();
+    if (result != 0 || t == nullptr) return result;
     // relaxed: the thread's own.
-    signal_set const here =
-        t == nullptr ? arrived & mask_of_main()
-                     : (arrived | signals_for(*t)) & t->blocked.load(std::memory_order_relaxed);
-    *set = as_sigset(set_of(*set) | here);
+    *set = as_sigset(set_of(*set) | (signals_for(*t) & t->blocked.load(std::memory_order_relaxed)));
     return 0;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals of a program whose threads are Tulle's. The kernel knows workers and other OS threads,
-// and their masks, not the threads on them. So the kernel calls on_signal (signal_actions.cpp) in
+// and their masks, not the threads on them. So the kernel calls on_signal (actions.cpp) in
 // place of the program's handlers:
 //   - On an OS thread it calls the handler, as the kernel would.
 //   - So it does on a worker whose thread wants the signal, if it has interrupted code of the
 //     program. The run time and the C library may hold locks that the handler needs.
-//   - Otherwise an OS thread (signal_hand_out.cpp) hands the signal to a thread that wants it, or
+//   - Otherwise an OS thread (hand_out.cpp) hands the signal to a thread that wants it, or
 //     leaves it to the kernel until one does.
 // A thread runs the handlers of what it has been handed at its next call that may wait, and its
 // wait ends for them (run_handlers).
@@ -37,14 +37,12 @@ private:
     }
 };
 
-// --- actions (signal_actions.cpp) ------------------------------------------------------------
+// --- actions (actions.cpp) -----------------------------------------------------------------------
 
 // Those of a fault, of which each is for the OS thread that has made it, and of profilers, which
 // look at what they interrupt, stay with the kernel.
 [[nodiscard]] bool is_for_threads(int signal) noexcept;
 [[nodiscard]] signal_action action_of(int signal) noexcept;
-// For which the program has a handler.
-[[nodiscard]] signal_set handled_signals() noexcept;
 // What the caller's thread `t` does at a signal that it has taken.
 [[nodiscard]] interruption act(thread& t, int signal, siginfo_t about);
 // The standard action, for the process.
@@ -93,7 +91,7 @@ private:
 void set_mask(thread& t, signal_set now) noexcept;
 signal_set replace_mask(thread& t, signal_set now) noexcept;
 
-// --- who gets them (signal_hand_out.cpp) -----------------------------------------------------
+// --- who gets them (hand_out.cpp) ----------------------------------------------------------------
 
 // False: somebody else has it, or `t` has all of it.
 [[nodiscard]] bool take_signal(thread& t, int signal, siginfo_t& about) noexcept;
@@ -135,26 +133,12 @@ void note_main() noexcept;
 // Of main, whose mask the kernel has.
 void note_mask_of_main(signal_set blocked) noexcept;
 [[nodiscard]] signal_set mask_of_main() noexcept;
-// Nobody is to send it any more: it ends, or there is none.
-void note_end_of_main() noexcept;
 [[nodiscard]] bool is_main() noexcept;
 // A handler has run on main. Any context, also that of the handler.
 void note_handler_on_main(interruption by) noexcept;
-// What has arrived for the process of these goes to `t`, the caller; when this returns nobody has
-// any of it in hand. The second one: `t` has just unblocked these, and what the kernel has of them
-// goes to it, too. The third one: the caller is main.
-void take_arrived_for(thread& t, signal_set some) noexcept;
-void take_unblocked(thread& t, signal_set some) noexcept;
-void take_arrived_for_main() noexcept;
-// What the process has that is not the kernel's, nor lent to anybody.
-[[nodiscard]] signal_set signals_that_arrive() noexcept;
-// The caller, which is `t` or, if that is null, main, sends one to its own process. Whoever gets it
-// has it when this returns, as natively; the caller itself, if it wants it, has handled it. False:
-// the kernel is to do it.
-[[nodiscard]] bool send_to_own_process(thread* t, siginfo_t const& about);
-// The caller `t` is about to end: whether it has some that it does not block. What was sent
-// while it lived reaches it, as natively, though nobody has handed it out yet.
-[[nodiscard]] bool has_last_signals(thread& t) noexcept;
+// The caller `t` is about to end: what was sent while it lived and it does not block reaches it, as
+// natively, though nobody has handed it out yet. Runs handlers.
+void take_last_signals(thread& t);
 // Of a wait by main, which ends with ECANCELED at a handler; one that restarts calls ends only
 // waits with a time, as the kernel's. And whether it was for that.
 [[nodiscard]] limit interruptible_main(std::uint64_t deadline) noexcept;

@@ -3,7 +3,7 @@
 // destructors; handlers of pthread_cleanup_push in C lie in their frames
 // and are jumped to when the unwinding has passed these. A cancellation arrives at the thread's
 // next wait, or at another cancellation point; one that may come at any point arrives in code of
-// the program, too, which a signal interrupts for that (signal_actions.cpp).
+// the program, too, which a signal interrupts for that (signals/actions.cpp).
 #include "base/error.hpp"
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/signals/signals.hpp"
