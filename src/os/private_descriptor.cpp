@@ -76,10 +76,10 @@ void private_descriptor::close() noexcept {
 // The last sixteenth of the numbers that select(2) knows, or of fewer if the program may have no
 // more. One is made there and closed, which enlarges the table.
 void private_descriptor::lie_high() noexcept {
-    constexpr rlim_t k_usual = 1024, k_part = 16;
+    constexpr rlim_t k_of_select = 1024, k_part = 16;
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    rlim_t const numbers = std::min(limit.rlim_cur, k_usual);
+    rlim_t const numbers = std::min(limit.rlim_cur, k_of_select);
     // relaxed: there is one OS thread.
     s_lowest.store(static_cast<int>(numbers - numbers / k_part), std::memory_order_relaxed);
     private_descriptor const first(::open("/dev/null", O_RDONLY | O_CLOEXEC));

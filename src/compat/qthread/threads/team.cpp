@@ -28,7 +28,7 @@ namespace {
 tulle::mutex s_critical;
 std::atomic<thread_id> s_inside{0}; // of the critical section; 0: nobody
 
-unsigned draw_id() noexcept {
+unsigned draw_team_id() noexcept {
     unsigned id = 0;
     do {
         id = the().next_team_id.fetch_add(1, std::memory_order_relaxed); // relaxed: only a number
@@ -39,7 +39,7 @@ unsigned draw_id() noexcept {
 bool make_team(membership& m, team* parent, bool is_subteam) noexcept {
     auto* const made = new (std::nothrow) team;
     if (made == nullptr) return false;
-    made->id = draw_id();
+    made->id = draw_team_id();
     if (is_subteam) {
         made->parent = parent;
         made->parent_id =
