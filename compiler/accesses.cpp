@@ -68,17 +68,17 @@ public:
 
     void visit(Instruction& i) {
         if (auto* load = dyn_cast<LoadInst>(&i))
-            add(i, load->getPointerOperand(), load->getType(), load->getAlign().value(),
+            add(i, load->getPointerOperandIndex(), load->getType(), load->getAlign().value(),
                 mode_of(*load, load->getType(), mode::load));
         else if (auto* store = dyn_cast<StoreInst>(&i))
-            add(i, store->getPointerOperand(), store->getValueOperand()->getType(),
+            add(i, store->getPointerOperandIndex(), store->getValueOperand()->getType(),
                 store->getAlign().value(),
                 mode_of(*store, store->getValueOperand()->getType(), mode::store));
         else if (auto* change = dyn_cast<AtomicRMWInst>(&i))
-            add(i, change->getPointerOperand(), change->getType(), change->getAlign().value(),
+            add(i, change->getPointerOperandIndex(), change->getType(), change->getAlign().value(),
                 fits_atomic(change->getType()) ? mode::atomic : mode::store);
         else if (auto* compare = dyn_cast<AtomicCmpXchgInst>(&i))
-            add(i, compare->getPointerOperand(), compare->getNewValOperand()->getType(),
+            add(i, compare->getPointerOperandIndex(), compare->getNewValOperand()->getType(),
                 compare->getAlign().value(),
                 fits_atomic(compare->getNewValOperand()->getType()) ? mode::atomic : mode::store);
         else if (auto* call = dyn_cast<CallBase>(&i))
@@ -99,43 +99,41 @@ private:
         return (a.isVolatile() || a.isAtomic()) && is_whole && fits_atomic(type) ? mode::atomic
                                                                                  : plain;
     }
-    void add(Instruction& at, Value* pointer, Type* type, std::uint64_t alignment, mode how,
+    void add(Instruction& at, unsigned operand, Type* type, std::uint64_t alignment, mode how,
              int lane = -1, bool is_masked = false) {
+        Value const* const pointer = at.getOperand(operand);
         bool const is_in_other_space = pointer->getType()->getPointerAddressSpace() != 0;
         if (is_in_other_space || !m_chosen.covers(how) || is_private(pointer)) return;
         m_found.push_back(
-            {&at, pointer, bytes_of(type, m_layout), alignment, how, lane, is_masked});
+            {&at, operand, bytes_of(type, m_layout), alignment, how, lane, is_masked});
     }
-    void add_masked(CallBase& call, Value* pointer, Type* type, mode how) {
-        add(call, pointer, type, 1, how, -1, true);
+    // Arguments are the first operands of a call.
+    void add_masked(CallBase& call, unsigned argument, Type* type, mode how) {
+        add(call, argument, type, 1, how, -1, true);
     }
     // The whole of a masked access counts: a check may name more than what is touched.
     void visit_call(CallBase& call) {
         switch (call.getIntrinsicID()) {
             case Intrinsic::masked_load:
             case Intrinsic::masked_expandload:
-                return add_masked(call, call.getArgOperand(0), call.getType(), mode::load);
+                return add_masked(call, 0, call.getType(), mode::load);
             case Intrinsic::masked_store:
             case Intrinsic::masked_compressstore:
-                return add_masked(call, call.getArgOperand(1), call.getArgOperand(0)->getType(),
-                                  mode::store);
-            case Intrinsic::masked_gather:
-                return add_lanes(call, call.getArgOperand(0), call.getType(), mode::load);
+                return add_masked(call, 1, call.getArgOperand(0)->getType(), mode::store);
+            case Intrinsic::masked_gather: return add_lanes(call, 0, call.getType(), mode::load);
             case Intrinsic::masked_scatter:
-                return add_lanes(call, call.getArgOperand(1), call.getArgOperand(0)->getType(),
-                                 mode::store);
+                return add_lanes(call, 1, call.getArgOperand(0)->getType(), mode::store);
             default: return add_arguments_by_value(call);
         }
     }
-    void add_lanes(CallBase& call, Value* pointers, Type* values, mode how) {
+    void add_lanes(CallBase& call, unsigned argument, Type* values, mode how) {
         auto const lanes = cast<FixedVectorType>(values)->getNumElements();
         for (unsigned lane = 0; lane < lanes; ++lane)
-            add(call, pointers, values->getScalarType(), 1, how, static_cast<int>(lane), true);
+            add(call, argument, values->getScalarType(), 1, how, static_cast<int>(lane), true);
     }
     void add_arguments_by_value(CallBase& call) {
         for (unsigned k = 0; k < call.arg_size(); ++k)
-            if (call.isByValArgument(k))
-                add(call, call.getArgOperand(k), call.getParamByValType(k), 1, mode::load);
+            if (call.isByValArgument(k)) add(call, k, call.getParamByValType(k), 1, mode::load);
     }
 
     DataLayout const& m_layout;

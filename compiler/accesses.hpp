@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Instructions.h"
 
 namespace tulle::compiler {
@@ -13,13 +14,16 @@ enum class mode { load, store, atomic };
 
 struct access {
     llvm::Instruction* at;
-    llvm::Value* pointer; // of a gather or scatter: a vector, of which `lane` is meant
+    unsigned operand; // which one of it says where
     std::uint64_t bytes;
     std::uint64_t alignment;
     mode how;
     int lane = -1;
     bool is_masked = false; // it may touch nothing, and its pointer be no address of a process
 
+    // As it is now: the check of another access may have put something else in its place. Of a
+    // gather or scatter it is a vector, of which `lane` is meant.
+    [[nodiscard]] llvm::Value* pointer() const { return at->getOperand(operand); }
     [[nodiscard]] bool may_straddle_lines() const { return alignment < bytes; }
 };
 
@@ -51,6 +55,9 @@ bool is_private(llvm::Value const* pointer);
 // Loads and stores of the function that a check must precede, in order. Without those that are
 // marked, and without memcpy and its kin.
 std::vector<access> accesses_of(llvm::Function& function, chosen_checks chosen);
+
+// Of which a pass is told that they are none of its business.
+using accesses_left = llvm::SmallPtrSet<llvm::Instruction const*, 8>;
 
 // Marks instructions that a check ahead of a loop covers, or that belong to a check. The mark says
 // that they do not alias a scope in which nothing is: vectorizers and other passes keep such a list

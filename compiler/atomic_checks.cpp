@@ -76,7 +76,7 @@ Value* call_home(IRBuilder<>& builder, access const& a, action const& wanted,
         FunctionType::get(word, {word, word, word, builder.getInt32Ty()}, false));
     unsigned const bits = wanted.kind | Log2_64(a.bytes) << TULLE_COHERENT_ATOMIC_SIZE_SHIFT |
                           order_of(wanted.order) << TULLE_COHERENT_ATOMIC_ORDER_SHIFT;
-    return builder.CreateCall(callee, {writer.address_of(builder, a.pointer),
+    return builder.CreateCall(callee, {writer.address_of(builder, a.pointer()),
                                        to_word(builder, wanted.operand),
                                        to_word(builder, wanted.expected), builder.getInt32(bits)});
 }
@@ -95,7 +95,7 @@ Value* result_of(IRBuilder<>& builder, Value* before, Instruction& i, action con
 void check_atomic(access const& a, action const& wanted, check_writer& writer) {
     Instruction* const after = a.at->getNextNode();
     IRBuilder<> builder(a.at);
-    Value* const address = writer.address_of(builder, a.pointer);
+    Value* const address = writer.address_of(builder, a.pointer());
     BasicBlock* const outside = a.at->getParent();
     Instruction* const inside = writer.when(writer.is_coherent(builder, address), a.at, false);
     builder.SetInsertPoint(inside);

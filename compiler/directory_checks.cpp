@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -29,8 +28,7 @@ public:
     directory_writer(Function& function, check_writer& writer)
         : m_function(function), m_layout(function.getParent()->getDataLayout()), m_writer(writer) {}
 
-    void check(access a) {
-        a.pointer = read_by_now(a.pointer);
+    void check(access const& a) {
         if (auto* load = dyn_cast<LoadInst>(a.at))
             check_load(*load, a);
         else if (auto* call = dyn_cast<CallBase>(a.at))
@@ -41,12 +39,6 @@ public:
 
 private:
     // --- loads
-    // What takes the place of a load that has been checked. An access that was found before may be
-    // by the pointer that is loaded.
-    Value* read_by_now(Value* pointer) const {
-        auto const found = m_checked.find(pointer);
-        return found != m_checked.end() ? found->second : pointer;
-    }
     void check_load(LoadInst& load, access const& a) {
         load.dropUnknownNonDebugMetadata(); // what it says of values does not hold of no data
         Type* const type = load.getType();
@@ -77,7 +69,8 @@ private:
         if (a.bytes >= k_word)
             return builder.getIntN(8 * unsigned(a.bytes),
                                    a.bytes == 8 ? twice : TULLE_DIRECTORY_NO_DATA);
-        Value* const place = builder.CreateAnd(m_writer.address_of(builder, a.pointer), k_word - 1);
+        Value* const place =
+            builder.CreateAnd(m_writer.address_of(builder, a.pointer()), k_word - 1);
         Value* const part = builder.CreateLShr(builder.getInt64(TULLE_DIRECTORY_NO_DATA),
                                                builder.CreateShl(place, 3));
         return builder.CreateTrunc(part, builder.getIntNTy(8 * unsigned(a.bytes)));
@@ -100,7 +93,7 @@ private:
             value = builder.CreatePtrToInt(
                 value, FixedVectorType::get(builder.getInt64Ty(), type->getNumElements()));
         Type* const words = FixedVectorType::get(word, count);
-        access const one{a.at, a.pointer, width, width, a.how};
+        access const one{a.at, a.operand, width, width, a.how};
         Value* const found =
             builder.CreateICmpEQ(builder.CreateBitCast(value, words),
                                  builder.CreateVectorSplat(count, no_data(builder, one)));
@@ -112,7 +105,7 @@ private:
         Instruction* const rare = m_writer.when(absent, after, true);
         BasicBlock* const asked = rare->getParent();
         IRBuilder<> builder(rare);
-        Value* const address = m_writer.address_of(builder, a.pointer);
+        Value* const address = m_writer.address_of(builder, a.pointer());
         Instruction* const inside =
             m_writer.when(m_writer.is_coherent(builder, address), rare, false);
         builder.SetInsertPoint(inside);
@@ -129,7 +122,6 @@ private:
         });
         result->addIncoming(&load, usual);
         result->addIncoming(either, rare->getParent());
-        m_checked[&load] = result;
     }
     // Whether `absent` is computed by it.
     static bool belongs_to_check(Instruction const* user, Value const* absent) {
@@ -154,7 +146,7 @@ private:
     }
     void load_by_copy(LoadInst& load, access const& a) {
         IRBuilder<> builder(&load);
-        Value* const address = m_writer.address_of(builder, a.pointer);
+        Value* const address = m_writer.address_of(builder, a.pointer());
         Instruction* there = nullptr;
         Instruction* here = nullptr;
         Instruction* const after = load.getNextNode();
@@ -165,18 +157,15 @@ private:
         load.replaceAllUsesWith(either);
         either->addIncoming(copied, there->getParent());
         either->addIncoming(&load, here->getParent());
-        m_checked[&load] = either;
     }
     // An argument that the call copies.
     void check_by_value(CallBase& call, access const& a) {
-        for (unsigned k = 0; k < call.arg_size(); ++k) {
-            if (!call.isByValArgument(k) || call.getArgOperand(k) != a.pointer) continue;
-            AllocaInst* const room = room_for(call.getParamByValType(k));
-            IRBuilder<> builder(&call);
-            Value* const address = m_writer.address_of(builder, a.pointer);
-            copy(&call, m_writer.address_of(builder, room), address, a.bytes);
-            call.setArgOperand(k, builder.CreatePointerCast(room, a.pointer->getType()));
-        }
+        Value* const from = a.pointer();
+        AllocaInst* const room = room_for(call.getParamByValType(a.operand));
+        IRBuilder<> builder(&call);
+        Value* const address = m_writer.address_of(builder, from);
+        copy(&call, m_writer.address_of(builder, room), address, a.bytes);
+        call.setArgOperand(a.operand, builder.CreatePointerCast(room, from->getType()));
     }
 
     // --- stores
@@ -192,7 +181,7 @@ private:
         store.setMetadata(LLVMContext::MD_nontemporal, nullptr); // it might come after the unlock
         Instruction* const after = store.getNextNode();
         IRBuilder<> builder(&store);
-        Value* const address = m_writer.address_of(builder, a.pointer);
+        Value* const address = m_writer.address_of(builder, a.pointer());
         Value* const is_inside = m_writer.is_coherent(builder, address);
         Value* const tag = m_writer.place_of_state(builder, address, builder.getInt8Ty());
         BasicBlock* const outside = store.getParent();
@@ -222,7 +211,7 @@ private:
     }
     void store_by_copy(StoreInst& store, access const& a) {
         IRBuilder<> builder(&store);
-        Value* const address = m_writer.address_of(builder, a.pointer);
+        Value* const address = m_writer.address_of(builder, a.pointer());
         Value* is_copied = m_writer.is_coherent(builder, address);
         if (a.bytes <= TULLE_COHERENT_LINE)
             is_copied = builder.CreateAnd(is_copied, straddles(builder, address, a.bytes));
@@ -275,7 +264,6 @@ private:
     DataLayout const& m_layout;
     check_writer& m_writer;
     AllocaInst* m_held = nullptr;
-    DenseMap<Value*, Value*> m_checked; // loads
 };
 
 // One lane of a masked access after the other.

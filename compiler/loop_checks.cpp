@@ -2,6 +2,7 @@
 #include "loop_checks.hpp"
 
 #include "check_writer.hpp"
+#include "loop_analyses.hpp"
 #include "span.hpp"
 
 #include <cstdlib>
@@ -9,7 +10,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 #include "tulle/coherent_abi.h"
@@ -21,13 +21,6 @@ using namespace llvm;
 namespace {
 
 using spans = SmallVector<span, 8>;
-
-std::optional<std::int64_t> constant_difference(ScalarEvolution& evolution, SCEV const* a,
-                                                SCEV const* b) {
-    auto const* const found = dyn_cast<SCEVConstant>(evolution.getMinusSCEV(a, b));
-    if (found == nullptr) return std::nullopt;
-    return found->getAPInt().getSExtValue();
-}
 
 // Loops that do not synchronise, of a form in which there is a place ahead of them.
 class quiet_loops {
@@ -151,21 +144,19 @@ void write_all(Function& function, ScalarEvolution& evolution, spans const& all)
 } // namespace
 
 bool check_ahead_of_loops(Function& function, FunctionAnalysisManager& analyses,
-                          synchronisation const& synchronises, chosen_checks chosen) {
-    auto& loops = analyses.getResult<LoopAnalysis>(function);
-    if (loops.empty()) return false;
-    auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
-    auto& dominators = analyses.getResult<DominatorTreeAnalysis>(function);
-    bool changed = false;
-    for (Loop* loop : loops) // without a block ahead of a loop nothing leaves it
-        changed |= simplifyLoop(loop, &dominators, &loops, &evolution, nullptr, nullptr, false);
+                          synchronisation const& synchronises, chosen_checks chosen,
+                          accesses_left const& left) {
+    if (analyses.getResult<LoopAnalysis>(function).empty()) return false;
+    auto const of = loop_analyses::of(function, analyses);
+    bool const changed = of.simplify();
     quiet_loops quiet(synchronises);
-    span_finder finder(evolution, loops, dominators, quiet);
+    span_finder finder(of.evolution, of.loops, of.dominators, quiet);
     spans all;
     for (access const& a : accesses_of(function, chosen))
-        if (auto const found = finder.find(a)) add(evolution, all, *found);
-    absorb_loads(evolution, all);
-    write_all(function, evolution, all);
+        if (auto const found = left.count(a.at) == 0 ? finder.find(a) : std::nullopt)
+            add(of.evolution, all, *found);
+    absorb_loads(of.evolution, all);
+    write_all(function, of.evolution, all);
     return changed || !all.empty();
 }
 

@@ -10,8 +10,10 @@
 
 namespace tulle::compiler {
 
-// Returns whether it has changed the function. Afterwards its analyses are out of date.
+// Returns whether it has changed the function. Afterwards its analyses are out of date. None of
+// `left` is covered.
 bool check_ahead_of_loops(llvm::Function& function, llvm::FunctionAnalysisManager& analyses,
-                          synchronisation const& synchronises, chosen_checks chosen);
+                          synchronisation const& synchronises, chosen_checks chosen,
+                          accesses_left const& left);
 
 } // namespace tulle::compiler

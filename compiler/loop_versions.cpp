@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop_versions.hpp"
 
+#include "loop_analyses.hpp"
 #include "repeated_loads.hpp"
 
 #include <optional>
 
+#include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/LoopIterator.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
@@ -40,18 +42,27 @@ struct range_values {
     Value* last;
 };
 
-// Nothing of it may write to memory but simple stores, and whatever begins comes to its end.
+// Nothing of it may write to memory but simple stores, whose addresses can be compared, and what
+// begins comes to its end.
 bool is_simple(Instruction const& i, synchronisation const& synchronises) {
-    if (auto const* store = dyn_cast<StoreInst>(&i)) return store->isSimple();
-    if (auto const* load = dyn_cast<LoadInst>(&i)) return load->isSimple();
+    if (auto const* store = dyn_cast<StoreInst>(&i))
+        return store->isSimple() && store->getPointerAddressSpace() == 0;
+    if (auto const* load = dyn_cast<LoadInst>(&i))
+        return load->isSimple() && load->getPointerAddressSpace() == 0;
     return !i.mayWriteToMemory() && isGuaranteedToTransferExecutionToSuccessor(&i) &&
            !synchronises.may_happen_at(i);
 }
 
-bool fits(Loop const& loop, synchronisation const& synchronises) {
+bool has_other_circles(Loop& loop, LoopInfo& loops) {
+    LoopBlocksRPO order(&loop);
+    order.perform(&loops);
+    return !loop.getSubLoops().empty() || containsIrreducibleCFG<BasicBlock const*>(order, loops);
+}
+
+bool fits(Loop& loop, LoopInfo& loops, synchronisation const& synchronises) {
     BasicBlock const* const end = loop.getExitingBlock();
-    if (!loop.getSubLoops().empty() || !loop.isLoopSimplifyForm() || end == nullptr ||
-        !isa<BranchInst>(end->getTerminator()) || !loop.isSafeToClone())
+    if (!loop.isLoopSimplifyForm() || end == nullptr || !isa<BranchInst>(end->getTerminator()) ||
+        !loop.isSafeToClone() || has_other_circles(loop, loops))
         return false;
     std::size_t instructions = 0;
     bool stores = false;
@@ -67,17 +78,19 @@ bool fits(Loop const& loop, synchronisation const& synchronises) {
 
 class version_maker {
 public:
-    version_maker(ScalarEvolution& evolution, LoopInfo& loops, DominatorTree& dominators,
-                  synchronisation const& synchronises, DataLayout const& layout)
-        : m_evolution(evolution),
-          m_loops(loops),
-          m_dominators(dominators),
+    version_maker(loop_analyses const& of, synchronisation const& synchronises,
+                  DataLayout const& layout, accesses_left& left)
+        : m_evolution(of.evolution),
+          m_loops(of.loops),
+          m_dominators(of.dominators),
           m_synchronises(synchronises),
-          m_layout(layout) {}
+          m_layout(layout),
+          m_left(left) {}
 
     bool make(Loop& loop, chosen_checks chosen) {
         unsigned const turns = m_evolution.getSmallConstantMaxTripCount(&loop);
-        if (!fits(loop, m_synchronises) || (turns != 0 && turns < k_fewest_turns)) return false;
+        if (!fits(loop, m_loops, m_synchronises) || (turns != 0 && turns < k_fewest_turns))
+            return false;
         repeated_loads repeated(loop, m_loops, m_dominators);
         for (access const& a : accesses_of(*loop.getHeader()->getParent(), chosen))
             if (loop.contains(a.at)) repeated.want_for(a);
@@ -106,17 +119,8 @@ private:
     Value* test_of(Loop& loop, repeated_loads const& repeated);
     void copy_loop(Loop& loop, Value* test, repeated_loads const& repeated);
 
-    SCEV const* number_of(Value* pointer) {
-        Type* const word = Type::getInt64Ty(pointer->getContext());
-        return m_evolution.getPtrToIntExpr(m_evolution.getSCEV(pointer), word);
-    }
     SCEV const* behind(SCEV const* first, std::uint64_t bytes) {
         return m_evolution.getAddExpr(first, m_evolution.getConstant(first->getType(), bytes - 1));
-    }
-    std::optional<std::int64_t> distance(SCEV const* a, SCEV const* b) {
-        auto const* const found = dyn_cast<SCEVConstant>(m_evolution.getMinusSCEV(a, b));
-        if (found == nullptr) return std::nullopt;
-        return found->getAPInt().getSExtValue();
     }
 
     ScalarEvolution& m_evolution;
@@ -124,6 +128,7 @@ private:
     DominatorTree& m_dominators;
     synchronisation const& m_synchronises;
     DataLayout const& m_layout;
+    accesses_left& m_left;
 };
 
 bool version_maker::is_known_ahead(SCEV const* value, Loop const& loop) {
@@ -139,8 +144,8 @@ bool version_maker::is_known_ahead(SCEV const* value, Loop const& loop) {
 // Neighbours are compared as one.
 void version_maker::add(byte_ranges& all, byte_range const& r) {
     for (byte_range& other : all) {
-        auto const first = distance(r.first, other.first);
-        auto const last = distance(r.last, other.last);
+        auto const first = constant_difference(m_evolution, r.first, other.first);
+        auto const last = constant_difference(m_evolution, r.last, other.last);
         if (!first || !last || std::abs(*first) > k_near || std::abs(*last) > k_near) continue;
         if (*first < 0) other.first = r.first;
         if (*last > 0) other.last = r.last;
@@ -152,8 +157,8 @@ void version_maker::add(byte_ranges& all, byte_range const& r) {
 // What the store touches if its pointer is made of the copies. Nothing: that is not foreseen.
 std::optional<byte_range> version_maker::range_of(StoreInst& store, ValueToSCEVMapTy& values,
                                                   Loop& loop, SCEV const* turns) {
-    SCEV const* const address =
-        SCEVParameterRewriter::rewrite(number_of(store.getPointerOperand()), m_evolution, values);
+    SCEV const* const address = SCEVParameterRewriter::rewrite(
+        number_of(m_evolution, store.getPointerOperand()), m_evolution, values);
     std::uint64_t const bytes =
         m_layout.getTypeStoreSize(store.getValueOperand()->getType()).getKnownMinValue();
     if (is_known_ahead(address, loop)) return byte_range{address, behind(address, bytes)};
@@ -186,7 +191,8 @@ std::optional<byte_ranges> version_maker::ranges_of_stores(Loop& loop, ValueToSC
 byte_ranges version_maker::ranges_of(repeated_loads const& repeated) {
     byte_ranges all;
     for (LoadInst* const load : repeated.wanted()) {
-        SCEV const* const first = number_of(repeated.copy_of(load)->getPointerOperand());
+        SCEV const* const first =
+            number_of(m_evolution, repeated.copy_of(load)->getPointerOperand());
         add(all, {first, behind(first, m_layout.getTypeStoreSize(load->getType()))});
     }
     return all;
@@ -238,8 +244,8 @@ void version_maker::copy_loop(Loop& loop, Value* test, repeated_loads const& rep
     Loop const* const other = cloneLoopWithPreheader(ahead, before, &loop, copies, ".as_it_was",
                                                      &m_loops, &m_dominators, blocks);
     remapInstructionsInBlocks(blocks, copies);
-    for (LoadInst* const load : repeated.checked_ahead())
-        mark(*cast<Instruction>(static_cast<Value*>(copies[load])));
+    for (LoadInst* const load : repeated.loaded_ahead())
+        m_left.insert(cast<Instruction>(static_cast<Value*>(copies[load])));
     Instruction* const last = before->getTerminator();
     IRBuilder<> builder(last);
     builder.CreateCondBr(
@@ -258,17 +264,13 @@ void version_maker::copy_loop(Loop& loop, Value* test, repeated_loads const& rep
 } // namespace
 
 bool make_loop_versions(Function& function, FunctionAnalysisManager& analyses,
-                        synchronisation const& synchronises, chosen_checks chosen) {
-    auto& loops = analyses.getResult<LoopAnalysis>(function);
-    if (loops.empty()) return false;
-    auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
-    auto& dominators = analyses.getResult<DominatorTreeAnalysis>(function);
-    bool changed = false;
-    for (Loop* loop : loops)
-        changed |= simplifyLoop(loop, &dominators, &loops, &evolution, nullptr, nullptr, false);
-    version_maker maker(evolution, loops, dominators, synchronises,
-                        function.getParent()->getDataLayout());
-    for (Loop* loop : loops.getLoopsInPreorder()) // as they are now
+                        synchronisation const& synchronises, chosen_checks chosen,
+                        accesses_left& left) {
+    if (analyses.getResult<LoopAnalysis>(function).empty()) return false;
+    auto const of = loop_analyses::of(function, analyses);
+    bool changed = of.simplify();
+    version_maker maker(of, synchronises, function.getParent()->getDataLayout(), left);
+    for (Loop* loop : of.loops.getLoopsInPreorder()) // as they are now
         changed |= maker.make(*loop, chosen);
     return changed;
 }

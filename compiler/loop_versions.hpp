@@ -11,8 +11,11 @@
 
 namespace tulle::compiler {
 
-// Returns whether it has changed the function. Afterwards its analyses are out of date.
+// Returns whether it has changed the function. Afterwards its analyses are out of date. `left`: of
+// loads that the loop as it was has in common with what is loaded ahead. They need no check unless
+// a later pass finds that nobody uses the other one, so they are left to what is checked last.
 bool make_loop_versions(llvm::Function& function, llvm::FunctionAnalysisManager& analyses,
-                        synchronisation const& synchronises, chosen_checks chosen);
+                        synchronisation const& synchronises, chosen_checks chosen,
+                        accesses_left& left);
 
 } // namespace tulle::compiler

@@ -46,9 +46,10 @@ public:
             m_synchronises = std::make_shared<synchronisation>(look_into(*m_module, analyses));
         }
         chosen_checks const chosen = chosen_checks::read();
-        bool changed = make_loop_versions(function, analyses, *m_synchronises, chosen);
+        accesses_left left;
+        bool changed = make_loop_versions(function, analyses, *m_synchronises, chosen, left);
         if (changed) analyses.invalidate(function, PreservedAnalyses::none());
-        changed |= check_ahead_of_loops(function, analyses, *m_synchronises, chosen);
+        changed |= check_ahead_of_loops(function, analyses, *m_synchronises, chosen, left);
         return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }
     static bool isRequired() { return true; }

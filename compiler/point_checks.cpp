@@ -77,7 +77,7 @@ public:
 
 private:
     placed_access place_of(access const& a) {
-        place const found = m_origins.find(a.pointer);
+        place const found = m_origins.find(a.pointer());
         std::int64_t const last = found.offset + static_cast<std::int64_t>(a.bytes) - 1;
         placed_access made{&a, found.from, found.offset, last, found.offset, last};
         if (m_evolution != nullptr) find_array(made);
@@ -123,7 +123,7 @@ private:
 };
 
 void planner::find_array(placed_access& a) {
-    SCEV const* const address = m_evolution->getSCEV(a.what->pointer);
+    SCEV const* const address = m_evolution->getSCEV(a.what->pointer());
     auto const* const base = dyn_cast<SCEVUnknown>(m_evolution->getPointerBase(address));
     if (base == nullptr || base == address) return;
     SCEV const* const way = m_evolution->getMinusSCEV(address, base);
@@ -256,7 +256,7 @@ void planner::plan_base(origin const* base, stretch const& part, mode how, known
         bool const is_whole = a->check_first == a->first && last == a->last;
         bool const is_one = next == a + 1 && is_whole && !a->what->may_straddle_lines();
         m_planned.push_back({by->what->at,
-                             {by->what->pointer, a->check_first - by->first,
+                             {by->what->pointer(), a->check_first - by->first,
                               static_cast<std::uint64_t>(last - a->check_first + 1), !is_one,
                               by->what->is_masked, how}});
         known.add(base, a->check_first, last, how);
@@ -270,8 +270,8 @@ bool is_checked_alone(access const& a) { return a.lane >= 0 || a.bytes > TULLE_C
 void check_alone(access const& a, check_writer& writer) {
     IRBuilder<> builder(a.at);
     Value* const pointer =
-        a.lane < 0 ? a.pointer
-                   : builder.CreateExtractElement(a.pointer, static_cast<std::uint64_t>(a.lane));
+        a.lane < 0 ? a.pointer()
+                   : builder.CreateExtractElement(a.pointer(), static_cast<std::uint64_t>(a.lane));
     if (a.bytes <= TULLE_COHERENT_LINE)
         return writer.check_bytes(
             a.at, {pointer, 0, a.bytes, a.may_straddle_lines(), a.is_masked, a.how});

@@ -43,7 +43,7 @@ private:
         bool stores;
     };
     [[nodiscard]] bool is_known(access const& a, bool counts_loads) const {
-        auto const other = m_known.find(a.pointer);
+        auto const other = m_known.find(a.pointer());
         if (other == m_known.end() || other->second.bytes < a.bytes) return false;
         return other->second.stores || (counts_loads && a.how == mode::load);
     }
@@ -58,7 +58,7 @@ private:
             if (is_redundant(a))
                 m_found.insert(&i);
             else
-                m_known[a.pointer] = {a.bytes, a.how == mode::store};
+                m_known[a.pointer()] = {a.bytes, a.how == mode::store};
         }
     }
 
@@ -69,7 +69,7 @@ private:
 
 void tell(access const& a, check_writer& writer) {
     IRBuilder<> builder(a.at);
-    Value* const address = writer.address_of(builder, a.pointer);
+    Value* const address = writer.address_of(builder, a.pointer());
     Instruction* const inside = writer.when(writer.is_coherent(builder, address), a.at, false);
     auto* const store = dyn_cast<StoreInst>(a.at);
     if (store != nullptr && store->getValueOperand()->getType()->isPointerTy()) {

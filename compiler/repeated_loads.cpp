@@ -84,7 +84,7 @@ void repeated_loads::look_at(Instruction& i, bool is_behind_store) {
 
 void repeated_loads::want_for(access const& a) {
     if (isa<LoadInst>(a.at) && m_first.count(a.at) != 0) return; // comes by whoever uses it
-    want(a.pointer);
+    want(a.pointer());
 }
 
 void repeated_loads::want(Value* value) {
@@ -132,7 +132,7 @@ ValueToSCEVMapTy repeated_loads::values(ScalarEvolution& evolution) const {
     return all;
 }
 
-SmallVector<LoadInst*, 8> repeated_loads::checked_ahead() const {
+SmallVector<LoadInst*, 8> repeated_loads::loaded_ahead() const {
     SmallVector<LoadInst*, 8> found;
     for (auto const& [value, first] : m_first) {
         auto* const load = dyn_cast<LoadInst>(value);

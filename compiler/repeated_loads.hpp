@@ -30,8 +30,8 @@ public:
     void remove_copies();
     // What SCEV may take for values of the loop.
     [[nodiscard]] llvm::ValueToSCEVMapTy values(llvm::ScalarEvolution& evolution) const;
-    // Those of the loop that load what the check of a copy allows in any case.
-    [[nodiscard]] llvm::SmallVector<llvm::LoadInst*, 8> checked_ahead() const;
+    // Those of the loop that load what a copy loads, too, as long as there is that copy.
+    [[nodiscard]] llvm::SmallVector<llvm::LoadInst*, 8> loaded_ahead() const;
     // The loop uses the copies.
     void replace();
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "span.hpp"
 
+#include "loop_analyses.hpp"
+
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DataLayout.h"
@@ -20,12 +22,6 @@ constexpr int k_most_guards = 3;
 // Up to so many bytes that nobody touches between two turns are checked as well: looking at the
 // states of a few lines takes less time than looking at rows one by one.
 constexpr unsigned k_small_gap = 4 * TULLE_COHERENT_LINE;
-
-// The address of an access as a number, so that its sums need no pointer.
-SCEV const* number_of(ScalarEvolution& evolution, Value* pointer) {
-    Type* const type = Type::getInt64Ty(pointer->getContext());
-    return evolution.getPtrToIntExpr(evolution.getSCEV(pointer), type);
-}
 
 } // namespace
 
@@ -164,7 +160,7 @@ std::optional<span> span_finder::find(access const& a) {
     if (a.how == mode::atomic || a.lane >= 0 || loop == nullptr || !m_quiet(*loop) ||
         !m_dominators.dominates(a.at->getParent(), loop->getLoopLatch()))
         return std::nullopt;
-    SCEV const* const first = number_of(m_evolution, a.pointer);
+    SCEV const* const first = number_of(m_evolution, a.pointer());
     if (isa<SCEVCouldNotCompute>(first)) return std::nullopt;
     SCEV const* const bytes = m_evolution.getConstant(first->getType(), a.bytes - 1);
     bool is_touched = is_always_reached(a.at->getParent(), loop);

@@ -164,8 +164,8 @@ private:
                 entry->store(all, std::memory_order_relaxed);
         }
         for (host_number h = 0; h < hosts; ++h)
-            fill_bytes(reinterpret_cast<std::uint8_t*>(&tag_of(h, lines.first)), k_not_exclusive,
-                       lines.count);
+            fill_bytes(reinterpret_cast<std::uint8_t*>(&tag_of(h, lines.first)),
+                       hosts == 1 ? k_exclusive : k_not_exclusive, lines.count);
     }
 
     [[noreturn]] static void fail() {

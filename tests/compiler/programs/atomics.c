@@ -26,6 +26,12 @@ NOINLINE static void* load_pointer(void** a) { return __atomic_load_n(a, __ATOMI
 NOINLINE static void store(long* a, long v) { __atomic_store_n(a, v, __ATOMIC_RELEASE); }
 NOINLINE static long load_volatile(long volatile* a) { return *a; }
 NOINLINE static void store_volatile(long volatile* a) { *a = 6; }
+// By pointers that have just been loaded, and what stands for them may be another value then.
+NOINLINE static long add_there(long** at) { return __atomic_fetch_add(*at, 1, ORDER); }
+NOINLINE static long load_there(long** at) {
+    return __atomic_load_n(__atomic_load_n(at, ORDER), ORDER);
+}
+NOINLINE static void store_there(long volatile* volatile* at) { **at = 8; }
 NOINLINE static long plain_after_atomic(long* flag, long* data) {
     long const before = data[0];
     if (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0) return -1;
@@ -49,6 +55,15 @@ int main(void) {
     store_volatile(a);
     REQUIRE(add(a) == 6);
     REQUIRE(checks_of(atomics) == 16);
+    long** const there = (long**)(void*)(m + 448);
+    *there = a;
+    synchronise();
+    REQUIRE(add_there(there) == 11 && *a == 12);
+    synchronise();
+    REQUIRE(load_there(there) == 12);
+    store_there((long volatile**)there);
+    REQUIRE(add(a) == 8);
+    REQUIRE(checks_of(atomics) == 22);
     REQUIRE(plain_after_atomic(a, a + 32) == 0);
     return 0;
 }
