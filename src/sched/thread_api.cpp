@@ -241,8 +241,11 @@ TULLE_COLD void join_left_behind(thread_record& t) noexcept {
     static_cast<void>(join_word(t.word).finish());
 }
 
+// A placed thread must not be in the frame of main, which may go on elsewhere when its worker is
+// stuck (scheduler::free_main).
 bool may_run_in_place(thread_record const& t) noexcept {
-    return !t.own_stack && this_worker()->may_run(t.shepherd);
+    worker const& w = *this_worker();
+    return !t.own_stack && w.may_run(t.shepherd) && (t.shepherd < 0 || !w.current->bound);
 }
 
 // Not by one that is placed, or in a deterministic run; and now and then a yield is to all, so that

@@ -57,20 +57,6 @@ NOINLINE static void accumulate(number** total, number** rows, long count) {
     for (long k = 0; k < count; ++k) **total += rows[1][k];
 }
 
-// Among what it may store to is what it loads, whatever the arguments are.
-struct table {
-    number* rows[k_count];
-};
-NOINLINE static long add_or_replace(struct table t[static 1], long count, number* by,
-                                    char const* where) {
-    long sum = 0;
-    for (long k = 0; k < count; ++k) {
-        sum += t->rows[0][k];
-        if (where[k] != 0) t->rows[k] = by;
-    }
-    return sum;
-}
-
 __attribute__((always_inline)) static inline void test_fill(void (*how)(number**, long, long)) {
     number* const first = coherent_memory(k_count * sizeof(long));
     number* const other = coherent_memory(k_count * sizeof(long));
@@ -175,30 +161,11 @@ __attribute__((always_inline)) static inline void test_accumulate(void) {
     REQUIRE(rows[1] == block + 2);
 }
 
-__attribute__((always_inline)) static inline void test_add_or_replace(void) {
-    struct table* const t = coherent_memory(sizeof *t);
-    number* const row = coherent_memory(k_count * sizeof(long));
-    number* const other = coherent_memory(k_count * sizeof(long));
-    char* const where = coherent_memory(k_count);
-    for (int k = 0; k < k_count; ++k) row[k] = other[k] = 1;
-    t->rows[0] = row;
-    synchronise();
-    REQUIRE(add_or_replace(t, k_count, other, where) == k_count); // no line of it is stored to
-    synchronise();
-    where[0] = 1;
-    other[1] = 5;
-    synchronise();
-    REQUIRE(add_or_replace(t, k_count, other, where) == k_count + 4);
-    synchronise();
-    REQUIRE(t->rows[0] == other);
-}
-
 int main(void) {
     test_fill(fill);
     test_fill(fill_backwards);
     test_add();
     test_follow();
     test_accumulate();
-    test_add_or_replace();
     return 0;
 }

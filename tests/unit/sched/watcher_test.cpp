@@ -526,6 +526,32 @@ TEST(main_moves, to_another_os_thread) {
     EXPECT_EQ(::gettid(), home);
 }
 
+// One that its joiner, main, ran in its frame went with main to another shepherd.
+TEST(main_moves, without_the_placed_thread_that_it_joins) {
+    if (is_initialized()) finalize();
+    set_option("shepherds", "2");
+    initialize({.workers = 2});
+    ASSERT_EQ(this_thread::shepherd_index(), 0);
+    attributes here;
+    here.shepherd = 0;
+    full_stop stop;
+    latch opened(1);
+    auto walker = spawn(here, [&] {
+        opened.wait();
+        int const shepherd = this_thread::shepherd_index();
+        stop.release();
+        return shepherd;
+    });
+    auto blocked = spawn(here, [&] {
+        opened.count_down();
+        stop.block();
+    });
+    EXPECT_EQ(walker.join(), 0);
+    blocked.join();
+    finalize();
+    set_option("shepherds", "auto");
+}
+
 // Who else looks costs no processor time while nothing is to be seen.
 TEST(watcher_idle, costs_next_to_nothing) {
     if (is_initialized()) finalize();
