@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
@@ -79,9 +80,14 @@ void add_to(spans& all, ScalarEvolution& evolution, span const& s) {
 }
 
 void absorb_loads(ScalarEvolution& evolution, spans& all) {
-    erase_if(all, [&](span const& load) {
-        return any_of(all, [&](span& store) { return absorb(evolution, store, load); });
-    });
+    SmallPtrSet<span const*, 8> absorbed;
+    for (span const& load : all)
+        if (any_of(all, [&](span& store) { return absorb(evolution, store, load); }))
+            absorbed.insert(&load);
+    spans left;
+    for (span const& s : all)
+        if (absorbed.count(&s) == 0) left.push_back(s);
+    all = std::move(left);
 }
 
 struct bounds {

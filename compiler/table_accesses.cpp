@@ -17,8 +17,8 @@ using namespace llvm;
 namespace {
 
 constexpr int k_most_steps = 6; // from an index to what bounds it
-constexpr std::uint64_t k_most_elements = std::uint64_t{1} << 32;
-constexpr std::uint64_t k_most_by_type = std::uint64_t{1} << 16; // which more turns may well reach
+// Of a larger table a loop may touch a small part, however many turns it has.
+constexpr std::uint64_t k_most_elements = std::uint64_t{1} << 16;
 constexpr std::uint64_t k_most_bytes_of_element = 256;
 
 IRBuilder<> ahead_of(Loop const& loop) {
@@ -61,7 +61,7 @@ std::optional<table_finder::parts> table_finder::take_apart(SCEV const* address,
 std::optional<table_finder::bound> table_finder::bound_of(SCEV const* index, Loop const& loop) {
     IRBuilder<> builder = ahead_of(loop);
     APInt const most = m_of.evolution.getUnsignedRangeMax(index);
-    if (most.ult(k_most_by_type)) return bound{builder.getInt64(most.getZExtValue()), nullptr};
+    if (most.ult(k_most_elements)) return bound{builder.getInt64(most.getZExtValue()), nullptr};
     // One that is not negative stays the same, whichever way it is made wider.
     if (auto const* const wider = dyn_cast<SCEVIntegralCastExpr>(index))
         index = isa<SCEVZeroExtendExpr, SCEVSignExtendExpr>(wider) ? wider->getOperand() : index;
@@ -165,19 +165,17 @@ std::optional<span> table_finder::find(access const& a) {
 }
 
 element_checks::element element_checks::element_of(access const& a, span const& table) {
-    return {a,
-            number_of(m_of.evolution, a.pointer()),
-            0,
-            static_cast<std::int64_t>(a.bytes) - 1,
-            table.guards.front().condition,
-            a.how,
-            !a.may_straddle_lines()};
+    return {a,          number_of(m_of.evolution, a.pointer()),
+            0,          static_cast<std::int64_t>(a.bytes) - 1,
+            table.loop, table.guards.front().condition,
+            a.how,      !a.may_straddle_lines()};
 }
 
 // Takes along what comes later, by the same address but for a few bytes. Who may store may load.
 bool element_checks::share(element& e, element const& other) {
+    if (e.loop != other.loop || e.holds != other.holds) return false;
     auto const way = constant_difference(m_of.evolution, other.address, e.address);
-    if (e.holds != other.holds || !way || std::abs(*way) >= TULLE_COHERENT_LINE) return false;
+    if (!way || std::abs(*way) >= TULLE_COHERENT_LINE) return false;
     std::int64_t const first = std::min(e.first, other.first + *way);
     std::int64_t const last = std::max(e.last, other.last + *way);
     bool const grows = first != e.first || last != e.last;

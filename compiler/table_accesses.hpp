@@ -73,6 +73,7 @@ private:
         access by; // the pointer is there before the others
         llvm::SCEV const* address;
         std::int64_t first, last; // bytes to be checked, from the address on
+        llvm::Loop const* loop;
         llvm::Value* holds;
         mode how;
         bool is_one;

@@ -120,6 +120,7 @@ void synchronise(void) {
     memset(state_of(TULLE_COHERENT_FIRST), k_nothing_allowed, k_bytes / TULLE_COHERENT_LINE);
 }
 void tulle_coherent_acquire(void) { synchronise(); }
+void tulle_coherent_release(void) { ++s_counts[releases]; }
 
 static void let_through(int all) {
     s_lets_through = all;
