@@ -232,7 +232,7 @@ void choose_stack(thread_record& t, attributes const& how, worker const& w) noex
 }
 
 // Called in a child process: the handle is of a thread of the parent. One that had not started is
-// run by its joiner; see process_fork.cpp.
+// run by its joiner; see modes/process_fork.cpp.
 TULLE_COLD void join_left_behind(thread_record& t) noexcept {
     if (claim(t)) return run_in_place(t);
     t.exception = left_behind_error();
