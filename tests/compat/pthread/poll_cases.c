@@ -29,6 +29,10 @@
         printf("%s: %d, %s\n", #expression, result, errno == 0 ? "no error" : strerror(errno));    \
     } while (0)
 
+#ifndef SYS_poll // an architecture on which the C library's poll is made of it
+#define SYS_poll SYS_ppoll
+#endif
+
 static int s_ends[2], s_never[2];
 
 // --- answers come without a delay ----------------------------------------------------------------
@@ -585,7 +589,7 @@ void select_that_is_interrupted(void) {
     close(ends[1]);
 }
 
-// --- a wait that the run time cannot go on with, as its epoll refuses the number ------------------
+// --- a wait that the run time cannot go on with, as its epoll refuses the number -----------------
 
 enum { k_limit_ms = 800, k_replaced_after_ms = 400 };
 
