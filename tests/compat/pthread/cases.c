@@ -483,6 +483,7 @@ static struct {
     {"waits_for_several", waits_for_several},
     {"waits_of_different_kinds", waits_of_different_kinds},
     {"select_that_is_interrupted", select_that_is_interrupted},
+    {"waits_that_the_kernel_takes_over", waits_that_the_kernel_takes_over},
     {"numbers_of_files", numbers_of_files},
     {"allocator_and_os_threads", allocator_and_os_threads},
     {"allocator_and_idleness", allocator_and_idleness},

@@ -62,6 +62,7 @@ void asked_at_once(void);
 void waits_for_several(void);
 void waits_of_different_kinds(void);
 void select_that_is_interrupted(void);
+void waits_that_the_kernel_takes_over(void);
 void numbers_of_files(void);
 
 // --- closing_cases.c
