@@ -109,8 +109,7 @@ pid_t wait_for_child(pid_t pid, int* status, int options, detail::limit const& u
         auto const found = static_cast<pid_t>(result_of(::waitpid(pid, status, options | WNOHANG)));
         if (found != 0 && found != -EINTR) return found;
         end_of_process const end(pid);
-        int const error =
-            end.number() < 0 ? 0 : wait_readable(end.number(), wait_limit::of(until));
+        int const error = end.number() < 0 ? 0 : wait_readable(end.number(), wait_limit::of(until));
         if (error < 0) return error;
     }
     return wait_for_one(pid, status, options, until);

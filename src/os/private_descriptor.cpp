@@ -33,7 +33,7 @@ using spin_wait = detail::spin_wait<detail::native_machine>;
 
 // A bit for each number.
 constinit std::array<std::atomic<std::uint64_t>, k_most / k_bits> s_ones{};
-constinit std::atomic<int> s_base{0};        // they are moved there, or above
+constinit std::atomic<int> s_base{0};         // they are moved there, or above
 constinit std::atomic<unsigned> s_process{0}; // see m_process
 
 // The process that has the turn; 0: none has. A process that was forked without the handlers of

@@ -23,7 +23,7 @@ public:
     // `open` makes a call of the system that opens a file, and returns what this does. A negative
     // number is none, and errno is that of the call. The number may become another one.
     template <class Open>
-        requires std::is_invocable_r_v<int, Open>
+    requires std::is_invocable_r_v<int, Open>
     explicit private_descriptor(Open open) noexcept {
         change const now;
         take(open());

@@ -185,7 +185,7 @@ private:
 };
 
 void make_beside_closings_and_exit(bool lie_high) {
-    constexpr int k_rounds = 5000;
+    constexpr int k_rounds = 500;
     make_room();
     if (lie_high) private_descriptor::lie_high();
     int const opened = open_something();
