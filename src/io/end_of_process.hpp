@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor that is readable when a process has ended, for one wait. The reactor may know another
-// file by its number, from before and afterwards.
+// A descriptor that is readable when a process has ended, for one wait. The reactor may know
+// another file by its number, from before and afterwards.
 #pragma once
 
 #include "base/kept_errno.hpp"

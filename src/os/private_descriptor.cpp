@@ -158,7 +158,7 @@ void private_descriptor::lie_high() noexcept {
 
 bool private_descriptor::is_one_cold(int number) noexcept {
     spin_wait wait;
-    // acquire, both: they pair with change. That the parent of this process had the turn ends never.
+    // acquire, both: they pair with change. A turn that the parent of this process had never ends.
     while (s_lowest.load(std::memory_order_acquire) == k_changes &&
            s_holder.load(std::memory_order_acquire) == ::getpid())
         wait.step();

@@ -98,7 +98,7 @@ void closed_by_number(void) {
     in_thread(&at_once, NULL);
 }
 
-// --- files of the run time, of which there are none natively --------------------------------------
+// --- files of the run time, of which there are none natively -------------------------------------
 
 extern int __close(int number);
 extern int __dup2(int number, int becomes);
