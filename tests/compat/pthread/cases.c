@@ -600,5 +600,6 @@ int main(int count, char** words) {
     if (count > 2 && strcmp(words[1], "set_mode") == 0) set_mode(atoi(words[2]));
     if (count > 1 && strcmp(words[1], "starts_after_unwanted") == 0) starts_after_unwanted();
     if (count > 1 && strcmp(words[1], "syncs_beside_sleepers") == 0) syncs_beside_sleepers();
+    if (count > 1 && strcmp(words[1], "numbers_of_the_run_time") == 0) numbers_of_the_run_time();
     return 0;
 }

@@ -67,6 +67,7 @@ void numbers_of_files(void);
 
 // --- closing_cases.c
 void closed_by_number(void);
+void numbers_of_the_run_time(void);
 
 // --- socket_cases.c
 void modes_of_sockets(void);
