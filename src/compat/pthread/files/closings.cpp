@@ -76,10 +76,11 @@ TULLE_INTERPOSE int close_range(unsigned first, unsigned last, int flags) noexce
         return TULLE_LIBC(close_range)(from, to, flags);
     };
     // Of other flags the system knows, as that all are closed when another program begins.
-    bool const closes_now = (flags & ~CLOSE_RANGE_UNSHARE) == 0;
+    constexpr int k_unshare = static_cast<int>(CLOSE_RANGE_UNSHARE);
+    bool const closes_now = (flags & ~k_unshare) == 0;
     if (first > last || !closes_now || vfork_children::has_caller()) return close(first, last);
     // A worker with a table of its own would not know the files of the others.
-    bool const unshares = (flags & CLOSE_RANGE_UNSHARE) != 0;
+    bool const unshares = (flags & k_unshare) != 0;
     if (unshares && self() != nullptr && is_started()) return fail(EINVAL);
     return private_descriptor::for_others(first, last, close);
 }
