@@ -147,6 +147,10 @@ public:
             m_names.push_back(m_folder + "/" + std::to_string(k));
             EXPECT_EQ(::mkfifo(m_names.back().c_str(), 0600), 0);
         }
+        // From the first call on there is one. Who calls while the first one is being started makes
+        // the call itself, as the one that starts it may wait for the caller; here it would block a
+        // worker for good, as there are no substitutes.
+        EXPECT_TRUE(has_a_helper());
         for (auto const& name : m_names)
             m_readers.push_back(
                 spawn([&name] { return io::open(name.c_str(), O_RDONLY | O_CLOEXEC); }));
