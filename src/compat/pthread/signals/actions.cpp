@@ -196,12 +196,15 @@ void call(signal_action const& a, int signal, siginfo_t* about, void* context) {
         [](void* it) { static_cast<handler_call*>(it)->make(); }, &c);
 }
 
+signal_set blocked_by_handler(signal_action const& a, int signal) noexcept {
+    return a.mask | ((a.flags & SA_NODEFER) != 0 ? 0 : set_of(signal));
+}
+
 // What it blocks for the handler was perhaps left to the process meanwhile. relaxed: the thread's
 // own.
 void call_on(thread& t, signal_action const& a, int signal, siginfo_t* about, void* context) {
     signal_set const before = t.blocked.load(std::memory_order_relaxed);
-    signal_set const itself = (a.flags & SA_NODEFER) != 0 ? 0 : set_of(signal);
-    replace_mask(t, before | a.mask | itself);
+    replace_mask(t, before | blocked_by_handler(a, signal));
     call(a, signal, about, context);
     replace_mask(t, before);
 }
@@ -249,15 +252,24 @@ interruption end_of_call(signal_action const& a) noexcept {
     return (a.flags & SA_RESTART) != 0 ? interruption::restarts : interruption::ends;
 }
 
+// The mask of main, whose handler the kernel has called, is another one until the handler returns,
+// or jumps out (jumps.cpp).
+void handle_on_main(signal_action const& a, int signal, siginfo_t* about, ucontext_t* context) {
+    note_mask_of_main(set_of(context->uc_sigmask) | blocked_by_handler(a, signal));
+    call(a, signal, about, context);
+    note_mask_of_main(set_of(context->uc_sigmask)); // which comes back
+    if (is_started()) note_handler_on_main(end_of_call(a));
+}
+
 void on_signal_of_os_thread(int signal, siginfo_t* about, void* context) {
     signal_action const a = action_of(signal);
     if (a.is_standard()) return act_as_standard(signal);
     if (!a.has_handler()) return;
-    {
-        wakes_left const meanwhile;
+    wakes_left const meanwhile;
+    if (is_main() && !vfork_children::has_caller())
+        handle_on_main(a, signal, about, static_cast<ucontext_t*>(context));
+    else
         call(a, signal, about, context);
-    }
-    if (is_started() && is_main()) note_handler_on_main(end_of_call(a));
 }
 
 // Whether the thread on the worker has run its handler.
@@ -309,6 +321,10 @@ void on_signal(int signal, siginfo_t* about, void* context) {
 
 bool is_for_threads(int signal) noexcept { return (k_kernels & set_of(signal)) == 0; }
 
+bool is_ignored_by_standard(int signal) noexcept {
+    return (k_ignored_by_standard & set_of(signal)) != 0;
+}
+
 signal_action action_of(int signal) noexcept {
     if (is_for_threads(signal)) return s_actions[static_cast<std::size_t>(signal)].load();
     struct sigaction found {};
@@ -327,13 +343,15 @@ interruption act(thread& t, int signal, siginfo_t about) {
     ucontext_t context;
     getcontext(&context);
     call_on(t, a, signal, &about, &context);
+    // relaxed: the thread's own. As natively, what has come meanwhile is handled next.
+    take_unblocked(t, blocked_by_handler(a, signal) & ~t.blocked.load(std::memory_order_relaxed));
     open_mask_of_worker(t, false);
     return end_of_call(a);
 }
 
 // If the process goes on (after a stop), what the kernel was told is told to it again.
 void act_as_standard(int signal) noexcept {
-    if ((k_ignored_by_standard & set_of(signal)) != 0) return;
+    if (is_ignored_by_standard(signal)) return;
     struct sigaction standard {};
     struct sigaction before {};
     standard.sa_handler = SIG_DFL;
