@@ -106,12 +106,12 @@ void kills_of_callers(void) {
 // --- nobody wants it -----------------------------------------------------------------------------
 
 // Till all workers know that nobody wants it: the first ones may be in their hands for a moment.
+static int is_pending(void) {
+    sigset_t now;
+    return sigpending(&now) == 0 && sigismember(&now, SIGUSR1) == 1;
+}
 static void await_pending(void) {
-    for (int seen = 0; seen != 3; usleep(2000)) {
-        sigset_t now;
-        sigpending(&now);
-        seen = sigismember(&now, SIGUSR1) == 1 ? seen + 1 : 0;
-    }
+    for (int seen = 0; seen != 3; usleep(2000)) seen = is_pending() ? seen + 1 : 0;
 }
 
 static void* takes_blocked(void* argument) {
@@ -218,7 +218,7 @@ void kills_by_destructors(void) {
     memset(&action, 0, sizeof action);
     action.sa_handler = end_caller;
     sigaction(SIGUSR1, &action, NULL);
-    for (int k = 0; k != 2000; ++k) {
+    for (int k = 0; k != 500; ++k) {
         pthread_t receiver;
         pthread_create(&receiver, NULL, is_killed_at_end, NULL);
         if (k % 2 == 0) sched_yield();
@@ -354,6 +354,23 @@ static void kill_at_profile(int number) {
     errno = error;
 }
 
+// Their handlers take locks of the run time, which they may have interrupted.
+static sem_t s_posted;
+
+static void post_from_handler(int number) {
+    count_one(number);
+    sem_post(&s_posted);
+}
+static void* posts_and_waits(void* unused) {
+    unblock_own();
+    while (atomic_load(&s_goes_on) != 0) {
+        sem_post(&s_posted);
+        while (sem_wait(&s_posted) != 0) {}
+    }
+    sem_post(&s_posted);
+    return unused;
+}
+
 static void send_profiling_signals(void) {
     for (int k = 0; k != 5000; ++k) {
         kill(getppid(), SIGPROF);
@@ -363,14 +380,18 @@ static void send_profiling_signals(void) {
 }
 
 void kills_by_profilers(void) {
-    pthread_t receiver, others[2];
+    enum { k_others = 5 };
+    pthread_t receiver, others[k_others];
     block_own();
+    sem_init(&s_posted, 0, 0);
+    handle_by(post_from_handler, SIGUSR1, SA_RESTART);
     handle_by(kill_at_profile, SIGPROF, SA_RESTART);
     atomic_store(&s_ready, 0);
     atomic_store(&s_goes_on, 1);
     pthread_create(&receiver, NULL, ends_soon, NULL);
     while (atomic_load(&s_ready) == 0) sched_yield();
     for (int k = 0; k != 2; ++k) pthread_create(others + k, NULL, starts_others, NULL);
+    for (int k = 2; k != k_others; ++k) pthread_create(others + k, NULL, posts_and_waits, NULL);
     sigset_t const profiling = set_of(SIGPROF, SIGPROF); // so that workers get it
     pthread_sigmask(SIG_BLOCK, &profiling, NULL);
     pid_t const child = fork();
@@ -378,7 +399,7 @@ void kills_by_profilers(void) {
     SHOW(end_of(child));
     atomic_store(&s_goes_on, 0);
     pthread_join(receiver, NULL);
-    for (int k = 0; k != 2; ++k) pthread_join(others[k], NULL);
+    for (int k = 0; k != k_others; ++k) pthread_join(others[k], NULL);
     SHOW(atomic_load(&s_handled) != 0);
 }
 
@@ -552,7 +573,8 @@ static void send_during_wait(int (*wait)(void), int* handled) {
     while (atomic_load(&s_ready) == 0) sched_yield();
     usleep(2000);
     kill(getpid(), SIGUSR1);
-    if (atomic_load(&s_handled) == 0) await_pending();
+    for (int seen = 0; seen != 3 && atomic_load(&s_handled) == 0; seen += is_pending())
+        usleep(1000);
     if (wait == suspends)
         while (pthread_kill(waiter, SIGUSR2) == 0 && atomic_load(&s_handled) == 0) usleep(1000);
     else if (write(s_pipe[1], &byte, 1) != 1)

@@ -320,6 +320,7 @@ void on_signal(int signal, siginfo_t* about, void* context) {
 } // namespace
 
 bool is_for_threads(int signal) noexcept { return (k_kernels & set_of(signal)) == 0; }
+bool has_one_of_kernel(signal_set some) noexcept { return (k_kernels & some) != 0; }
 
 bool is_ignored_by_standard(int signal) noexcept {
     return (k_ignored_by_standard & set_of(signal)) != 0;

@@ -247,11 +247,9 @@ void give_to_somebody(int signal) noexcept {
         return static_cast<void>(take_arrived(set_of(signal)));
     }
     if (give_to_one_that_wants(signal)) return;
-    s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed); // relaxed: a hint
-    // seq_cst: either a thread that wants it from now on is seen, or it sees this (Dekker; want).
-    s_unwanted.fetch_or(set_of(signal), std::memory_order_seq_cst);
+    note_unwanted(signal);
     if (give_to_one_that_wants(signal))
-        s_unwanted.fetch_and(~set_of(signal), std::memory_order_relaxed); // relaxed: a hint
+        note_wanted(signal);
     else if (take_arrived(set_of(signal)))
         send_noted(0, signal);
 }
@@ -372,7 +370,7 @@ void leave_no_longer(signal_set some) noexcept {
 
 void want(signal_set some) noexcept {
     some &= ~s_left.load(std::memory_order_relaxed);     // relaxed: a hint
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with give_to_somebody
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with note_unwanted
     if ((s_unwanted.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
     s_unwanted.fetch_and(~some, std::memory_order_seq_cst);
     call_server();
@@ -425,6 +423,15 @@ void give_back(thread& t, signal_set some) noexcept {
     if ((t.lent.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
     signal_set const left = t.lent.fetch_and(~some, std::memory_order_acquire) & some;
     for (signal_set all = left; all != 0; all &= all - 1) hand_out_noted(first_of(all));
+}
+
+void note_unwanted(int signal) noexcept {
+    s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed); // relaxed: a hint
+    // seq_cst: either a thread that wants it from now on is seen, or it sees this (Dekker; want).
+    s_unwanted.fetch_or(set_of(signal), std::memory_order_seq_cst);
+}
+void note_wanted(int signal) noexcept {
+    s_unwanted.fetch_and(~set_of(signal), std::memory_order_relaxed); // relaxed: a hint
 }
 
 void lend_noted(thread& t, int signal) noexcept {

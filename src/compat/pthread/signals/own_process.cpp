@@ -6,15 +6,16 @@
 //   - Main, if it wants the signal or waits for it, has it from the kernel, which prefers it and
 //     knows its mask best; if it is the caller, before the call returns.
 //   - Otherwise a thread that waits for the signal, the caller, or another thread that wants it.
-//   - If there is none, it is left to the kernel, which has it pending then.
+//   - If there is none, it is left to the kernel, which has it pending then; an OS thread that gets
+//     it all the same sends it back at once, and blocks it (leave_to_process).
 // Who holds what: during that all signals of the caller's OS thread are blocked but those of
 // faults, so no handler runs, nor jumps out of it. The lock of the blocks, within it that of the
 // notes, and nothing else is held. The caller may itself be a handler that the kernel has called,
 // and that has interrupted whoever holds the lock of the blocks; so it is tried for a while only
 // (find_soon), and the kernel has the signal then, as it had without all this. The lock of the
 // notes is only ever held with signals blocked. Nobody waits for anybody else.
-// When handlers run: afterwards, with nothing held, as at any call that may wait. They may jump,
-// end the thread, or send signals.
+// When handlers run: afterwards, with nothing held, as at any call that may wait, but not where the
+// caller is such a handler. They may jump, end the thread, or send signals.
 // Why the receiver has it: the signal is noted with it (thread::lent) while it is open, under the
 // lock under which it is closed. It looks at what it has been lent after its function, after its
 // destructors, and as it closes, when it gives back what has come last.
@@ -26,7 +27,7 @@ namespace tulle::posix {
 
 namespace {
 
-enum class receiver : std::uint8_t { kernel, caller, another, standard_action };
+enum class receiver : std::uint8_t { kernel, nobody, caller, another, standard_action };
 
 struct sending {
     siginfo_t const& about;
@@ -58,37 +59,54 @@ bool is_one_that_wants_it(thread& t, void* what) noexcept {
     return wants(t, static_cast<sending*>(what)->one());
 }
 
-bool is_given(sending& s, bool (*give)(thread&, void*)) noexcept {
-    return thread_blocks::find_soon(give, &s) == thread_blocks::search::found && s.has_room;
+receiver give_by(bool (*give)(thread&, void*), sending& s, receiver to) noexcept {
+    switch (thread_blocks::find_soon(give, &s)) {
+        case thread_blocks::search::found: return s.has_room ? to : receiver::kernel;
+        case thread_blocks::search::none: return receiver::nobody;
+        default: return receiver::kernel;
+    }
 }
 
-receiver give_to_somebody(thread* t, sending s) noexcept {
-    signal_action const a = action_of(s.about.si_signo);
-    bool const is_wanted_here = t != nullptr && wants(*t, s.one());
-    if (is_given(s, &give_to_waiter)) return receiver::another;
-    if (!s.has_room) return receiver::kernel;
-    if (a.is_standard())
-        return is_wanted_here || is_given(s, &is_one_that_wants_it) ? receiver::standard_action
-                                                                    : receiver::kernel;
-    if (!is_wanted_here)
-        return is_given(s, &give_to_one_that_wants_it) ? receiver::another : receiver::kernel;
+receiver give_to_caller(thread& t, sending& s) noexcept {
     if (!s.note()) return receiver::kernel;
-    lend_to_itself(*t, s.about.si_signo);
+    lend_to_itself(t, s.about.si_signo);
     return receiver::caller;
 }
 
-bool caller_blocks(int signal) noexcept {
+receiver give_to_somebody(thread* t, sending& s) noexcept {
+    bool const is_wanted_here = t != nullptr && wants(*t, s.one());
+    receiver const waiting = give_by(&give_to_waiter, s, receiver::another);
+    if (waiting != receiver::nobody) return waiting;
+    if (action_of(s.about.si_signo).is_standard())
+        return is_wanted_here ? receiver::standard_action
+                              : give_by(&is_one_that_wants_it, s, receiver::standard_action);
+    return is_wanted_here ? give_to_caller(*t, s)
+                          : give_by(&give_to_one_that_wants_it, s, receiver::another);
+}
+
+receiver give(thread* t, siginfo_t const& about) noexcept {
+    sending s{about};
+    receiver const first = give_to_somebody(t, s);
+    if (first != receiver::nobody) return first;
+    note_unwanted(about.si_signo);
+    receiver const second = give_to_somebody(t, s);
+    if (second != receiver::nobody) note_wanted(about.si_signo);
+    return second;
+}
+
+// Of the caller's OS thread.
+signal_set mask_in_kernel() noexcept {
     sigset_t now;
     TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
-    return sigismember(&now, signal) == 1;
+    return set_of(now);
 }
 
 // The kernel delivers it to the caller at once, or to main, or drops it.
-bool is_for_kernel(thread const* t, int signal) noexcept {
+bool is_for_kernel(thread const* t, int signal, signal_set blocked_here) noexcept {
     signal_set const one = set_of(signal);
     signal_action const a = action_of(signal);
     if (a.is_ignored() || (a.is_standard() && is_ignored_by_standard(signal))) return true;
-    if ((t == nullptr || is_on_own_os_thread()) && !caller_blocks(signal)) return true;
+    if ((t == nullptr || is_on_own_os_thread()) && (blocked_here & one) == 0) return true;
     bool const is_sent_by_main = t == nullptr && is_main();
     return !is_sent_by_main && (main_wants(one) || main_waits_for(one));
 }
@@ -100,16 +118,20 @@ bool is_sent_within(pid_t process, siginfo_t const& about) {
         vfork_children::has_caller() || process != getpid())
         return false;
     kept_errno const kept;
-    thread* const t = self();
-    if (is_for_kernel(t, signal)) return false;
+    thread* t = self();
+    signal_set const blocked_here = mask_in_kernel();
+    if (is_for_kernel(t, signal, blocked_here)) return false;
+    // Only for a handler that the kernel has called a worker blocks one of these. It may have
+    // interrupted the run time, so others run where that is known to be left.
+    if (has_one_of_kernel(blocked_here)) t = nullptr;
     receiver by = receiver::kernel;
     static_cast<void>(os::with_signals_blocked([&] {
-        by = give_to_somebody(t, {about});
+        by = give(t, about);
         return 0;
     }));
     if (by == receiver::caller) static_cast<void>(run_handlers(*t));
     if (by == receiver::standard_action) act_as_standard(signal);
-    return by != receiver::kernel;
+    return by != receiver::kernel && by != receiver::nobody;
 }
 
 } // namespace

@@ -26,6 +26,12 @@ interruption run_handlers(thread& t) {
     }
 }
 
+// relaxed: the thread's own. Whoever lends it some may not have called its attention yet.
+void run_handlers_at_once(thread& t) {
+    if ((signals_for(t) & ~t.blocked.load(std::memory_order_relaxed)) != 0)
+        static_cast<void>(run_handlers(t));
+}
+
 // relaxed: the thread's own.
 signal_set replace_mask(thread& t, signal_set wanted) noexcept {
     signal_set const now = wanted & ~k_never_blocked;
@@ -75,6 +81,7 @@ siginfo_t note_of_own(int signal, int code) noexcept {
 namespace {
 
 int change_mask(thread& t, int how, sigset_t const* set, sigset_t* before) {
+    if (set != nullptr) run_handlers_at_once(t);
     signal_set const was = t.blocked.load(std::memory_order_relaxed); // relaxed: the thread's own
     if (set != nullptr) {
         signal_set const given = set_of(*set);
@@ -84,7 +91,7 @@ int change_mask(thread& t, int how, sigset_t const* set, sigset_t* before) {
             case SIG_SETMASK: set_mask(t, given); break;
             default: return EINVAL;
         }
-        static_cast<void>(run_handlers(t));
+        run_handlers_at_once(t);
     }
     if (before != nullptr) *before = as_sigset(was);
     return 0;

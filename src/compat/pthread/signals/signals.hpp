@@ -43,6 +43,7 @@ private:
 // look at what they interrupt, stay with the kernel.
 [[nodiscard]] bool is_for_threads(int signal) noexcept;
 [[nodiscard]] signal_action action_of(int signal) noexcept;
+[[nodiscard]] bool has_one_of_kernel(signal_set some) noexcept;
 [[nodiscard]] bool is_ignored_by_standard(int signal) noexcept;
 // What the caller's thread `t` does at a signal that it has taken.
 [[nodiscard]] interruption act(thread& t, int signal, siginfo_t about);
@@ -92,14 +93,19 @@ private:
 void set_mask(thread& t, signal_set now) noexcept;
 signal_set replace_mask(thread& t, signal_set now) noexcept;
 
-// A call of `t` that waits with another mask. What its own mask lets in is handled when it ends.
+// Before the caller `t` blocks more, or after it has unblocked some: it handles what it has.
+void run_handlers_at_once(thread& t);
+
+// A call of `t` that waits with another mask. What its own mask lets in is handled before and
+// afterwards.
 template <class Wait> auto with_other_mask(thread& t, sigset_t const* mask, Wait wait) {
+    if (mask != nullptr) run_handlers_at_once(t);
     auto const result = [&] {
         other_mask const while_it_waits(t, mask);
         return wait();
     }();
     kept_errno const kept;
-    if (mask != nullptr) static_cast<void>(run_handlers(t));
+    if (mask != nullptr) run_handlers_at_once(t);
     return result;
 }
 
@@ -118,6 +124,10 @@ template <class Wait> auto with_other_mask(thread& t, sigset_t const* mask, Wait
 // it, with the lock of the blocks held; or to `t`, the caller. Any context.
 void lend_noted(thread& t, int signal) noexcept;
 void lend_to_itself(thread& t, int signal) noexcept;
+// Nobody wants it, if nobody is found either when it is looked for again afterwards: OS threads
+// leave it to the process from then on. And: somebody has been found.
+void note_unwanted(int signal) noexcept;
+void note_wanted(int signal) noexcept;
 // Called by a handler: the signal is handed out; whether the calling OS thread is the one that does
 // that; whether the signal is of one's own, to wake an OS thread; and whether nobody wants it, so
 // that it has been left to the process, and the OS thread is to block it afterwards.
