@@ -105,13 +105,15 @@ void kills_of_callers(void) {
 
 // --- nobody wants it -----------------------------------------------------------------------------
 
-// Till all workers know that nobody wants it: the first ones may be in their hands for a moment.
+// Till all OS threads know that nobody wants it: it may be in their hands for a moment.
+enum { k_looks = 8 };
+
 static int is_pending(void) {
     sigset_t now;
     return sigpending(&now) == 0 && sigismember(&now, SIGUSR1) == 1;
 }
 static void await_pending(void) {
-    for (int seen = 0; seen != 3; usleep(2000)) seen = is_pending() ? seen + 1 : 0;
+    for (int seen = 0; seen != k_looks; usleep(2000)) seen = is_pending() ? seen + 1 : 0;
 }
 
 static void* takes_blocked(void* argument) {
@@ -121,7 +123,7 @@ static void* takes_blocked(void* argument) {
     for (int k = 0; k != k_rounds; ++k) {
         sigset_t now;
         kill(getpid(), SIGUSR1);
-        if (k < 20) await_pending();
+        if (k < 10) await_pending();
         sigpending(&now);
         pending += sigismember(&now, SIGUSR1);
         taken += sigtimedwait(&set, NULL, &at_once) == SIGUSR1;
@@ -573,10 +575,11 @@ static void send_during_wait(int (*wait)(void), int* handled) {
     while (atomic_load(&s_ready) == 0) sched_yield();
     usleep(2000);
     kill(getpid(), SIGUSR1);
-    for (int seen = 0; seen != 3 && atomic_load(&s_handled) == 0; seen += is_pending())
-        usleep(1000);
+    for (int seen = 0; seen != k_looks && atomic_load(&s_handled) == 0; seen += is_pending())
+        usleep(2000);
     if (wait == suspends)
-        while (pthread_kill(waiter, SIGUSR2) == 0 && atomic_load(&s_handled) == 0) usleep(1000);
+        for (int k = 0; k != 5000 && atomic_load(&s_handled) == 0; usleep(1000), ++k)
+            pthread_kill(waiter, SIGUSR2);
     else if (write(s_pipe[1], &byte, 1) != 1)
         abort();
     pthread_join(waiter, &result);
@@ -590,7 +593,7 @@ void kills_at_other_masks(void) {
     block_own();
     if (pipe(s_pipe) != 0) abort();
     s_only_other = own();
-    for (int k = 0; k != 20; ++k) {
+    for (int k = 0; k != 10; ++k) {
         send_during_wait(suspends, s_of);
         send_during_wait(polls, s_of + 1);
         send_during_wait(selects, s_of + 2);

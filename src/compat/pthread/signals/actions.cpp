@@ -202,11 +202,12 @@ signal_set blocked_by_handler(signal_action const& a, int signal) noexcept {
 
 // What it blocks for the handler was perhaps left to the process meanwhile. relaxed: the thread's
 // own.
-void call_on(thread& t, signal_action const& a, int signal, siginfo_t* about, void* context) {
+void call_on(thread& t, signal_action const& a, int signal, siginfo_t* about, void* context,
+             bool takes) {
     signal_set const before = t.blocked.load(std::memory_order_relaxed);
-    replace_mask(t, before | blocked_by_handler(a, signal));
+    replace_mask(t, before | blocked_by_handler(a, signal), false);
     call(a, signal, about, context);
-    replace_mask(t, before);
+    replace_mask(t, before, takes);
 }
 
 // --- what the kernel calls -----------------------------------------------------------------------
@@ -287,7 +288,7 @@ bool handle_here(int signal, siginfo_t* about, ucontext_t* context) {
     }
     bool const before = std::exchange(t->is_interrupted, true);
     note_closed(a.mask | set_of(signal)); // for others that run here while the handler waits
-    call_on(*t, a, signal, about, context);
+    call_on(*t, a, signal, about, context, false); // the kernel delivers it
     note_closed(set_of(context->uc_sigmask)); // which comes back, on the worker that this is now
     note_worker(*t);
     t->is_interrupted = before;
@@ -343,9 +344,7 @@ interruption act(thread& t, int signal, siginfo_t about) {
     }
     ucontext_t context;
     getcontext(&context);
-    call_on(t, a, signal, &about, &context);
-    // relaxed: the thread's own. As natively, what has come meanwhile is handled next.
-    take_unblocked(t, blocked_by_handler(a, signal) & ~t.blocked.load(std::memory_order_relaxed));
+    call_on(t, a, signal, &about, &context, true); // run_handlers handles it next
     open_mask_of_worker(t, false);
     return end_of_call(a);
 }

@@ -465,8 +465,8 @@ void take_from_kernel(thread& t, signal_set some) noexcept {
 
 // relaxed: what has been left to the kernel was noted there before.
 void take_unblocked(thread& t, signal_set some) noexcept {
-    some &= s_was_unwanted.load(std::memory_order_relaxed) &
-            ~s_left.load(std::memory_order_relaxed);
+    some &=
+        s_was_unwanted.load(std::memory_order_relaxed) & ~s_left.load(std::memory_order_relaxed);
     if (some == 0) return;
     kept_errno const kept;
     static_cast<void>(os::with_signals_blocked([&] {

@@ -36,8 +36,7 @@ struct sending {
     [[nodiscard]] signal_set one() const noexcept { return set_of(about.si_signo); }
     // False: there is no room for what is known of it.
     [[nodiscard]] bool note() noexcept {
-        has_room =
-            signal_notes::put(about.si_signo, nullptr, about) || !is_queued(about.si_signo);
+        has_room = signal_notes::put(about.si_signo, nullptr, about) || !is_queued(about.si_signo);
         return has_room;
     }
 };

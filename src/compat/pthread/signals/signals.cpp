@@ -33,19 +33,20 @@ void run_handlers_at_once(thread& t) {
 }
 
 // relaxed: the thread's own.
-signal_set replace_mask(thread& t, signal_set wanted) noexcept {
+signal_set replace_mask(thread& t, signal_set wanted, bool takes) noexcept {
     signal_set const now = wanted & ~k_never_blocked;
     signal_set const was = t.blocked.exchange(now, std::memory_order_relaxed);
     give_back(t, now);
-    if ((was & ~now) != 0) want(was & ~now);
+    signal_set const unblocked = was & ~now;
+    if (takes) take_unblocked(t, unblocked); // before another OS thread is to get them
+    if (unblocked != 0) want(unblocked);
     return was;
 }
 
 void set_mask(thread& t, signal_set now) noexcept {
     guard(now);
-    signal_set const unblocked = replace_mask(t, now) & ~now;
-    take_unblocked(t, unblocked);
-    if (unblocked != 0 || is_on_own_os_thread()) open_mask_of_worker(t, true);
+    bool const unblocks = (replace_mask(t, now, true) & ~now) != 0;
+    if (unblocks || is_on_own_os_thread()) open_mask_of_worker(t, true);
 }
 
 // relaxed, all: the thread's own.

@@ -89,9 +89,10 @@ private:
     sigset_t m_before;
 };
 
-// Of the caller `t`; the second one does not tell the kernel, and returns the mask of before.
+// Of the caller `t`, who handles what it has by then; the second one does not tell the kernel, takes
+// from it what is unblocked or leaves it there, and returns the mask of before.
 void set_mask(thread& t, signal_set now) noexcept;
-signal_set replace_mask(thread& t, signal_set now) noexcept;
+signal_set replace_mask(thread& t, signal_set now, bool takes) noexcept;
 
 // Before the caller `t` blocks more, or after it has unblocked some: it handles what it has.
 void run_handlers_at_once(thread& t);
