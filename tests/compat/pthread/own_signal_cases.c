@@ -362,19 +362,20 @@ static sem_t s_posted;
 static void post_from_handler(int number) {
     count_one(number);
     sem_post(&s_posted);
+    sem_trywait(&s_posted);
 }
 static void* posts_and_waits(void* unused) {
     unblock_own();
     while (atomic_load(&s_goes_on) != 0) {
-        sem_post(&s_posted);
         while (sem_wait(&s_posted) != 0) {}
+        sem_post(&s_posted);
     }
     sem_post(&s_posted);
     return unused;
 }
 
 static void send_profiling_signals(void) {
-    for (int k = 0; k != 5000; ++k) {
+    for (int k = 0; k != 20000; ++k) {
         kill(getppid(), SIGPROF);
         if (k % 10 == 0) usleep(50);
     }
@@ -385,7 +386,7 @@ void kills_by_profilers(void) {
     enum { k_others = 5 };
     pthread_t receiver, others[k_others];
     block_own();
-    sem_init(&s_posted, 0, 0);
+    sem_init(&s_posted, 0, 1);
     handle_by(post_from_handler, SIGUSR1, SA_RESTART);
     handle_by(kill_at_profile, SIGPROF, SA_RESTART);
     atomic_store(&s_ready, 0);
@@ -468,8 +469,8 @@ void kills_beside_handlers_of_main(void) {
         in_thread(sends_to_main, &s_after);
         handle_in_main(jump_from_handler, &s_inside);
         in_thread(sends_to_main, &s_after_jump);
-        // The mask that comes back by the jump blocks it.
-        handle_with_own_blocked(jump_to_target);
+        // The mask that comes back by the jump blocks it, that of the handler does not.
+        handle_by(jump_to_target, SIGUSR2, 0);
         block_own();
         if (sigsetjmp(s_target, 1) == 0) {
             unblock_own();

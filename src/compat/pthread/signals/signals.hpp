@@ -89,8 +89,8 @@ private:
     sigset_t m_before;
 };
 
-// Of the caller `t`, who handles what it has by then; the second one does not tell the kernel, takes
-// from it what is unblocked or leaves it there, and returns the mask of before.
+// Of the caller `t`, who handles what it has by then. The second one does not tell the kernel, and
+// takes from it what is unblocked, or leaves it there; it returns the mask of before.
 void set_mask(thread& t, signal_set now) noexcept;
 signal_set replace_mask(thread& t, signal_set now, bool takes) noexcept;
 
