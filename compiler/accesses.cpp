@@ -5,7 +5,6 @@
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -101,9 +100,7 @@ private:
     }
     void add(Instruction& at, unsigned operand, Type* type, std::uint64_t alignment, mode how,
              int lane = -1, bool is_masked = false) {
-        Value const* const pointer = at.getOperand(operand);
-        bool const is_in_other_space = pointer->getType()->getPointerAddressSpace() != 0;
-        if (is_in_other_space || !m_chosen.covers(how) || is_private(pointer)) return;
+        if (!m_chosen.covers(how) || is_private(at.getOperand(operand))) return;
         m_found.push_back(
             {&at, operand, bytes_of(type, m_layout), alignment, how, lane, is_masked});
     }
@@ -170,9 +167,16 @@ scheme chosen_scheme() {
 }
 
 bool is_private(Value const* pointer) {
+    if (pointer->getType()->getPointerAddressSpace() != 0) return true;
     SmallVector<Value const*, 8> objects;
     getUnderlyingObjects(pointer, objects, nullptr, k_depth_of_search);
     return all_of(objects, is_private_object);
+}
+
+bool is_between_address_spaces(AnyMemIntrinsic const& operation) {
+    auto const* const transfer = dyn_cast<AnyMemTransferInst>(&operation);
+    return transfer != nullptr &&
+           transfer->getDestAddressSpace() != transfer->getSourceAddressSpace();
 }
 
 std::vector<access> accesses_of(Function& function, chosen_checks chosen) {

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 namespace tulle::compiler {
 
@@ -49,8 +50,10 @@ inline bool checks_hold_on() {
 }
 
 // Whether a pointer can only lead to memory that is no coherent one: the stack, variables of the
-// program, blocks of malloc.
+// program, blocks of malloc, other address spaces.
 bool is_private(llvm::Value const* pointer);
+// Whether it copies between one that may have coherent memory and one that has none.
+bool is_between_address_spaces(llvm::AnyMemIntrinsic const& operation);
 
 // Loads and stores of the function that a check must precede, in order. Without those that are
 // marked, and without memcpy and its kin.

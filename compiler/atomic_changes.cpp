@@ -28,23 +28,28 @@ Value* changed(IRBuilder<>& builder, AtomicRMWInst::BinOp operation, Value* old,
         case AtomicRMWInst::UMin: return choose(CmpInst::ICMP_ULE);
         case AtomicRMWInst::FAdd: return builder.CreateFAdd(old, operand);
         case AtomicRMWInst::FSub: return builder.CreateFSub(old, operand);
+#if LLVM_VERSION_MAJOR >= 15
+        case AtomicRMWInst::FMax: return builder.CreateMaxNum(old, operand);
+        case AtomicRMWInst::FMin: return builder.CreateMinNum(old, operand);
+#endif
+#if LLVM_VERSION_MAJOR >= 16
+        case AtomicRMWInst::UIncWrap:
+            return builder.CreateSelect(
+                builder.CreateICmpUGE(old, operand), Constant::getNullValue(old->getType()),
+                builder.CreateAdd(old, ConstantInt::get(old->getType(), 1)));
+        case AtomicRMWInst::UDecWrap:
+            return builder.CreateSelect(
+                builder.CreateOr(builder.CreateIsNull(old), builder.CreateICmpUGT(old, operand)),
+                operand, builder.CreateSub(old, ConstantInt::get(old->getType(), 1)));
+#endif
         default: return nullptr;
     }
 }
 
 bool is_expanded(AtomicRMWInst const& change) {
-    switch (change.getOperation()) {
-        case AtomicRMWInst::Nand:
-        case AtomicRMWInst::Max:
-        case AtomicRMWInst::Min:
-        case AtomicRMWInst::UMax:
-        case AtomicRMWInst::UMin:
-        case AtomicRMWInst::FAdd:
-        case AtomicRMWInst::FSub: break;
-        default: return false;
-    }
     DataLayout const& layout = change.getModule()->getDataLayout();
-    return layout.getTypeSizeInBits(change.getType()).getKnownMinValue() <= k_most_bits &&
+    return !is_change_of_run_time(change.getOperation()) &&
+           layout.getTypeSizeInBits(change.getType()).getKnownMinValue() <= k_most_bits &&
            !is_private(change.getPointerOperand());
 }
 

@@ -162,6 +162,8 @@ private:
     void check_by_value(CallBase& call, access const& a) {
         Value* const from = a.pointer();
         AllocaInst* const room = room_for(call.getParamByValType(a.operand));
+        if (auto const wanted = call.getParamAlign(a.operand))
+            room->setAlignment(std::max(room->getAlign(), *wanted));
         IRBuilder<> builder(&call);
         Value* const address = m_writer.address_of(builder, from);
         copy(&call, m_writer.address_of(builder, room), address, a.bytes);
@@ -271,7 +273,7 @@ class lane_splitter {
 public:
     explicit lane_splitter(IntrinsicInst& call) : m_call(call) {}
 
-    bool split() {
+    void split() {
         switch (m_call.getIntrinsicID()) {
             case Intrinsic::masked_load:
             case Intrinsic::masked_gather: m_alignment = 1; return load(0, 2, 3, false);
@@ -279,7 +281,7 @@ public:
             case Intrinsic::masked_store:
             case Intrinsic::masked_scatter: m_alignment = 2; return store(1, 3, false);
             case Intrinsic::masked_compressstore: return store(1, 2, true);
-            default: return false;
+            default: return;
         }
     }
 
@@ -311,7 +313,12 @@ private:
             packed = next;
         }
     }
-    bool load(unsigned pointers, unsigned mask, unsigned otherwise, bool is_packed) {
+    // Of coherent memory, which lies in no other address space.
+    bool is_of_others(unsigned pointers) const {
+        return argument(pointers)->getType()->getPointerAddressSpace() != 0;
+    }
+    void load(unsigned pointers, unsigned mask, unsigned otherwise, bool is_packed) {
+        if (is_of_others(pointers)) return;
         auto* const type = cast<FixedVectorType>(m_call.getType());
         Type* const element = type->getElementType();
         Value* result = argument(otherwise);
@@ -328,9 +335,9 @@ private:
                   });
         m_call.replaceAllUsesWith(result);
         m_call.eraseFromParent();
-        return true;
     }
-    bool store(unsigned pointers, unsigned mask, bool is_packed) {
+    void store(unsigned pointers, unsigned mask, bool is_packed) {
+        if (is_of_others(pointers)) return;
         auto* const type = cast<FixedVectorType>(argument(0)->getType());
         Type* const element = type->getElementType();
         each_lane(mask, type->getNumElements(), is_packed,
@@ -340,7 +347,6 @@ private:
                                             alignment(element));
                   });
         m_call.eraseFromParent();
-        return true;
     }
     Align alignment(Type* element) const {
         Align const usual = m_call.getModule()->getDataLayout().getABITypeAlign(element);
@@ -378,6 +384,7 @@ void move_block(AnyMemIntrinsic& operation, check_writer& writer) {
 }
 
 bool may_be_shared(AnyMemIntrinsic const& operation, chosen_checks chosen) {
+    if (is_between_address_spaces(operation)) return false; // it is listed
     if (chosen.stores && !is_private(operation.getRawDest())) return true;
     auto const* const transfer = dyn_cast<AnyMemTransferInst>(&operation);
     return transfer != nullptr && chosen.loads && !is_private(transfer->getRawSource());
@@ -389,7 +396,7 @@ void split_lanes(Function& function) {
     SmallVector<IntrinsicInst*, 8> found;
     for (Instruction& i : instructions(function))
         if (auto* const call = dyn_cast<IntrinsicInst>(&i)) found.push_back(call);
-    for (IntrinsicInst* const call : found) static_cast<void>(lane_splitter(*call).split());
+    for (IntrinsicInst* const call : found) lane_splitter(*call).split();
 }
 
 void check_by_directory(Function& function, ArrayRef<access> accesses, check_writer& writer) {

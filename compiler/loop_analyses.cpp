@@ -2,7 +2,9 @@
 #include "loop_analyses.hpp"
 
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 namespace tulle::compiler {
 
@@ -19,6 +21,17 @@ bool loop_analyses::simplify() const {
     for (Loop* loop : loops)
         changed |= simplifyLoop(loop, &dominators, &loops, &evolution, nullptr, nullptr, false);
     return changed;
+}
+
+bool loop_analyses::is_known_ahead(SCEV const* value, Loop const& loop) const {
+    Instruction const* const at = loop.getLoopPreheader()->getTerminator();
+    if (isa<SCEVCouldNotCompute>(value) || !evolution.isLoopInvariant(value, &loop)) return false;
+#if LLVM_VERSION_MAJOR >= 15
+    SCEVExpander const expander(evolution, at->getModule()->getDataLayout(), "tulle.ahead");
+    return expander.isSafeToExpandAt(value, at);
+#else
+    return isSafeToExpandAt(value, at, evolution);
+#endif
 }
 
 SCEV const* number_of(ScalarEvolution& evolution, Value* pointer) {

@@ -21,6 +21,8 @@ struct loop_analyses {
     // Each loop has a block ahead of it then, without which nothing leaves it. Returns whether it
     // has changed the function.
     bool simplify() const;
+    // Whether the value is the same in all turns of the loop, and can be computed ahead of it.
+    bool is_known_ahead(llvm::SCEV const* value, llvm::Loop const& loop) const;
 };
 
 // An address as a number, so that its sums need no pointer.

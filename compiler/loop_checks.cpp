@@ -4,10 +4,12 @@
 #include "check_writer.hpp"
 #include "loop_analyses.hpp"
 #include "span.hpp"
+#include "table_accesses.hpp"
 
 #include <cstdlib>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
@@ -71,16 +73,21 @@ bool absorb(ScalarEvolution& evolution, span& store, span const& load) {
     return true;
 }
 
-void add(ScalarEvolution& evolution, spans& all, span const& s) {
+void add_to(spans& all, ScalarEvolution& evolution, span const& s) {
     for (span& other : all)
         if (merge(evolution, other, s)) return;
     all.push_back(s);
 }
 
 void absorb_loads(ScalarEvolution& evolution, spans& all) {
-    erase_if(all, [&](span const& load) {
-        return any_of(all, [&](span& store) { return absorb(evolution, store, load); });
-    });
+    SmallPtrSet<span const*, 8> absorbed;
+    for (span const& load : all)
+        if (any_of(all, [&](span& store) { return absorb(evolution, store, load); }))
+            absorbed.insert(&load);
+    spans left;
+    for (span const& s : all)
+        if (absorbed.count(&s) == 0) left.push_back(s);
+    all = std::move(left);
 }
 
 struct bounds {
@@ -89,6 +96,7 @@ struct bounds {
     Value* last;
     Value* stride;
     Value* more;
+    Value* holds;        // whether there is anything; null: there is
     std::uint64_t bytes; // of a row; 0: not known
     bool is_touched;
     mode how;
@@ -96,50 +104,105 @@ struct bounds {
 
 std::uint64_t bytes_of(ScalarEvolution& evolution, span const& s) {
     auto const length = constant_difference(evolution, s.last, s.first);
-    return length && *length >= 0 && s.guards.empty() ? static_cast<std::uint64_t>(*length) + 1 : 0;
+    return length && *length >= 0 ? static_cast<std::uint64_t>(*length) + 1 : 0;
 }
 
-// The values of a span ahead of its loop. Where a guard fails it is empty.
+// Guards of inner loops may be anything where one of an outer loop fails.
+Value* all_hold(IRBuilder<>& builder, ArrayRef<guard> guards) {
+    Value* all = nullptr;
+    for (guard const& g : guards) {
+        Value* const holds = g.wanted ? g.condition : builder.CreateNot(g.condition);
+        all = all == nullptr ? holds : builder.CreateLogicalAnd(holds, all);
+    }
+    return all == nullptr ? nullptr : builder.CreateFreeze(all);
+}
+
+// The values of a span ahead of its loop.
 bounds expand(ScalarEvolution& evolution, SCEVExpander& expander, span const& s) {
     Instruction* const at = s.loop->getLoopPreheader()->getTerminator();
     auto const value = [&](SCEV const* e) -> Value* {
         return e == nullptr ? nullptr : expander.expandCodeFor(e, e->getType(), at);
     };
     Value* const first = value(s.first);
-    Value* last = value(s.last);
+    Value* const last = value(s.last);
     IRBuilder<> builder(at);
-    for (guard const& g : s.guards) {
-        Value* const nothing = builder.CreateSub(first, builder.getInt64(1));
-        last =
-            builder.CreateSelect(g.condition, g.wanted ? last : nothing, g.wanted ? nothing : last);
-    }
     return {at,
             first,
             last,
             value(s.stride),
             value(s.more),
+            all_hold(builder, s.guards),
             bytes_of(evolution, s),
-            s.is_touched && s.guards.empty(),
+            s.is_touched,
             s.how};
 }
 
-void write(check_writer& writer, bounds const& b) {
+void write_check(check_writer& writer, bounds const& b) {
+    Instruction* const at = b.holds == nullptr ? b.at : writer.when(b.holds, b.at, false);
     if (b.stride == nullptr)
-        return writer.check_range(b.at, {b.first, b.last, b.how, b.bytes, b.is_touched});
-    writer.check_rows(b.at, b.first, b.last, b.stride, b.more, b.how);
+        return writer.check_range(at, {b.first, b.last, b.how, b.bytes, b.is_touched});
+    writer.check_rows(at, b.first, b.last, b.stride, b.more, b.how);
 }
 
-// All values come before all checks, which cut blocks apart.
-void write_all(Function& function, ScalarEvolution& evolution, spans const& all) {
-    Module& module = *function.getParent();
-    SCEVExpander expander(evolution, module.getDataLayout(), "tulle.check");
-    SmallVector<bounds, 8> values;
-    for (span const& s : all) values.push_back(expand(evolution, expander, s));
-    check_writer writer(module);
-    for (bounds const& b : values) write(writer, b);
-    for (span const& s : all)
-        for (Instruction* i : s.covered) mark(*i);
-}
+class loop_planner {
+public:
+    loop_planner(loop_analyses const& of, DataLayout const& layout, quiet_loops& quiet)
+        : m_of(of),
+          m_layout(layout),
+          m_finder(of, quiet),
+          m_tables(of, layout, quiet),
+          m_elements(of) {}
+
+    void add(access const& a) {
+        if (auto const found = m_finder.find(a))
+            add_to(m_spans, m_of.evolution, *found);
+        else
+            m_others.push_back(a);
+    }
+    // Whether the function has changed.
+    bool write(check_writer& writer) {
+        add_tables();
+        absorb_loads(m_of.evolution, m_spans);
+        write_spans(writer);
+        m_elements.write(writer);
+        return !m_spans.empty() || m_tables.has_computed();
+    }
+
+private:
+    // One that does not come in each turn may be covered by what is checked for one that does.
+    void add_tables() {
+        std::vector<std::pair<access, span>> rare;
+        for (access const& a : m_others) {
+            auto const table = m_tables.find(a);
+            if (!table) continue;
+            if (!m_tables.comes_in_each_turn(a, *table->loop)) {
+                rare.push_back({a, *table});
+                continue;
+            }
+            m_elements.add(a, *table);
+            add_to(m_spans, m_of.evolution, *table);
+        }
+        for (auto const& [a, table] : rare)
+            if (m_elements.join(a, table)) add_to(m_spans, m_of.evolution, table);
+    }
+    // All values come before all checks, which cut blocks apart.
+    void write_spans(check_writer& writer) const {
+        SCEVExpander expander(m_of.evolution, m_layout, "tulle.check");
+        SmallVector<bounds, 8> values;
+        for (span const& s : m_spans) values.push_back(expand(m_of.evolution, expander, s));
+        for (bounds const& b : values) write_check(writer, b);
+        for (span const& s : m_spans)
+            for (Instruction* i : s.covered) mark(*i);
+    }
+
+    loop_analyses const& m_of;
+    DataLayout const& m_layout;
+    span_finder m_finder;
+    table_finder m_tables;
+    element_checks m_elements;
+    std::vector<access> m_others;
+    spans m_spans;
+};
 
 } // namespace
 
@@ -150,14 +213,11 @@ bool check_ahead_of_loops(Function& function, FunctionAnalysisManager& analyses,
     auto const of = loop_analyses::of(function, analyses);
     bool const changed = of.simplify();
     quiet_loops quiet(synchronises);
-    span_finder finder(of.evolution, of.loops, of.dominators, quiet);
-    spans all;
+    loop_planner plan(of, function.getParent()->getDataLayout(), quiet);
     for (access const& a : accesses_of(function, chosen))
-        if (auto const found = left.count(a.at) == 0 ? finder.find(a) : std::nullopt)
-            add(of.evolution, all, *found);
-    absorb_loads(of.evolution, all);
-    write_all(function, of.evolution, all);
-    return changed || !all.empty();
+        if (left.count(a.at) == 0) plan.add(a);
+    check_writer writer(*function.getParent());
+    return plan.write(writer) || changed;
 }
 
 } // namespace tulle::compiler

@@ -80,7 +80,8 @@ class version_maker {
 public:
     version_maker(loop_analyses const& of, synchronisation const& synchronises,
                   DataLayout const& layout, accesses_left& left)
-        : m_evolution(of.evolution),
+        : m_of(of),
+          m_evolution(of.evolution),
           m_loops(of.loops),
           m_dominators(of.dominators),
           m_synchronises(synchronises),
@@ -109,7 +110,6 @@ public:
     }
 
 private:
-    bool is_known_ahead(SCEV const* value, Loop const& loop);
     std::optional<byte_range> range_of(StoreInst& store, ValueToSCEVMapTy& values, Loop& loop,
                                        SCEV const* turns);
     std::optional<byte_ranges> ranges_of_stores(Loop& loop, ValueToSCEVMapTy& values,
@@ -123,6 +123,7 @@ private:
         return m_evolution.getAddExpr(first, m_evolution.getConstant(first->getType(), bytes - 1));
     }
 
+    loop_analyses const& m_of;
     ScalarEvolution& m_evolution;
     LoopInfo& m_loops;
     DominatorTree& m_dominators;
@@ -130,16 +131,6 @@ private:
     DataLayout const& m_layout;
     accesses_left& m_left;
 };
-
-bool version_maker::is_known_ahead(SCEV const* value, Loop const& loop) {
-    Instruction const* const at = loop.getLoopPreheader()->getTerminator();
-    if (isa<SCEVCouldNotCompute>(value) || !m_evolution.isLoopInvariant(value, &loop)) return false;
-#if LLVM_VERSION_MAJOR >= 15
-    return SCEVExpander(m_evolution, m_layout, "tulle.version").isSafeToExpandAt(value, at);
-#else
-    return isSafeToExpandAt(value, at, m_evolution);
-#endif
-}
 
 // Neighbours are compared as one.
 void version_maker::add(byte_ranges& all, byte_range const& r) {
@@ -161,10 +152,10 @@ std::optional<byte_range> version_maker::range_of(StoreInst& store, ValueToSCEVM
         number_of(m_evolution, store.getPointerOperand()), m_evolution, values);
     std::uint64_t const bytes =
         m_layout.getTypeStoreSize(store.getValueOperand()->getType()).getKnownMinValue();
-    if (is_known_ahead(address, loop)) return byte_range{address, behind(address, bytes)};
+    if (m_of.is_known_ahead(address, loop)) return byte_range{address, behind(address, bytes)};
     auto const* const way = dyn_cast<SCEVAddRecExpr>(address);
     if (way == nullptr || way->getLoop() != &loop || !way->isAffine() ||
-        !is_known_ahead(way->getStart(), loop))
+        !m_of.is_known_ahead(way->getStart(), loop))
         return std::nullopt;
     auto const* const step = dyn_cast<SCEVConstant>(way->getStepRecurrence(m_evolution));
     if (step == nullptr || step->getAPInt().abs().ugt(k_near)) return std::nullopt;
@@ -204,7 +195,7 @@ Value* version_maker::test_of(Loop& loop, repeated_loads const& repeated) {
     Instruction* const at = loop.getLoopPreheader()->getTerminator();
     IRBuilder<> builder(at);
     SCEV const* turns = m_evolution.getBackedgeTakenCount(&loop);
-    if (!is_known_ahead(turns, loop) || m_evolution.getTypeSizeInBits(turns->getType()) > 64)
+    if (!m_of.is_known_ahead(turns, loop) || m_evolution.getTypeSizeInBits(turns->getType()) > 64)
         return nullptr;
     turns = m_evolution.getTruncateOrZeroExtend(turns, builder.getInt64Ty());
     auto values = repeated.values(m_evolution);

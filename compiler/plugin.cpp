@@ -14,6 +14,7 @@
 #include "spin_loops.hpp"
 #include "uninstrumented.hpp"
 #include "vector_intrinsics.hpp"
+#include "x86_fences.hpp"
 
 #include <memory>
 
@@ -37,10 +38,19 @@ synchronisation look_into(Module& module, FunctionAnalysisManager& analyses) {
     });
 }
 
+// To be checked. What chooses one of several functions runs while the program is linked, before
+// there is a run time.
+bool has_code(Function const& f) {
+    auto const resolves = [&f](GlobalIFunc const& i) { return i.getResolverFunction() == &f; };
+    return !f.isDeclaration() && !f.hasAvailableExternallyLinkage() &&
+           none_of(f.getParent()->ifuncs(), resolves);
+}
+
 class early_pass : public PassInfoMixin<early_pass> {
 public:
     PreservedAnalyses run(Function& function, FunctionAnalysisManager& analyses) {
-        if (function.hasOptNone() || !checks_hold_on()) return PreservedAnalyses::all();
+        if (function.hasOptNone() || !checks_hold_on() || !has_code(function))
+            return PreservedAnalyses::all();
         if (m_module != function.getParent()) {
             m_module = function.getParent();
             m_synchronises = std::make_shared<synchronisation>(look_into(*m_module, analyses));
@@ -91,13 +101,6 @@ public:
     static bool isRequired() { return true; }
 
 private:
-    // To be checked. What chooses one of several functions runs while the program is linked, before
-    // there is a run time.
-    static bool has_code(Function const& f) {
-        auto const resolves = [&f](GlobalIFunc const& i) { return i.getResolverFunction() == &f; };
-        return !f.isDeclaration() && !f.hasAvailableExternallyLinkage() &&
-               none_of(f.getParent()->ifuncs(), resolves);
-    }
     // Of the function as it is now.
     static ScalarEvolution* evolution_of(Function& f, FunctionAnalysisManager& functions) {
         if (f.hasOptNone()) return nullptr;
@@ -152,7 +155,10 @@ class first_pass : public PassInfoMixin<first_pass> {
 public:
     PreservedAnalyses run(Module& module, ModuleAnalysisManager& /*analyses*/) {
         auto const chosen = chosen_checks::read();
-        if (chosen.loads || chosen.stores) list_spin_loops(module);
+        if (chosen.loads || chosen.stores) {
+            add_fences(module);
+            list_spin_loops(module);
+        }
         if (chosen_scheme() == scheme::races) keep_to_accesses_of_program(module);
         return PreservedAnalyses::all();
     }

@@ -4,12 +4,9 @@
 #pragma once
 
 #include "accesses.hpp"
+#include "loop_analyses.hpp"
 
 #include <optional>
-
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/IR/Dominators.h"
 
 namespace tulle::compiler {
 
@@ -45,15 +42,12 @@ class span_finder {
 public:
     using is_quiet = llvm::function_ref<bool(llvm::Loop const&)>;
 
-    span_finder(llvm::ScalarEvolution& evolution, llvm::LoopInfo& loops,
-                llvm::DominatorTree& dominators, is_quiet quiet)
-        : m_evolution(evolution), m_loops(loops), m_dominators(dominators), m_quiet(quiet) {}
+    span_finder(loop_analyses const& of, is_quiet quiet) : m_of(of), m_quiet(quiet) {}
 
     // None: the access is in no loop, or not in each turn, or the addresses are not foreseen.
     std::optional<span> find(access const& a);
 
 private:
-    bool is_known_ahead(llvm::SCEV const* value, llvm::Loop const* loop);
     bool fold_loop(span& s, llvm::Loop* loop, llvm::SCEV const* turns);
     llvm::SCEV const* turns_of(access const& a, llvm::Loop* loop, bool& is_touched);
     bool fold_outer_loop(span& s, llvm::Loop* outer);
@@ -63,9 +57,7 @@ private:
     bool has_gaps(span const& s, llvm::SCEV const* step);
     llvm::SCEV const* word(llvm::SCEV const* value);
 
-    llvm::ScalarEvolution& m_evolution;
-    llvm::LoopInfo& m_loops;
-    llvm::DominatorTree& m_dominators;
+    loop_analyses const& m_of;
     is_quiet m_quiet;
 };
 

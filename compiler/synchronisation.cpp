@@ -34,6 +34,12 @@ bool is_quiet_library(Function const& callee, TargetLibraryInfo const& library) 
            library.getLibFunc(callee, function);
 }
 
+// __builtin_setjmp, between whose returns anything may happen.
+bool comes_back_later(CallBase const& call) {
+    return call.getIntrinsicID() == Intrinsic::eh_sjlj_setjmp ||
+           call.hasFnAttr(Attribute::ReturnsTwice);
+}
+
 } // namespace
 
 // All functions of the module are assumed to be quiet, until one is found to contain what is not.
@@ -64,7 +70,8 @@ bool synchronisation::may_happen_at(Instruction const& instruction) const {
     if (auto const* const store = dyn_cast<StoreInst>(&instruction))
         return store->isVolatile() && !is_private(store->getPointerOperand());
     auto const* const call = dyn_cast<CallBase>(&instruction);
-    if (call == nullptr || isa<IntrinsicInst>(call)) return false;
+    if (call == nullptr) return false;
+    if (isa<IntrinsicInst>(call)) return comes_back_later(*call);
     Function const* const callee = call->getCalledFunction();
     return callee == nullptr || may_happen_in(*callee);
 }

@@ -71,15 +71,23 @@ std::optional<unsigned> first_touched(StringRef name) {
     return only_takes_address ? std::nullopt : std::optional<unsigned>(0);
 }
 
-// Instructions of x86 that touch memory, but for hints and what is a plain access by now.
+// Instructions of x86 that touch memory, but for hints and what is a plain access by now; and what
+// the directory has no way to copy.
 std::string line_of(IntrinsicInst const& instruction) {
     StringRef const name = instruction.getCalledFunction()->getName();
+    auto const line = [&] {
+        return "instruction\t" + name.str() + "\t" + instruction.getFunction()->getName().str() +
+               "\t" + place_of(instruction);
+    };
+    auto const* const block = dyn_cast<AnyMemIntrinsic>(&instruction);
+    if (block != nullptr && chosen_scheme() == scheme::directory &&
+        is_between_address_spaces(*block) && takes_shared_pointer(instruction))
+        return line();
     bool const is_hint = any_of(ArrayRef<char const*>{"prefetch", "gatherpf", "scatterpf",
                                                       "clflush", "clwb", "cldemote", "monitor"},
                                 [&](char const* hint) { return name.contains(hint); });
     if (name.find("llvm.x86.") != 0 || is_hint || !takes_shared_pointer(instruction)) return "";
-    return "instruction\t" + name.str() + "\t" + instruction.getFunction()->getName().str() + "\t" +
-           place_of(instruction);
+    return line();
 }
 
 std::string line_of(CallBase const& call) {

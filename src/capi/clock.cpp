@@ -17,7 +17,7 @@ namespace {
 // The bytes of a clock; its home is a place by the time they are read.
 struct clock_image {
     int home;
-    int padding; // is sent, too, and searched for addresses (stray_address.cpp)
+    int padding; // is sent, too, and searched for addresses (messenger/stray_address.cpp)
     std::uint64_t name;
 };
 

@@ -62,8 +62,8 @@ int member::visit() noexcept try {
 // It handles no signals of the program.
 int member::start_thread() noexcept {
     // None: it visits the file once a second.
-    m_changes = os::private_descriptor(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    m_end = os::private_descriptor(::eventfd(0, EFD_CLOEXEC));
+    m_changes = os::private_descriptor([] { return ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK); });
+    m_end = os::private_descriptor([] { return ::eventfd(0, EFD_CLOEXEC); });
     if (!m_end.is_open()) return errno;
     sigset_t all;
     sigset_t before;

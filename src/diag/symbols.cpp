@@ -51,7 +51,7 @@ void set_path(std::pmr::string& path, char const* given) {
     if (length > 0) path.assign(own, static_cast<std::size_t>(length));
 }
 
-// "??:0", "file.cpp:12 (discriminator 3)"
+// "??:0", "FILE:12 (discriminator 3)"
 void set_source_line(std::pmr::string& source_line, std::string_view line) {
     if (line.starts_with("??") || line.ends_with(":?") || line.ends_with(":0")) return;
     source_line = line.substr(0, line.find(" (discriminator"));

@@ -2,7 +2,6 @@
 // One host's part in coherent memory by a directory. Any threads, at the same time.
 #pragma once
 
-#include "base/spin_lock.hpp"
 #include "dsm/atomic_access.hpp"
 #include "dsm/directory_memory.hpp"
 #include "dsm/words.hpp"
@@ -107,7 +106,9 @@ private:
     directory_memory m_memory;
     directory<directory_memory> m_directory;
     std::atomic<directory_entry> m_nobody{0};
-    base::spin_lock m_changes; // of what has entries
+    // Held while entries are made, and while what this host has written is copied to all others,
+    // which takes long: who waits for it gives the processor up.
+    std::mutex m_changes;
 };
 
 } // namespace tulle::dsm

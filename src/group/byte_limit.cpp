@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups whose threads are limited by the bytes that they hold, or reserve for a depth-first walk.
-// Why work goes on: stack_shortage.md, "Bytes".
+// Why work goes on: sched/modes/stack_shortage.md, "Bytes".
 //   R1  A thread of the group never waits for bytes: what finds none is run inline.
 //   R2  Who waits for bytes holds none.
 //   R3  A thread at a level of a walk has reserved what this level and all below it hold.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that go to a disk, to the resolver, or to a child process. What the system has in memory it
 // reads and opens at once; the rest a helper OS thread does.
+#include "io/end_of_process.hpp"
 #include "io/tries.hpp"
 
 #include <tulle/cancellation.hpp>
@@ -92,16 +93,6 @@ int open_file(char const* path, int flags, mode_t mode, detail::limit const& unt
     return made;
 }
 
-// -1: the system has none.
-int descriptor_of_process(pid_t pid) noexcept {
-#ifdef SYS_pidfd_open
-    return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
-#else
-    static_cast<void>(pid);
-    return -1;
-#endif
-}
-
 pid_t wait_for_one(pid_t pid, int* status, int options, detail::limit const& until) noexcept {
     for (pauses between;;) {
         auto const found = static_cast<pid_t>(result_of(::waitpid(pid, status, options | WNOHANG)));
@@ -117,12 +108,11 @@ pid_t wait_for_child(pid_t pid, int* status, int options, detail::limit const& u
     if (is_told) { // a descriptor tells of processes that are no children, too
         auto const found = static_cast<pid_t>(result_of(::waitpid(pid, status, options | WNOHANG)));
         if (found != 0 && found != -EINTR) return found;
+        end_of_process const end(pid);
+        int const error = end.number() < 0 ? 0 : wait_readable(end.number(), wait_limit::of(until));
+        if (error < 0) return error;
     }
-    int const process = is_told ? descriptor_of_process(pid) : -1;
-    if (process < 0) return wait_for_one(pid, status, options, until);
-    int const error = wait_readable(process, wait_limit::of(until));
-    io::close(process);
-    return error < 0 ? error : wait_for_one(pid, status, options, until);
+    return wait_for_one(pid, status, options, until);
 }
 
 int resolve(char const* host, char const* service, addrinfo const* hints, addrinfo** found,

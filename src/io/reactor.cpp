@@ -552,7 +552,7 @@ int reactor::start_locked() noexcept {
 
 int reactor::open() noexcept {
     if (int const error = m_events.open()) return error;
-    m_wakes = os::private_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    m_wakes = os::private_descriptor([] { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); });
     return m_wakes.is_open() ? m_events.add(m_wakes.number(), EPOLLIN, &m_wakes) : errno;
 }
 

@@ -167,7 +167,7 @@ public:
                    std::span<std::byte const> payload);
     // The answer has come, from there.
     void cross_off(rank from, awaited& answer) noexcept;
-    // An active message for which nobody waits (active_message.hpp); to another place.
+    // An active message for which nobody waits (detail/active_message.hpp); to another place.
     void tell(rank to, detail::active_function f, std::span<std::byte const> told) noexcept;
     // Threads call this after they have sent, so that no messages pile up without limit.
     void let_others_catch_up() noexcept;

@@ -36,16 +36,16 @@ enum class message_kind : std::uint8_t {
     activity,     // handler: code, payload: arguments
     report,       // a: the epoch that has ended, c: part_age, payload: batch_changes
     exception,    // of an activity, payload: exception
-    // Of a death (losses.hpp): a: the dead place, b: reports before, c: deaths that the sender
-    // knows of, payload: parts that live
+    // Of a death (finish/losses.hpp): a: the dead place, b: reports before, c: deaths that the
+    // sender knows of, payload: parts that live
     account,
     begun, // b: a finish that can be cancelled, c: the epoch that has begun
     stop,  // b: it is cancelled, says its home; another place: is to be
     // --- of global memory
-    memory, // a request (memory_request.hpp)
+    memory, // a request (gmem_access/memory_request.hpp)
     memory_answer,
     // --- of work that may run at any place
-    work, // handler: what about it (work_message.hpp)
+    work, // handler: what about it (balance/work_message.hpp)
     // --- of teams
     collective // handler, a, b: the collective message (detail/collective.hpp), payload: its bytes
 };

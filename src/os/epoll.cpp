@@ -11,7 +11,7 @@
 namespace tulle::os {
 
 int epoll::open() noexcept {
-    m_file = private_descriptor(::epoll_create1(EPOLL_CLOEXEC));
+    m_file = private_descriptor([] { return ::epoll_create1(EPOLL_CLOEXEC); });
     return m_file.is_open() ? 0 : errno;
 }
 

@@ -89,7 +89,7 @@ constexpr named_call k_calls[] = {
 private_descriptor open_of(char const* form, int tid) noexcept {
     char path[64];
     static_cast<void>(std::snprintf(path, sizeof path, form, tid));
-    return private_descriptor(::open(path, O_RDONLY | O_CLOEXEC));
+    return private_descriptor([&path] { return ::open(path, O_RDONLY | O_CLOEXEC); });
 }
 
 } // namespace

@@ -24,8 +24,8 @@ public:
     };
 
     task_state() noexcept = default;
-    task_state(task_state&& other) noexcept = default;
-    task_state& operator=(task_state&& other) noexcept = default;
+    task_state(task_state const&) = delete;
+    task_state& operator=(task_state const&) = delete;
 
     // `tid`: as in /proc/self/task. The file is opened anew only when it is another one than at
     // the last call.

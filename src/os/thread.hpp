@@ -14,13 +14,19 @@ namespace tulle::os {
 // Starts `run(argument)` on a new OS thread with all signals as the caller has them.
 [[nodiscard]] int start_thread(pthread_t& started, void* (*run)(void*), void* argument) noexcept;
 
-// Runs `start` with all signals blocked, as an OS thread that it starts is to have them, but those
-// of faults: an instruction that faults where they are blocked ends the process without a handler.
-template <class Start> [[nodiscard]] int with_signals_blocked(Start start) noexcept {
+// Blocks all signals, but those of faults: an instruction that faults where they are blocked ends
+// the process without a handler. What was blocked before.
+[[nodiscard]] inline sigset_t block_signals() noexcept {
     sigset_t all, before;
     sigfillset(&all);
     for (int const of_fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&all, of_fault);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    return before;
+}
+
+// Runs `start` with signals blocked, as an OS thread that it starts is to have them.
+template <class Start> [[nodiscard]] int with_signals_blocked(Start start) noexcept {
+    sigset_t const before = block_signals();
     int const error = start();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return error;

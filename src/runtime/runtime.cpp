@@ -15,6 +15,7 @@
 #include "membership/membership.hpp"
 #include "membership/mpi_job.hpp"
 #include "os/memory.hpp"
+#include "os/private_descriptor.hpp"
 #include "sched/first_use.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/watch/live_threads.hpp"
@@ -232,6 +233,7 @@ void instance::after_process_fork(bool in_child) noexcept {
     if (in_child) diag::forget_request();
     if (in_child) io::reactor::instance().forget();
     m_cpus.after_process_fork(in_child);
+    if (in_child) os::private_descriptor::forget_all();
     m_lock.unlock();
 }
 

@@ -113,7 +113,8 @@ void active_workers::count_anew(int wanted) noexcept {
         s->active.store(running_here, std::memory_order_relaxed); // relaxed: m_limit changes below
         running += running_here;
     }
-    // relaxed, both: snapshots for reports, and for standstill_finder.cpp, which checks twice.
+    // relaxed, both: snapshots for reports, and for watch/standstill_finder.cpp, which checks
+    // twice.
     m_active_count.store(active, std::memory_order_relaxed);
     m_running_count.store(running, std::memory_order_relaxed);
     m_limit.change(wanted);

@@ -44,7 +44,7 @@ struct thread_values;
 // What is to be done when a thread ends (thread_identity::at_end).
 inline constexpr std::uint8_t k_has_name = 1;   // to be forgotten; the value of `true`
 inline constexpr std::uint8_t k_has_values = 2; // of thread-local keys, to be destroyed
-// It was running when this process was forked off (process_fork.cpp).
+// It was running when this process was forked off (modes/process_fork.cpp).
 inline constexpr std::uint8_t k_inherited = 4;
 inline constexpr std::uint8_t k_is_bottom = 8; // and is at the bottom of its stack
 
@@ -57,7 +57,7 @@ struct thread_identity {
 
     std::uint64_t id = 0;
     std::uint8_t at_end = 0;
-    thread_values* values; // keys.hpp; meaningful with k_has_values
+    thread_values* values; // values/keys.hpp; meaningful with k_has_values
 };
 
 // The identity of a thread while it runs, in the frame of whoever runs it.

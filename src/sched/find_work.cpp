@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker takes its own work first: what it was told to start, its mailbox, its ready threads.
 // When it has none it searches (idle.cpp). Each round of a search goes through, in this order:
-//   events from outside (event_source.hpp), which it also looks for before it searches
+//   events from outside (base/event_source.hpp), which it also looks for before it searches
 //   timers that have expired, and its own work again
 //   records: of workers of its shepherd, from a random one on; of the other shepherds; of parked
 //   deques; of guests

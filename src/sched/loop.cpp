@@ -101,7 +101,7 @@ template <bool measures> TULLE_INLINE void run_stolen(record& slot) noexcept {
     slot.run(&slot);
     // Another one in a child process.
     fiber& f = *this_worker()->current;
-    // process_fork.cpp.
+    // modes/process_fork.cpp.
     if (TULLE_UNLIKELY(f.kind_of_stack == fiber_kind::guest)) end_forked_process();
     f.runs_record = false;
     f.stolen = nullptr;

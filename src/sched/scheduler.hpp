@@ -51,7 +51,7 @@ struct settings {
     std::size_t stack_size = 0;
     stack::guard_choice guard = stack::guard_choice::automatic;
     std::uint64_t spin_ns = 20000; // how long a worker searches before it sleeps
-    std::uint64_t seed = 0;        // not 0: a deterministic run, of one worker (deterministic.hpp)
+    std::uint64_t seed = 0;        // not 0: a run by modes/deterministic.hpp, of one worker
     // Called when something is found to stand still; may end the program. Null: nobody checks.
     void (*on_deadlock)(standstill found) noexcept = nullptr;
     // Nothing has moved for so long when the first check comes.
@@ -67,7 +67,7 @@ struct settings {
     std::size_t most_stacks = 0;               // at a time; 0: as many as memory allows
     std::uint32_t most_unstarted = UINT32_MAX; // in a queue, before a spawner is held up
     bool explains = false;                     // the option `explain`
-    bool measures_stacks = false;              // stack_use.hpp
+    bool measures_stacks = false;              // stacks/stack_use.hpp
     // Called, where stacks are measured, when a stack without a guard is found to have overflowed.
     void (*on_late_overflow)(stack_user const& user, thread_id id) noexcept = nullptr;
 };
@@ -110,10 +110,11 @@ public:
         return m_settings.max_workers + m_settings.max_substitutes;
     }
 
-    // --- workers that are stuck (substitutes.cpp); the watcher calls these -----------------------
+    // --- workers that are stuck; the watcher calls these -----------------------------------------
     void join_ended_workers() noexcept;
     // Whether something is ready that no worker is about to take. A hint.
     [[nodiscard]] bool something_waits() noexcept;
+    // --- main, which may go on elsewhere then (main_moves.cpp); the watcher calls the first ------
     // Lets any worker run main from now on, if main is ready while its own worker is stuck.
     void free_main() noexcept;
     // Main calls this: any worker may run it from now on, stuck or not. By others: nothing.
@@ -123,7 +124,7 @@ public:
     [[nodiscard]] watcher const& watching() const noexcept { return m_watcher; }
     void pause_watcher(bool pauses) noexcept { m_watcher.pause(pauses); }
 
-    // --- guests (guest.cpp) ----------------------------------------------------------------------
+    // --- guests (modes/guest.cpp) ----------------------------------------------------------------
     // Makes a guest of the calling OS thread, which has no worker. False: no memory.
     [[nodiscard]] bool attach_guest() noexcept;
     [[nodiscard]] static std::size_t guest_bytes() noexcept;
@@ -229,7 +230,8 @@ public:
     void free_deque(record_deque& deque) noexcept;
 
     // --- queues, timers, numbers -----------------------------------------------------------------
-    // Takes records out of the queues that their joiners have claimed (claimed_records.cpp).
+    // Takes records out of the queues that their joiners have claimed, see
+    // records/claimed_records.cpp.
     void drop_claimed(worker& w) noexcept;
     // Whether so many threads wait in the queue that a thread for this shepherd (-1: for anyone)
     // goes to that its spawner is held up.
@@ -336,7 +338,7 @@ TULLE_INLINE void scheduler::show_deque(worker& w, record_deque* deque) noexcept
 
 // Entry of the fibers in the pool: finds work and runs it, for ever (loop.cpp).
 void loop_main(void*);
-void measuring_loop_main(void*); // the same, with stack_use.hpp
+void measuring_loop_main(void*); // the same, with stacks/stack_use.hpp
 // Entry of a stack with one thread on it; the argument is its record (loop.cpp).
 void own_stack_main(void* record);
 void measuring_own_stack_main(void* record);

@@ -47,8 +47,8 @@ TULLE_INLINE void switch_inline(worker& w, fiber& to, post_action post,
     after_switch();
 }
 
-// The caller has begun a switch of the ready queue, which is locked (ready_queue.hpp). `tell`:
-// others are to be told of what it has put there.
+// The caller has begun a switch of the ready queue, which is locked (queues/ready_queue.hpp).
+// `tell`: others are to be told of what it has put there.
 void post_end_switch_and_tell(void*, void*) noexcept;
 TULLE_INLINE void switch_with_queue(worker& w, fiber& to, bool tell) noexcept {
     switch_inline(w, to, {tell ? &post_end_switch_and_tell : nullptr, nullptr, nullptr});

@@ -232,7 +232,7 @@ void choose_stack(thread_record& t, attributes const& how, worker const& w) noex
 }
 
 // Called in a child process: the handle is of a thread of the parent. One that had not started is
-// run by its joiner; see process_fork.cpp.
+// run by its joiner; see modes/process_fork.cpp.
 TULLE_COLD void join_left_behind(thread_record& t) noexcept {
     if (claim(t)) return run_in_place(t);
     t.exception = left_behind_error();
@@ -243,9 +243,12 @@ TULLE_COLD void join_left_behind(thread_record& t) noexcept {
 
 // A placed thread must not be in the frame of main, which may go on elsewhere when its worker is
 // stuck (scheduler::free_main).
+bool may_run_on(fiber const& joiner, thread_record const& t) noexcept {
+    return this_worker()->may_run(t.shepherd) && (t.shepherd < 0 || !joiner.bound);
+}
+
 bool may_run_in_place(thread_record const& t) noexcept {
-    worker const& w = *this_worker();
-    return !t.own_stack && w.may_run(t.shepherd) && (t.shepherd < 0 || !w.current->bound);
+    return !t.own_stack && may_run_on(*this_worker()->current, t);
 }
 
 // Not by one that is placed, or in a deterministic run; and now and then a yield is to all, so that
@@ -268,7 +271,7 @@ bool may_yield_to_one(worker& w) noexcept {
 // joiner waits: it runs on the joiner's stack, if that is as large as the one it wants.
 TULLE_COLD bool must_run_in_place(thread_record const& t, fiber const& self) noexcept {
     worker& w = *this_worker();
-    if (!w.owner->shortage().is_on() || !w.may_run(t.shepherd)) return false;
+    if (!w.owner->shortage().is_on() || !may_run_on(self, t)) return false;
     std::size_t const wanted = stack::size_class{t.stack_class}.bytes();
     bool const fits = self.kind_of_stack == fiber_kind::adopted || wanted <= self.stack.size;
     return t.own_stack && fits && !w.owner->shortage().can_go_on_without(w);

@@ -13,13 +13,13 @@
 #include "sched/fiber.hpp"
 #include "sched/queues/mailbox.hpp"
 #include "sched/queues/ready_queue.hpp"
-#include "sched/queues/steal_pace.hpp"
 #include "sched/records/record_deque.hpp"
 #include "sched/records/shown_deque.hpp"
 #include "sched/rest_flag.hpp"
 #include "sched/shepherd.hpp"
 #include "sched/stacks/spare_stock.hpp"
 #include "sched/stacks/stack_cache.hpp"
+#include "sched/steal_pace.hpp"
 #include "sched/watch/stuck_judge.hpp"
 #include "wait/timer_queue.hpp"
 
@@ -225,7 +225,7 @@ struct alignas(128) worker_core {
     spare_stock spares; // suspended fibers with an idle loop
     // The OS thread's own stack, when it is not where threads run.
     fiber* native = nullptr;
-    // That it takes part in (deterministic.hpp); fixed before the worker starts.
+    // That it takes part in (modes/deterministic.hpp); fixed before the worker starts.
     deterministic_run* run = nullptr;
 
     // --- finding work ----------------------------------------------------------------------------
@@ -238,7 +238,7 @@ struct alignas(128) worker_core {
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
     int barren_wakes = 0;            // woken in a row without finding work
     bool has_worked = false;         // since it last gave memory back
-    quiet_watch watch;               // standstill_finder.cpp
+    quiet_watch watch;               // watch/standstill_finder.cpp
     std::uint64_t steals = 0, suspends = 0;
 
     // --- threads with records of their own -------------------------------------------------------
@@ -246,7 +246,7 @@ struct alignas(128) worker_core {
     runnable_list free_records;              // memory of thread records
     int free_record_count = 0;
     // Claims by joiners that are left until claimed records are taken out of the queues
-    // (claimed_records.cpp).
+    // (records/claimed_records.cpp).
     std::uint32_t claims_left = 0;
 
     // --- its OS thread ---------------------------------------------------------------------------

@@ -15,8 +15,8 @@
 
 namespace tulle::wait {
 
-// Parking is the environment: who the caller is, suspend, resume, timers, clock (parking.hpp).
-// Model tests bring their own.
+// Parking is the environment: who the caller is, suspend, resume, timers, clock
+// (sched/parking.hpp). Model tests bring their own.
 template <class Parking> struct waiter {
     using machine = typename Parking::machine;
     template <class T> using atomic = typename machine::template atomic<T>;

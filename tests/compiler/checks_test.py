@@ -117,15 +117,12 @@ class Suite:
             function = line if line.startswith("define") else function
             if re.search(r"icmp eq i64 %\S+, 2$", line) and "@main(" not in function:
                 found.append(n)
-        for number, at in enumerate(found):
-            mutant = self.work / f"{source.stem}.{number}.ll"
-            mutant.write_text("\n".join(re.sub(", 2$", ", 3", line) if n == at else line for n, line in enumerate(text)))
-            program = mutant.with_suffix("")
-            must([self.clang(source.suffix[1:]), "-Wno-override-module", "-O1", "-Xclang", "-disable-llvm-passes", mutant, *self.directory_run_time,
-                  "-o", program])
-            if run([program]).returncode == 0:
-                self.failures.append(f"clang {self.version}: {source.name} {' '.join(level)}: nothing misses the check by the directory in "
-                                     f"{self.function_at(text, at)}: {text[at].strip()}")
+        numbered = list(text)
+        for number, at in enumerate(found, 1):
+            compares = re.sub(", 2$", f", %range.{number}", text[at])
+            numbered[at] = f"  %range.{number} = call i64 @recorder_range(i32 {number})\n{compares}"
+        program = self.link_numbered(source, [*numbered, "declare i64 @recorder_range(i32)"], "directory", self.directory_run_time)
+        self.miss_each(program, f"{source.name} --scheme=directory {' '.join(level)}", text, found)
         return len(found)
 
     @staticmethod
@@ -142,7 +139,7 @@ class Suite:
         return groups
 
     def each_is_needed(self, source, level):
-        """Takes the checks out, one after the other, but for those of main, which only looks at results; the two ends of one access count as one."""
+        """Leaves the checks out, one after the other, but for those of main, which only looks at results; the two ends of one access count as one."""
         text = must([*self.checked(source), *level, *self.flags, "-S", "-emit-llvm", source, "-o", "-"]).splitlines()
         calls, function = [], ""
         for n, line in enumerate(text):
@@ -150,16 +147,28 @@ class Suite:
             if CALL.match(line) and "@main(" not in function:
                 calls.append(n)
         groups = self.groups_of(calls)
-        for number, group in enumerate(groups):
-            mutant = self.work / f"{source.stem}.{number}.ll"
-            mutant.write_text("\n".join(line for n, line in enumerate(text) if n not in group))
-            program = mutant.with_suffix("")
-            must([self.clang(source.suffix[1:]), "-Wno-override-module", "-O1", "-Xclang", "-disable-llvm-passes", mutant, *self.run_time, "-o", program])
-            done = run([program])
-            if done.returncode == 0:
-                self.failures.append(f"clang {self.version}: {source.name} {' '.join(level)}: nothing misses the check {text[group[0]].strip()} in "
-                                     f"{self.function_at(text, group[0])}")
+        numbered = list(text)
+        for number, group in enumerate(groups, 1):
+            for n in group:
+                numbered[n] = f"  call void @recorder_next_check(i32 {number})\n{text[n]}"
+        program = self.link_numbered(source, [*numbered, "declare void @recorder_next_check(i32)"], "checks", self.run_time)
+        self.miss_each(program, f"{source.name} {' '.join(level)}", text, [group[0] for group in groups])
         return len(groups)
+
+    def link_numbered(self, source, text, kind, run_time):
+        """A program whose checks tell the recorder their numbers."""
+        program = self.work / f"{source.stem}.{kind}.numbered"
+        file = program.with_suffix(".ll")
+        file.write_text("\n".join(text))
+        must([self.clang(source.suffix[1:]), "-Wno-override-module", "-O1", "-Xclang", "-disable-llvm-passes", file, *run_time, "-o", program])
+        must([program])
+        return program
+
+    def miss_each(self, program, what, text, lines):
+        """Runs it without the check of each of the lines, upon which it must fail."""
+        for number, at in enumerate(lines, 1):
+            if run([program], env={**os.environ, "TULLE_LEFT_OUT": str(number)}).returncode == 0:
+                self.failures.append(f"clang {self.version}: {what}: nothing misses the check {text[at].strip()} in {self.function_at(text, at)}")
 
 
 def versions_of(tulle):

@@ -15,7 +15,17 @@ extern "C" {
 void* coherent_memory(size_t bytes); // zeros, at a boundary of lines
 void synchronise(void);              // what was checked must be checked again
 void tulle_coherent_acquire(void);   // likewise: what a program calls
-enum counted { loads, stores, load_ranges, store_ranges, load_rows, store_rows, atomics, kinds };
+enum counted {
+    loads,
+    stores,
+    load_ranges,
+    store_ranges,
+    load_rows,
+    store_rows,
+    atomics,
+    releases, // of fences
+    kinds
+};
 unsigned long checks_of(enum counted kind); // slow paths of that kind so far
 void require(int holds, char const* text, int line);
 

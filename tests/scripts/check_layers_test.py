@@ -35,6 +35,20 @@ class CheckLayers(planted.PlantedProject):
         self.plant("src/os/memory.hpp", '#include "arch/context.hpp"')
         self.assert_fails("src/os/memory.hpp:1: includes src/arch/context.hpp", "beside")
 
+    def test_accepts_files_named_from_their_folder_their_layer_and_src(self):
+        self.plant("src/sched/records/deque.cpp", "// join.cpp, records/join.cpp, worker.hpp, os/futex.hpp, thread.hpp, tulle/thread.hpp", "// *_core.hpp, <stdio.h>")
+        self.assert_passes()
+
+    def test_finds_a_file_that_a_comment_names_without_its_part(self):
+        self.plant("src/sched/idle.cpp", "#include <vector>", "int x; // see", "/* of the joiner:", "   join.cpp */")
+        self.assert_fails("src/sched/idle.cpp:4: there is no file join.cpp")
+        self.plant("src/sched/idle.cpp", "// see os/worker.hpp")
+        self.assert_fails("src/sched/idle.cpp:1: there is no file os/worker.hpp")
+
+    def test_finds_a_file_that_a_document_names_and_that_is_gone(self):
+        self.plant("src/park/README.md", "Files: `sched/worker.hpp` and", "`sched/join.cpp`.")
+        self.assert_fails("src/park/README.md:2: there is no file sched/join.cpp")
+
     def test_finds_a_circle_inside_one_folder(self):
         self.plant("src/sched/a.hpp", '#include "sched/b.hpp"')
         self.plant("src/sched/b.hpp", '#include "sched/c.hpp"')

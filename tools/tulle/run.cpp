@@ -234,7 +234,7 @@ void add_options_of_places(CLI::App& app, std::shared_ptr<run_request> const& re
            "Which MPI starts places on several hosts: openmpi, mpich [the first one that is there]")
         ->type_name("MPI")
         ->check(one_of({"openmpi", "mpich"}));
-    // By launchers of MPIs: hosts.cpp.
+    // By launchers of MPIs: places/hosts.cpp.
     app.add_option("--place-of-job", request->place_of_job)->group("");
     app.add_flag("!--no-input", request->has_input)->group("");     // the same
     app.add_flag("--whole-lines", request->whole_lines)->group(""); // the same

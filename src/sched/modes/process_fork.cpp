@@ -4,6 +4,7 @@
 #include "arch/exception_state.hpp"
 #include "base/error.hpp"
 #include "os/memory.hpp"
+#include "os/private_descriptor.hpp"
 #include "os/thread.hpp"
 #include "os/topology.hpp"
 #include "sched/foreign_visits.hpp"
@@ -82,10 +83,12 @@ void process_fork::prepare() noexcept {
     for_each_deque(caller(), [](record_deque& d) { d.lock_for_process_fork(); });
     os::lock_localities();
     os::lock_refused_memory();
+    os::private_descriptor::lock_for_process_fork();
 }
 
 void process_fork::in_parent() noexcept {
     scheduler& s = m_scheduler;
+    os::private_descriptor::unlock_after_process_fork();
     os::unlock_refused_memory();
     os::unlock_localities();
     for_each_deque(caller(), [](record_deque& d) { d.unlock_after_process_fork(); });

@@ -9,8 +9,8 @@
 //     likewise.
 //   - When the caller was a Tulle thread, the frames below it are in the child, too, down to the
 //     bottom of its stack. There the child ends, as a process does whose last thread ends: exit(0).
-// The handlers of pthread_atfork (runtime.cpp) call prepare, in_parent and in_child, with the lock
-// of the run time held.
+// The handlers of pthread_atfork (runtime/runtime.cpp) call prepare, in_parent and in_child, with
+// the lock of the run time held.
 #pragma once
 
 #include <tulle/detail/attributes.hpp>

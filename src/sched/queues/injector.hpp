@@ -24,7 +24,7 @@ public:
     shepherd& push_placed(runnable& r, int shepherd_index) noexcept;
     // Queues a thread that any worker may take; the shepherds get one each in turn.
     void push_injected(runnable& r) noexcept;
-    // Threads start in the order in which they were spawned (E3 of stack_shortage.md).
+    // Threads start in the order in which they were spawned (E3 of modes/stack_shortage.md).
     void push_unstarted(runnable& r) noexcept { m_unstarted.push(r); }
 
     // What a worker of `home` takes when its own queues are empty: from its own shepherd, then from
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] bool is_far_behind(int shepherd_index, std::uint64_t most) const noexcept;
 
     // Drops the threads that their joiners run, out of the queues of `home` and of those that wait
-    // for a stack (claimed_records.cpp). How many threads are left there.
+    // for a stack (records/claimed_records.cpp). How many threads are left there.
     std::uint32_t drop_claimed(shepherd& home) noexcept;
 
     // Reports call these.

@@ -67,8 +67,8 @@ private:
 };
 
 // A record that counts its references has one for either side of its word; whichever goes last
-// drops both. True: nobody else has one. As drop_reference (reference_count.hpp), and acquire and
-// acq_rel pair with that.
+// drops both. True: nobody else has one. As drop_reference (detail/reference_count.hpp),
+// and acquire and acq_rel pair with that.
 template <class Count> [[nodiscard]] bool drop_both_references(Count& count) noexcept {
     return count.load(std::memory_order_acquire) == 2 ||
            count.fetch_sub(2, std::memory_order_acq_rel) == 2;

@@ -40,7 +40,7 @@ struct record_deque : deque::split_deque<os::machine, record> {
     // ended.
     record_deque* origin = nullptr;
     record const* origin_slot = nullptr;
-    // Runs a record of the same stack, on top of a thread that waits (stack_shortage.md).
+    // Runs a record of the same stack, on top of a thread that waits (modes/stack_shortage.md).
     bool is_floor = false;
 };
 

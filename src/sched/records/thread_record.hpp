@@ -83,7 +83,7 @@ inline void drop_both_references(thread_record& t) noexcept {
 // of the caller, and then forgets the identity.
 void end_thread(thread_identity& thread) noexcept;
 
-// What a join of a thread throws that ran in the parent process (process_fork.cpp):
+// What a join of a thread throws that ran in the parent process (modes/process_fork.cpp):
 // std::system_error, ESRCH.
 [[nodiscard]] std::exception_ptr left_behind_error() noexcept;
 // Called in a child process: a thread that was running at the fork ends, after end_thread; at the

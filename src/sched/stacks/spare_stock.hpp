@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The spares of one worker: suspended fibers with an idle loop, of which it takes one whenever a
 // thread waits and nothing else is ready. One of them, the reserve, is kept back for when there is
-// no memory for another one (E2 of stack_shortage.md). Only the worker's own OS thread uses the
-// stock.
+// no memory for another one (E2 of modes/stack_shortage.md). Only the worker's own OS thread uses
+// the stock.
 #pragma once
 
 #include "base/debug_access.hpp"

@@ -7,7 +7,7 @@
 // end and tell nobody, the next check comes after twice the time. Two more kinds of standstill are
 // found on the way:
 //   no stack  all threads that have started wait, and workers have threads to start but no stack
-//             for them (stack_shortage.md). A worker that rests for that reason checks
+//             for them (modes/stack_shortage.md). A worker that rests for that reason checks
 //   a circle  some threads wait for each other while others go on. A worker that sleeps checks,
 //             ever more rarely
 // Nothing of this is on a path that finds work. A process that stands still and has other OS

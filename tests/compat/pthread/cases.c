@@ -483,6 +483,7 @@ static struct {
     {"waits_for_several", waits_for_several},
     {"waits_of_different_kinds", waits_of_different_kinds},
     {"select_that_is_interrupted", select_that_is_interrupted},
+    {"waits_that_the_kernel_takes_over", waits_that_the_kernel_takes_over},
     {"numbers_of_files", numbers_of_files},
     {"allocator_and_os_threads", allocator_and_os_threads},
     {"allocator_and_idleness", allocator_and_idleness},
@@ -613,5 +614,6 @@ int main(int count, char** words) {
     if (count > 2 && strcmp(words[1], "set_mode") == 0) set_mode(atoi(words[2]));
     if (count > 1 && strcmp(words[1], "starts_after_unwanted") == 0) starts_after_unwanted();
     if (count > 1 && strcmp(words[1], "syncs_beside_sleepers") == 0) syncs_beside_sleepers();
+    if (count > 1 && strcmp(words[1], "numbers_of_the_run_time") == 0) numbers_of_the_run_time();
     return 0;
 }

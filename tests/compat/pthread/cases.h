@@ -78,10 +78,12 @@ void asked_at_once(void);
 void waits_for_several(void);
 void waits_of_different_kinds(void);
 void select_that_is_interrupted(void);
+void waits_that_the_kernel_takes_over(void);
 void numbers_of_files(void);
 
 // --- closing_cases.c
 void closed_by_number(void);
+void numbers_of_the_run_time(void);
 
 // --- socket_cases.c
 void modes_of_sockets(void);

@@ -49,6 +49,18 @@ class Conformance(unittest.TestCase):
         self.compare(["blocking_calls", "waits_for_children", "file_locks", "queues", "transfers", "c11_threads", "shared_semaphores", "named_semaphores",
                       "numbers_of_files"], TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="0")
 
+    def test_files_of_the_run_time_are_not_the_programs(self):
+        """They are refused under all names, a forked child has none of them, and who waits for them is woken."""
+        for most in (64, 1024):
+            limited = ("sh", "-c", f"ulimit -n {most}; exec " + '"$@"', "sh", *WAY, CASES, "numbers_of_the_run_time")
+            done = run(*limited)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+            said = dict(line.rsplit(": ", 1) for line in done.stdout.splitlines())
+            self.assertGreater(len(said), 12, done)
+            for call, result in said.items():
+                replaces = "dup" in call and "0, number" in call
+                self.assertEqual(result, "EBUSY" if replaces else "0" if "child" in call else "EBADF" if "number" in call else "1", (most, call))
+
     def test_threads_wait_for_the_disk_themselves_where_another_worker_sleeps(self):
         """Else a helper does, which costs two wakes; so, too, where nobody would find a worker that stays in the kernel for long."""
         for workers, substitutes, helpers in (("2", "64", "0"), ("1", "64", "1"), ("2", "0", "1")):

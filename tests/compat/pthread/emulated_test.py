@@ -2,7 +2,8 @@
 """Programs of POSIX threads for another architecture print the same upon the C library and upon Tulle, under an emulator of one process.
 What is the emulator's own fault is left out, and named: cases that fail or hang there without Tulle, and those in which qemu gives up itself, as it
 does when a forked child makes a thread and the parent had several.
-Arguments: the program of cases; libtulle-preload, or the same program linked statically with libtulle-pthread.a; the emulator's command."""
+Arguments: the program of cases; libtulle-preload, or the same program linked statically with libtulle-pthread.a; a library with an allocator that
+begins before this library; the emulator's command."""
 import concurrent.futures
 import os
 import re
@@ -13,8 +14,8 @@ import unittest
 
 from which_cases import ONLY_SHARED
 
-CASES, OURS = (os.path.abspath(path) for path in sys.argv[1:3])
-EMULATOR = sys.argv[3:]
+CASES, OURS, SPINNING = (os.path.abspath(path) for path in sys.argv[1:4])
+EMULATOR = sys.argv[4:]
 del sys.argv[1:]
 IS_STATIC = ".so" not in os.path.basename(OURS)
 UPON_TULLE = (*EMULATOR, OURS) if IS_STATIC else (*EMULATOR, "-E", f"LD_PRELOAD={OURS}", CASES)
@@ -65,6 +66,13 @@ class Conformance(unittest.TestCase):
                     self.assertEqual(ours, native)
         print("left out:", *left_out)
         self.assertGreaterEqual(len(names) - len(left_out), FEWEST)
+
+    @unittest.skipIf(IS_STATIC, "has its allocator in itself")
+    def test_an_allocator_may_begin_before_this_one_is_ready(self):
+        """It holds a lock when it registers handlers of forks, and may not be called meanwhile."""
+        native = run([*EMULATOR, "-E", f"LD_PRELOAD={SPINNING}", CASES, "conditions"])
+        self.assertTrue(native[1].startswith("memory before main\n"), native)
+        self.assertEqual(run([*EMULATOR, "-E", f"LD_PRELOAD={OURS}:{SPINNING}", CASES, "conditions"]), native)
 
     def test_threads_are_few_os_threads(self):
         with subprocess.Popen([*UPON_TULLE, "hold"], stdout=subprocess.PIPE, text=True) as program:

@@ -287,18 +287,25 @@ static struct {
     int wrong;
 } s_short_lived;
 
-enum { k_short_lived_rounds = 4000 };
+// Of each kind, if there is the time: where both threads have to share a processor with other
+// programs, a round may take several milliseconds.
+enum { k_short_lived_rounds = 4000, k_short_lived_ms = 1000, k_no_more_rounds = 1 << 30 };
 
-static void wait_for_round(atomic_int const* now, int round) {
-    for (int k = 0; atomic_load(now) != round; ++k)
+static int wait_for_round(atomic_int const* now, int round) {
+    for (int k = 0; atomic_load(now) < round; ++k)
         if (k % 10000 == 9999) sched_yield();
+    return atomic_load(now);
+}
+
+static bool is_over(struct timespec end) {
+    struct timespec const now = in_ms_of(CLOCK_MONOTONIC, 0);
+    return now.tv_sec > end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec >= end.tv_nsec);
 }
 
 static void* does_away_with_it(void* unused) {
     enum { k_rubbish = 0x55 };
-    for (int round = 1; round <= k_short_lived_rounds; ++round) {
-        union any_lock* const l = &s_short_lived.lock;
-        wait_for_round(&s_short_lived.held, round);
+    union any_lock* const l = &s_short_lived.lock;
+    for (int round = 1; wait_for_round(&s_short_lived.held, round) != k_no_more_rounds; ++round) {
         for (int k = 1; !try_to_get(l, s_short_lived.kind); ++k)
             if (k % 10000 == 0) sched_yield();
         memset(l->bytes, k_rubbish, sizeof l->bytes);
@@ -317,7 +324,8 @@ void locks_that_go(void) {
         s_short_lived.kind = (enum lock_kind)kind;
         s_short_lived.held = s_short_lived.left = s_short_lived.gone = 0;
         pthread_create(&t, NULL, does_away_with_it, NULL);
-        for (int round = 1; round <= k_short_lived_rounds; ++round) {
+        struct timespec const end = in_ms_of(CLOCK_MONOTONIC, k_short_lived_ms);
+        for (int round = 1; round <= k_short_lived_rounds && !is_over(end); ++round) {
             make_held(&s_short_lived.lock, s_short_lived.kind);
             atomic_store(&s_short_lived.held, round);
             for (int k = 0; k != round % 200; ++k) atomic_load(&s_short_lived.gone);
@@ -325,6 +333,7 @@ void locks_that_go(void) {
             atomic_store(&s_short_lived.left, round);
             wait_for_round(&s_short_lived.gone, round);
         }
+        atomic_store(&s_short_lived.held, k_no_more_rounds);
         pthread_join(t, NULL);
         SHOW(s_short_lived.wrong);
     }

@@ -29,6 +29,10 @@
         printf("%s: %d, %s\n", #expression, result, errno == 0 ? "no error" : strerror(errno));    \
     } while (0)
 
+#ifndef SYS_poll // an architecture on which the C library's poll is made of it
+#define SYS_poll SYS_ppoll
+#endif
+
 static int s_ends[2], s_never[2];
 
 // --- answers come without a delay ----------------------------------------------------------------
@@ -554,14 +558,19 @@ void waits_of_different_kinds(void) { in_thread(&wait_in_turns, NULL); }
 
 // --- a handler ends a select, and the sets stay what they were ----------------------------------
 
+static atomic_int s_was_interrupted;
+
+// More than one signal may interrupt it; it tells of the first.
 static void* selects_until_ready(void* number) {
     fd_set asked;
     FD_ZERO(&asked);
     FD_SET((int)(long)number, &asked);
     for (;;) {
         int const found = select((int)(long)number + 1, &asked, NULL, NULL, NULL);
-        printf("found: %d, set: %d\n", found, FD_ISSET((int)(long)number, &asked) != 0);
+        if (found == 1 || atomic_load(&s_was_interrupted) == 0)
+            printf("found: %d, set: %d\n", found, FD_ISSET((int)(long)number, &asked) != 0);
         if (found == 1) return NULL;
+        atomic_store(&s_was_interrupted, 1);
     }
 }
 static void does_nothing(int signal) { (void)signal; }
@@ -572,13 +581,107 @@ void select_that_is_interrupted(void) {
     struct sigaction const action = {.sa_handler = &does_nothing};
     if (pipe(ends) != 0 || sigaction(SIGUSR1, &action, NULL) != 0) abort();
     pthread_create(&waiter, NULL, &selects_until_ready, (void*)(long)ends[0]);
-    usleep(20000);
-    pthread_kill(waiter, SIGUSR1);
-    usleep(20000);
+    // A signal that comes before the wait does not end it.
+    for (; atomic_load(&s_was_interrupted) == 0; usleep(1000)) pthread_kill(waiter, SIGUSR1);
     if (write(ends[1], "s", 1) != 1) abort();
     pthread_join(waiter, NULL);
     close(ends[0]);
     close(ends[1]);
+}
+
+// --- a wait that the run time cannot go on with, as its epoll refuses the number -----------------
+
+enum { k_limit_ms = 800, k_replaced_after_ms = 400 };
+
+typedef int limited_wait(int number, fd_set* set, struct timespec const* limit);
+
+static int by_limited_poll(int number, fd_set* set, struct timespec const* limit) {
+    struct pollfd asked = {number, POLLIN, 0};
+    (void)set;
+    (void)limit;
+    return poll(&asked, 1, k_limit_ms);
+}
+static int by_limited_ppoll(int number, fd_set* set, struct timespec const* limit) {
+    struct pollfd asked = {number, POLLIN, 0};
+    (void)set;
+    return ppoll(&asked, 1, limit, NULL);
+}
+static int by_limited_select(int number, fd_set* set, struct timespec const* limit) {
+    struct timeval time = {limit->tv_sec, limit->tv_nsec / 1000};
+    return select(number + 1, set, NULL, NULL, &time);
+}
+static int by_limited_pselect(int number, fd_set* set, struct timespec const* limit) {
+    return pselect(number + 1, set, NULL, NULL, limit, NULL);
+}
+static int by_limited_epoll(int number, fd_set* set, struct timespec const* limit) {
+    struct epoll_event found;
+    (void)set;
+    (void)limit;
+    return epoll_wait(number, &found, 1, k_limit_ms);
+}
+
+struct limited {
+    limited_wait* wait;
+    int number, found;
+    atomic_int begins;
+    struct timespec end;
+};
+
+static void* waits_with_a_limit(void* of) {
+    struct limited* const w = of;
+    struct timespec const limit = {k_limit_ms / 1000, k_limit_ms % 1000 * 1000000L};
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(w->number, &set);
+    atomic_store(&w->begins, 1);
+    w->found = w->wait(w->number, &set, &limit);
+    clock_gettime(CLOCK_MONOTONIC, &w->end);
+    return NULL;
+}
+
+static int add_to_epoll(int all, int number) {
+    struct epoll_event event = {.events = EPOLLIN};
+    return epoll_ctl(all, EPOLL_CTL_ADD, number, &event);
+}
+// An epoll within an epoll and so on, until no other takes it.
+static int deepest_epoll(void) {
+    int inner = epoll_create1(EPOLL_CLOEXEC);
+    for (;;) {
+        int const outer = epoll_create1(EPOLL_CLOEXEC);
+        if (inner < 0 || outer < 0) abort();
+        if (add_to_epoll(outer, inner) != 0) {
+            close(outer);
+            return inner;
+        }
+        inner = outer;
+    }
+}
+
+void waits_that_the_kernel_takes_over(void) {
+    limited_wait* const waits[] = {by_limited_poll, by_limited_ppoll, by_limited_select,
+                                   by_limited_pselect, by_limited_epoll};
+    enum { k_waits = sizeof waits / sizeof *waits };
+    struct limited all[k_waits];
+    pthread_t threads[k_waits];
+    int const deepest = deepest_epoll();
+    for (int k = 0; k != k_waits; ++k) {
+        all[k] = (struct limited){.wait = waits[k], .number = epoll_create1(EPOLL_CLOEXEC)};
+        pthread_create(&threads[k], NULL, waits_with_a_limit, &all[k]);
+        while (atomic_load(&all[k].begins) == 0) usleep(1000);
+    }
+    usleep(k_replaced_after_ms * 1000);
+    struct timespec replaced;
+    clock_gettime(CLOCK_MONOTONIC, &replaced);
+    for (int k = 0; k != k_waits; ++k)
+        if (dup2(deepest, all[k].number) < 0) abort();
+    for (int k = 0; k != k_waits; ++k) {
+        pthread_join(threads[k], NULL);
+        long const ms = (all[k].end.tv_sec - replaced.tv_sec) * 1000 +
+                        (all[k].end.tv_nsec - replaced.tv_nsec) / 1000000;
+        SHOW(all[k].found);
+        SHOW(ms < k_limit_ms); // not the whole limit once more
+        close(all[k].number);
+    }
 }
 
 // --- a number that was a file that is always ready, of which nobody asks -------------------------

@@ -9,8 +9,10 @@
 #include <array>
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -23,8 +25,8 @@ constexpr std::uint64_t k_rounds = 2000;
 
 class one_machine {
 public:
-    explicit one_machine(host_number hosts)
-        : m_chosen{TULLE_COHERENT_FIRST, 2 * used_chunks::k_bytes, 1, hosts} {
+    explicit one_machine(host_number hosts, std::uint64_t chunks = 2)
+        : m_chosen{TULLE_COHERENT_FIRST, chunks * used_chunks::k_bytes, 1, hosts} {
         host_map map;
         for (host_number h = 0; h < hosts; ++h) map.near.push_back(h);
         os::shared_file const file = os::shared_file::create("directory-test");
@@ -154,6 +156,41 @@ TEST_P(directory_of, hosts_that_allocate_the_same_chunk_find_all_in_it) {
 }
 
 INSTANTIATE_TEST_SUITE_P(some, directory_of, ::testing::Values(1U, 2U, 3U, 6U));
+
+std::chrono::nanoseconds processor_time() {
+    timespec taken{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &taken);
+    return std::chrono::seconds(taken.tv_sec) + std::chrono::nanoseconds(taken.tv_nsec);
+}
+
+// What it has written is copied to all other hosts.
+TEST(directory_host, threads_that_wait_while_another_shares_leave_the_processor_to_it) {
+    constexpr std::uint64_t k_chunks = 64;
+    one_machine all(3, k_chunks);
+    directory_host& by = all.at(0);
+    for (std::uint64_t k = 0; k < k_chunks; ++k) {
+        by.add(all.chunk(k));
+        by.fill(address_of(k * used_chunks::k_lines, 0), 1, used_chunks::k_bytes);
+    }
+    std::atomic<bool> begins{false};
+    std::chrono::nanoseconds waited{0}, taken{0};
+    std::thread other([&] {
+        while (!begins) {}
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        auto const begin = std::chrono::steady_clock::now();
+        auto const before = processor_time();
+        by.add(all.chunk(0));
+        taken = processor_time() - before;
+        waited = std::chrono::steady_clock::now() - begin;
+    });
+    begins = true;
+    by.share();
+    other.join();
+    if (waited > std::chrono::milliseconds(10)) {
+        EXPECT_LT(taken, waited / 4);
+    }
+    EXPECT_EQ(load<std::uint8_t>(all.at(2), address_of(used_chunks::k_lines, 0)), 1);
+}
 
 TEST(directory_host, keeps_the_value_that_stands_for_no_data) {
     one_machine all(2);

@@ -227,6 +227,35 @@ TEST_P(shortage_test, thread_with_a_stack_of_its_own_runs_on_its_joiner) {
     EXPECT_EQ(spawn([] { return chain::run(60); }).join(), 60);
 }
 
+// Its joiner is main, whose frame may go on at another shepherd; so it starts when others have
+// ended.
+TEST_P(shortage_test, placed_thread_with_a_stack_of_its_own_does_not_run_on_main) {
+    sched::worker& w = *sched::this_worker();
+    sched::fiber const& main = *w.current;
+    latch open(1);
+    std::atomic<int> started{0};
+    std::vector<thread<void>> threads;
+    for (int k = 0; k < 200; ++k)
+        threads.push_back(spawn([&] {
+            started.fetch_add(1);
+            open.wait();
+        }));
+    while (started.load() == 0 || w.owner->shortage().can_go_on_without(w)) this_thread::yield();
+    std::atomic<bool> has_begun{false};
+    auto placed = spawn({.stack_size = 16384, .shepherd = 0}, [&] {
+        has_begun = true;
+        return sched::this_worker()->current == &main;
+    });
+    std::thread opener([&] {
+        while (!has_begun && main.waits_for.load() != wait::wait_kind::spawned_thread)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        open.count_down();
+    });
+    EXPECT_FALSE(placed.join());
+    opener.join();
+    for (auto& t : threads) t.join();
+}
+
 TEST_P(shortage_test, stacks_in_reserve_are_whole_again_afterwards) {
     for (int round = 0; round < 20; ++round) {
         lagging_loop loop(64);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/queues/steal_pace.hpp"
+#include "sched/steal_pace.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@ void print_table(workload const& w, std::vector<figure> const& figures);
 // unit.
 void print_counts(std::vector<figure> const& figures);
 
-// One self-contained page, for light and dark surroundings: bench_page.html with the figures in it,
+// One self-contained page, for light and dark surroundings: page.html with the figures in it,
 // and what those papers have measured beside them. Needs nothing from elsewhere; its script draws
 // the plots.
 void write_page(std::ostream& out, std::vector<figure> const& figures,

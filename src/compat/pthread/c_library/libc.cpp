@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/pthread/c_library/libc.hpp"
 
+#include "arch/old_conditions.hpp"
 #include "base/error.hpp"
 
 #include <cstring>
@@ -32,7 +33,7 @@ namespace {
 
 // Conditions of before version 2.3.2 of the C library have another layout; dlsym finds these.
 bool has_old_layout(char const* name) noexcept {
-    return std::strncmp(name, "pthread_cond_", 13) == 0 &&
+    return arch::k_has_old_conditions && std::strncmp(name, "pthread_cond_", 13) == 0 &&
            std::strcmp(name, "pthread_cond_clockwait") != 0;
 }
 

@@ -34,6 +34,7 @@ TULLE_OTHER_NAME(ssize_t, __pwrite64, pwrite,
 TULLE_OTHER_NAME(ssize_t, __send, send, (int number, void const* data, size_t size, int flags),
                  (number, data, size, flags))
 TULLE_OTHER_NAME(int, __close, close, (int number), (number))
+TULLE_OTHER_NAME(int, __dup2, dup2, (int number, int becomes), (number, becomes))
 TULLE_OTHER_NAME(int, __connect, connect, (int number, sockaddr const* to, socklen_t size),
                  (number, to, size))
 TULLE_OTHER_NAME(int, __poll, poll, (pollfd * asked, nfds_t count, int ms), (asked, count, ms))

@@ -40,11 +40,19 @@ template <class Call> int replace(int number, Call call) noexcept {
 // If not, the number that would be replaced stays what it is, and so do waits for it.
 bool is_open(int number) noexcept {
     kept_errno const kept;
-    return fcntl(number, F_GETFD) >= 0;
+    return TULLE_LIBC(fcntl)(number, F_GETFD) >= 0;
 }
 
 bool changes_nothing(int number, int becomes) noexcept {
     return number == becomes || !is_open(number);
+}
+
+// EBUSY also stands for a number that another thread is about to open a file at (dup(2)).
+template <class Call> int replace(int number, int becomes, Call call) noexcept {
+    if (is_private(number)) return fail(EBADF);
+    if (changes_nothing(number, becomes)) return call();
+    if (is_private(becomes)) return fail(EBUSY);
+    return replace(becomes, call);
 }
 
 } // namespace
@@ -54,17 +62,12 @@ TULLE_INTERPOSE int close(int number) {
     return replace(number, [=] { return TULLE_LIBC(close)(number); });
 }
 
-// EBUSY also stands for a number that another thread is about to open a file at (dup(2)).
 TULLE_INTERPOSE int dup2(int number, int becomes) noexcept {
-    if (changes_nothing(number, becomes)) return TULLE_LIBC(dup2)(number, becomes);
-    if (is_private(becomes)) return fail(EBUSY);
-    return replace(becomes, [=] { return TULLE_LIBC(dup2)(number, becomes); });
+    return replace(number, becomes, [=] { return TULLE_LIBC(dup2)(number, becomes); });
 }
 
 TULLE_INTERPOSE int dup3(int number, int becomes, int flags) noexcept {
-    if (changes_nothing(number, becomes)) return TULLE_LIBC(dup3)(number, becomes, flags);
-    if (is_private(becomes)) return fail(EBUSY);
-    return replace(becomes, [=] { return TULLE_LIBC(dup3)(number, becomes, flags); });
+    return replace(number, becomes, [=] { return TULLE_LIBC(dup3)(number, becomes, flags); });
 }
 
 TULLE_INTERPOSE int close_range(unsigned first, unsigned last, int flags) noexcept {
@@ -73,15 +76,19 @@ TULLE_INTERPOSE int close_range(unsigned first, unsigned last, int flags) noexce
         return TULLE_LIBC(close_range)(from, to, flags);
     };
     // Of other flags the system knows, as that all are closed when another program begins.
-    bool const closes_now = (flags & ~CLOSE_RANGE_UNSHARE) == 0;
+    constexpr int k_unshare = static_cast<int>(CLOSE_RANGE_UNSHARE);
+    bool const closes_now = (flags & ~k_unshare) == 0;
     if (first > last || !closes_now || vfork_children::has_caller()) return close(first, last);
+    // A worker with a table of its own would not know the files of the others.
+    bool const unshares = (flags & k_unshare) != 0;
+    if (unshares && self() != nullptr && is_started()) return fail(EINVAL);
     return private_descriptor::for_others(first, last, close);
 }
 
 namespace {
 
-// Where the system has no close_range, numbers that have no file are tried, too; there are few
-// before a file of the run time.
+// Where the system has no close_range, numbers that have no file are tried, too. These lie before a
+// file of the run time, which are below 1024 unless the program has that many files.
 int close_each(unsigned first, unsigned last) noexcept {
     if (last == ~0U)
         TULLE_LIBC(closefrom)(static_cast<int>(first));

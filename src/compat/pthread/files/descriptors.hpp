@@ -16,29 +16,6 @@ namespace tulle::posix {
 
 using io::direction;
 
-// A descriptor that has been made for one wait, and is closed at the end; negative: there is none.
-// The reactor may know another file by its number, from before and afterwards.
-class own_descriptor {
-public:
-    explicit own_descriptor(int number) noexcept : m_number(number) {
-        if (m_number >= 0) io::reactor::instance().expect_new(m_number);
-    }
-    own_descriptor(own_descriptor const&) = delete;
-    own_descriptor& operator=(own_descriptor const&) = delete;
-    ~own_descriptor() {
-        kept_errno const kept;
-        if (m_number < 0) return;
-        static_cast<void>(io::reactor::instance().replace(
-            m_number,
-            [](void* number) noexcept { return TULLE_LIBC(close)(*static_cast<int*>(number)); },
-            &m_number));
-    }
-    [[nodiscard]] int number() const noexcept { return m_number; }
-
-private:
-    int m_number;
-};
-
 // Waits for something that nobody tells of: longer and longer.
 class growing_pause {
 public:

@@ -3,6 +3,7 @@
 // nobody tells when one is free. The kernel does not see a circle of processes that wait so.
 #include "compat/pthread/files/descriptors.hpp"
 #include "compat/pthread/files/known_descriptors.hpp"
+#include "os/private_descriptor.hpp"
 
 #include <cstdarg>
 
@@ -33,7 +34,11 @@ int control_at_once(int number, int command, void* argument) noexcept {
     return result;
 }
 
+// The run time's own files are none to the program. A child of vfork has numbers of its own.
 int control(int number, int command, void* argument) {
+    if (TULLE_UNLIKELY(tulle::os::private_descriptor::is_one(number)) &&
+        !vfork_children::has_caller())
+        return fail(EBADF);
     int const tries = that_tries(command);
     thread* const t = tries != 0 ? self() : nullptr;
     if (t == nullptr) return control_at_once(number, command, argument);

@@ -5,6 +5,7 @@
 #include "compat/pthread/files/descriptors.hpp"
 #include "compat/pthread/files/known_descriptors.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "io/end_of_process.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,21 +13,11 @@
 #include <mutex>
 #include <new>
 
-#include <sys/syscall.h>
-
 namespace {
 
 using namespace tulle::posix;
 
 // --- waits for child processes -------------------------------------------------------------------
-
-// A descriptor that is readable when the process has ended; negative: there is none.
-int descriptor_of(pid_t process) noexcept {
-    kept_errno const kept;
-    if (process <= 0) return -1;
-    return static_cast<int>(
-        TULLE_LIBC(syscall)(static_cast<long>(SYS_pidfd_open), static_cast<long>(process), 0L));
-}
 
 // Until `ask` does not return 0, or a handler ends the wait. `process`: whose end is all that it
 // asks for, or 0.
@@ -35,8 +26,8 @@ template <class Ask> int until_child(thread& t, pid_t process, Ask ask) {
     int found = ask();
     if (found != 0) return found;
     auto& reactor = tulle::io::reactor::instance();
-    own_descriptor const end_of_process(descriptor_of(process));
-    int const number = end_of_process.number();
+    tulle::io::end_of_process const end(process);
+    int const number = end.number();
     for (growing_pause between;;) {
         int error = EPERM;
         if (number >= 0) {

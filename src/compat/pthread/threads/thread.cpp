@@ -150,8 +150,8 @@ run_time_state start_run_time() noexcept try {
         s_parts.find();
         s_is_prepared = true;
     }
-    begin_signals(mask_of_caller() | mask_of_main());
     os::private_descriptor::lie_high();
+    begin_signals(mask_of_caller() | mask_of_main());
     sched::scheduler::instance().set_worker_start(&begin_worker);
     runtime::start_result const started = runtime::the().start(false);
     if (started.error != 0 && started.error != EALREADY) {

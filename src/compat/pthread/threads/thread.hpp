@@ -85,7 +85,7 @@ struct thread {
     char name[16] = {};
     int policy = 0, priority = 0; // as answered
 
-    // --- signals (signals.cpp) -------------------------------------------------------------------
+    // --- signals (signals/signals.cpp) -----------------------------------------------------------
     std::atomic<signal_set> blocked{~signal_set{0}}; // written by the thread itself
     std::atomic<signal_set> pending{0};              // that are for this thread
     std::atomic<signal_set> lent{0};                 // that are for the process

@@ -153,8 +153,6 @@ std::size_t find_cpu_word() noexcept {
 // struct pthread before the thread pointer and the variables of threads behind it; the other has it
 // at the thread pointer and the variables before it, and counts it among these.
 bool lay_out(std::size_t variables) noexcept {
-    s_layout.from_here = static_cast<std::size_t>(static_cast<std::byte*>(arch::thread_pointer()) -
-                                                  reinterpret_cast<std::byte*>(pthread_self()));
     bool const is_at_pointer = s_layout.from_here == 0;
     if (is_at_pointer && variables < s_layout.pthread) return false;
     s_layout.below = rounded(is_at_pointer ? variables - s_layout.pthread : s_layout.from_here);
@@ -176,6 +174,8 @@ bool find_functions() noexcept {
     s_layout.links = offset_of("_thread_db_pthread_list");
     if (!found || bytes == nullptr || s_layout.links == 0 || s_layout.keys <= k_key_block_bytes)
         return false;
+    s_layout.from_here = static_cast<std::size_t>(static_cast<std::byte*>(arch::thread_pointer()) -
+                                                  reinterpret_cast<std::byte*>(pthread_self()));
     std::size_t vector = offset_of("_thread_db_pthread_dtvp");
     if (vector != 0 && find(s_layout.initialize, "_dl_allocate_tls_init"))
         dl_iterate_phdr(&find_vector, &vector);

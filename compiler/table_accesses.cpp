@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table_accesses.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+#include "tulle/coherent_abi.h"
+
+namespace tulle::compiler {
+
+using namespace llvm;
+
+namespace {
+
+constexpr int k_most_steps = 6; // from an index to what bounds it
+// Of a larger table a loop may touch a small part, however many turns it has.
+constexpr std::uint64_t k_most_elements = std::uint64_t{1} << 16;
+constexpr std::uint64_t k_most_bytes_of_element = 256;
+
+IRBuilder<> ahead_of(Loop const& loop) {
+    return IRBuilder<>(loop.getLoopPreheader()->getTerminator());
+}
+
+} // namespace
+
+bool table_finder::is_known_ahead(Value* value, Loop const& loop) const {
+    return loop.isLoopInvariant(value) &&
+           m_of.dominators.dominates(value, loop.getLoopPreheader()->getTerminator());
+}
+
+// The sum of what does not change and of an index times a size.
+std::optional<table_finder::parts> table_finder::take_apart(SCEV const* address, Loop const& loop) {
+    auto const* const sum = dyn_cast<SCEVAddExpr>(address);
+    if (sum == nullptr) return std::nullopt;
+    SmallVector<SCEV const*, 4> same;
+    SCEV const* changing = nullptr;
+    for (SCEV const* part : sum->operands()) {
+        if (m_of.evolution.isLoopInvariant(part, &loop)) {
+            same.push_back(part);
+            continue;
+        }
+        if (changing != nullptr) return std::nullopt;
+        changing = part;
+    }
+    if (changing == nullptr || same.empty()) return std::nullopt;
+    SCEV const* const start = m_of.evolution.getAddExpr(same);
+    if (!m_of.is_known_ahead(start, loop)) return std::nullopt;
+    auto const* const product = dyn_cast<SCEVMulExpr>(changing);
+    if (product == nullptr) return parts{start, changing, 1};
+    auto const* const size = dyn_cast<SCEVConstant>(product->getOperand(0));
+    if (product->getNumOperands() != 2 || size == nullptr ||
+        size->getAPInt().ugt(k_most_bytes_of_element))
+        return std::nullopt;
+    return parts{start, product->getOperand(1), size->getAPInt().getZExtValue()};
+}
+
+std::optional<table_finder::bound> table_finder::bound_of(SCEV const* index, Loop const& loop) {
+    IRBuilder<> builder = ahead_of(loop);
+    APInt const most = m_of.evolution.getUnsignedRangeMax(index);
+    if (most.ult(k_most_elements)) return bound{builder.getInt64(most.getZExtValue()), nullptr};
+    // One that is not negative stays the same, whichever way it is made wider.
+    if (auto const* const wider = dyn_cast<SCEVIntegralCastExpr>(index))
+        index = isa<SCEVZeroExtendExpr, SCEVSignExtendExpr>(wider) ? wider->getOperand() : index;
+    auto const* const value = dyn_cast<SCEVUnknown>(index);
+    if (value == nullptr) return std::nullopt;
+    auto found = bound_of(value->getValue(), loop, k_most_steps);
+    if (found) found->most = builder.CreateZExt(found->most, builder.getInt64Ty());
+    return found;
+}
+
+// Of what has no bits but those of the mask.
+std::optional<table_finder::bound> table_finder::bound_of_mask(Value* mask, Loop const& loop) {
+    if (!is_known_ahead(mask, loop)) return std::nullopt;
+    IRBuilder<> builder = ahead_of(loop);
+    mask = builder.CreateFreeze(mask);
+    return bound{mask, builder.CreateICmpSGE(mask, ConstantInt::get(mask->getType(), 0))};
+}
+
+std::optional<table_finder::bound> table_finder::bound_of(Value* index, Loop const& loop,
+                                                          int depth) {
+    auto* const made = dyn_cast<Instruction>(index);
+    if (made == nullptr || depth == 0) return std::nullopt;
+    IRBuilder<> builder = ahead_of(loop);
+    auto const inner = [&](unsigned operand) {
+        return bound_of(made->getOperand(operand), loop, depth - 1);
+    };
+    switch (made->getOpcode()) {
+        case Instruction::And:
+            for (unsigned const k : {1U, 0U})
+                if (auto const found = bound_of_mask(made->getOperand(k), loop)) return found;
+            for (unsigned const k : {1U, 0U})
+                if (auto const found = inner(k)) return found;
+            return std::nullopt;
+        case Instruction::LShr:
+        case Instruction::AShr: {
+            auto found = inner(0);
+            if (!found || !is_known_ahead(made->getOperand(1), loop)) return std::nullopt;
+            found->most =
+                builder.CreateFreeze(builder.CreateLShr(found->most, made->getOperand(1)));
+            return found;
+        }
+        case Instruction::URem: {
+            if (!is_known_ahead(made->getOperand(1), loop)) return std::nullopt;
+            Value* const divisor = builder.CreateFreeze(made->getOperand(1));
+            Value* const one = ConstantInt::get(divisor->getType(), 1);
+            return bound{builder.CreateSub(divisor, one), builder.CreateICmpSGE(divisor, one)};
+        }
+        case Instruction::ZExt:
+        case Instruction::SExt: {
+            auto found = inner(0);
+            if (found) found->most = builder.CreateZExt(found->most, made->getType());
+            return found;
+        }
+        default: return std::nullopt;
+    }
+}
+
+// The bound, and whether the loop has at least as many turns as there are elements up to it.
+std::optional<table_finder::bound> table_finder::guarded_bound_of(SCEV const* index,
+                                                                  Loop const& loop) {
+    auto const [known, is_new] = m_known.insert({{index, &loop}, std::nullopt});
+    if (!is_new) return known->second;
+    ScalarEvolution& evolution = m_of.evolution;
+    SCEV const* const turns = evolution.getBackedgeTakenCount(&loop);
+    if (!m_of.is_known_ahead(turns, loop) || evolution.getTypeSizeInBits(turns->getType()) > 64)
+        return std::nullopt;
+    auto found = bound_of(index, loop);
+    if (!found) return std::nullopt;
+    IRBuilder<> builder = ahead_of(loop);
+    Type* const word = builder.getInt64Ty();
+    SCEVExpander expander(evolution, m_layout, "tulle.table");
+    Value* const count = builder.CreateFreeze(expander.expandCodeFor(
+        evolution.getTruncateOrZeroExtend(turns, word), word, &*builder.GetInsertPoint()));
+    Value* holds =
+        builder.CreateAnd(builder.CreateICmpULE(found->most, count),
+                          builder.CreateICmpULT(found->most, builder.getInt64(k_most_elements)));
+    if (found->holds != nullptr) holds = builder.CreateAnd(holds, found->holds);
+    if (auto const* const constant = dyn_cast<ConstantInt>(holds))
+        if (constant->isZero()) return std::nullopt;
+    known->second = bound{found->most, holds};
+    return known->second;
+}
+
+// Neither the product of index and size nor the sum goes around where the guard holds.
+std::optional<span> table_finder::find(access const& a) {
+    Loop* const loop = m_of.loops.getLoopFor(a.at->getParent());
+    if (a.how == mode::atomic || a.lane >= 0 || a.is_masked || a.bytes > TULLE_COHERENT_LINE ||
+        loop == nullptr || !m_quiet(*loop))
+        return std::nullopt;
+    ScalarEvolution& evolution = m_of.evolution;
+    auto const address = take_apart(number_of(evolution, a.pointer()), *loop);
+    auto const limit = address ? guarded_bound_of(address->index, *loop) : std::nullopt;
+    if (!limit) return std::nullopt;
+    Type* const word = Type::getInt64Ty(a.at->getContext());
+    SCEV const* const way = evolution.getMulExpr(evolution.getSCEV(limit->most),
+                                                 evolution.getConstant(word, address->size));
+    SCEV const* const last = evolution.getAddExpr(evolution.getAddExpr(address->start, way),
+                                                  evolution.getConstant(word, a.bytes - 1));
+    return span{address->start,         last,  nullptr, nullptr, loop, a.how, false,
+                {{limit->holds, true}}, {a.at}};
+}
+
+element_checks::element element_checks::element_of(access const& a, span const& table) {
+    return {a,          number_of(m_of.evolution, a.pointer()),
+            0,          static_cast<std::int64_t>(a.bytes) - 1,
+            table.loop, table.guards.front().condition,
+            a.how,      !a.may_straddle_lines()};
+}
+
+// Takes along what comes later, by the same address but for a few bytes. Who may store may load.
+bool element_checks::share(element& e, element const& other) {
+    if (e.loop != other.loop || e.holds != other.holds) return false;
+    auto const way = constant_difference(m_of.evolution, other.address, e.address);
+    if (!way || std::abs(*way) >= TULLE_COHERENT_LINE) return false;
+    std::int64_t const first = std::min(e.first, other.first + *way);
+    std::int64_t const last = std::max(e.last, other.last + *way);
+    bool const grows = first != e.first || last != e.last;
+    bool const is_all = first == other.first + *way && last == other.last + *way;
+    if (last - first >= TULLE_COHERENT_LINE ||
+        (e.how != other.how && (e.how == mode::store ? grows : !is_all)))
+        return false;
+    e.is_one &= !grows && other.is_one;
+    e.first = first;
+    e.last = last;
+    if (other.how == mode::store) e.how = mode::store;
+    return true;
+}
+
+// Of two one dominates the other, and they are in any order here.
+void element_checks::add(access const& a, span const& table) {
+    element const added = element_of(a, table);
+    for (element& e : m_all) {
+        element both = comes_before(e, added) ? e : added;
+        if (!share(both, comes_before(e, added) ? added : e)) continue;
+        e = both;
+        return;
+    }
+    m_all.push_back(added);
+}
+
+bool element_checks::join(access const& a, span const& table) {
+    element const added = element_of(a, table);
+    return any_of(m_all, [&](element& e) {
+        bool const may = added.how == mode::load || e.how == mode::store;
+        return may && comes_before(e, added) && share(e, added);
+    });
+}
+
+void element_checks::write(check_writer& writer) const {
+    for (element const& e : m_all) {
+        Instruction* const before = e.by.at;
+        IRBuilder<> builder(before);
+        Instruction* const at = writer.when(builder.CreateNot(e.holds), before, true);
+        writer.check_bytes(at, {e.by.pointer(), e.first,
+                                static_cast<std::uint64_t>(e.last - e.first + 1), !e.is_one, false,
+                                e.how});
+    }
+}
+
+} // namespace tulle::compiler
