@@ -107,7 +107,10 @@ int poll_until(pollfd* asked, nfds_t count, int ms) {
 
 int poll_with_mask(pollfd* asked, nfds_t count, timespec const* time, sigset_t const* mask) {
     thread* const t = self();
-    if (t == nullptr || is_odd(time)) return TULLE_LIBC(ppoll)(asked, count, time, mask);
+    if (t == nullptr || is_odd(time)) {
+        noted_wait const meanwhile = noted_wait::with_mask(mask);
+        return TULLE_LIBC(ppoll)(asked, count, time, mask);
+    }
     test_cancel(t);
     return with_other_mask(*t, mask, [=] {
         std::uint64_t const deadline = deadline_after_time(time);
@@ -233,8 +236,10 @@ TULLE_INTERPOSE int ppoll(pollfd* asked, nfds_t count, timespec const* time, sig
 TULLE_INTERPOSE int pselect(int count, fd_set* in, fd_set* out, fd_set* other, timespec const* time,
                             sigset_t const* mask) {
     thread* const t = self();
-    if (t == nullptr || count < 0 || count > FD_SETSIZE || is_odd(time))
+    if (t == nullptr || count < 0 || count > FD_SETSIZE || is_odd(time)) {
+        noted_wait const meanwhile = noted_wait::with_mask(mask);
         return TULLE_LIBC(pselect)(count, in, out, other, time, mask);
+    }
     test_cancel(t);
     return with_other_mask(*t, mask, [=] {
         descriptor_sets const asked{count, in, out, other};
@@ -310,7 +315,10 @@ TULLE_INTERPOSE int epoll_wait(int all, epoll_event* events, int most, int ms) {
 TULLE_INTERPOSE int epoll_pwait(int all, epoll_event* events, int most, int ms,
                                 sigset_t const* mask) {
     thread* const t = self();
-    if (t == nullptr) return TULLE_LIBC(epoll_pwait)(all, events, most, ms, mask);
+    if (t == nullptr) {
+        noted_wait const meanwhile = noted_wait::with_mask(mask);
+        return TULLE_LIBC(epoll_pwait)(all, events, most, ms, mask);
+    }
     test_cancel(t);
     return with_other_mask(*t, mask, [=] {
         std::uint64_t const deadline = deadline_after_ms(ms);
@@ -323,8 +331,10 @@ TULLE_INTERPOSE int epoll_pwait(int all, epoll_event* events, int most, int ms,
 TULLE_INTERPOSE int epoll_pwait2(int all, epoll_event* events, int most, timespec const* time,
                                  sigset_t const* mask) {
     thread* const t = self();
-    if (t == nullptr || is_odd(time))
+    if (t == nullptr || is_odd(time)) {
+        noted_wait const meanwhile = noted_wait::with_mask(mask);
         return TULLE_LIBC(epoll_pwait2)(all, events, most, time, mask);
+    }
     test_cancel(t);
     return with_other_mask(*t, mask, [=] {
         std::uint64_t const deadline = deadline_after_time(time);

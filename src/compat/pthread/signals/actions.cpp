@@ -254,11 +254,14 @@ interruption end_of_call(signal_action const& a) noexcept {
 }
 
 // The mask of main, whose handler the kernel has called, is another one until the handler returns,
-// or jumps out (jumps.cpp).
+// or jumps out (jumps.cpp), and it does not wait. A handler that has interrupted a wait with another
+// mask has that one, with what it blocks itself, and the mask of before the wait comes back.
 void handle_on_main(signal_action const& a, int signal, siginfo_t* about, ucontext_t* context) {
-    note_mask_of_main(set_of(context->uc_sigmask) | blocked_by_handler(a, signal));
+    note_mask_of_main(mask_in_kernel());
+    signal_set const waited_for = note_wait_of_main(0);
     call(a, signal, about, context);
-    note_mask_of_main(set_of(context->uc_sigmask)); // which comes back
+    static_cast<void>(note_wait_of_main(waited_for));
+    note_mask_of_main(set_of(context->uc_sigmask));
     if (is_started()) note_handler_on_main(end_of_call(a));
 }
 

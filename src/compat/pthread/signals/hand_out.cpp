@@ -124,22 +124,25 @@ TULLE_NO_SANITIZE int os_thread_of(thread const& t) noexcept {
     return 0;
 }
 
-// Of those that no OS thread gets for itself. relaxed: a hint.
+// relaxed: a hint.
+signal_set unblocked_for(thread const& t) noexcept {
+    return signals_for(t) & ~t.blocked.load(std::memory_order_relaxed);
+}
+// Of those that no OS thread gets for itself.
 signal_set not_taken(thread const& t) noexcept {
-    signal_set some = signals_for(t) & ~t.blocked.load(std::memory_order_relaxed);
+    signal_set some = unblocked_for(t);
     while (some != 0 && !is_for_threads(first_of(some))) some &= some - 1;
     return some;
 }
 bool has_not_taken_some(thread& t, signal_set) noexcept { return not_taken(t) != 0; }
 
-// A thread that computes is interrupted. It may have been about to leave the run time when it got a
-// signal, or have set its mask on another OS thread.
+// A thread that waits takes what it has, and one that computes is interrupted. It may have been
+// about to leave the run time when it got a signal, or have set its mask on another OS thread.
 bool remind(thread& t, signal_set) noexcept {
-    if (signal_set const some = not_taken(t)) {
-        static_cast<void>(t.attention.request()); // handlers and lend_noted leave it to this
-        wake_os_thread(os_thread_of(t), first_of(some));
-    }
-    return false; // go on with others
+    if (unblocked_for(t) == 0) return false;  // go on with others, here and below
+    static_cast<void>(t.attention.request()); // handlers and lend_noted leave it to this
+    if (signal_set const some = not_taken(t)) wake_os_thread(os_thread_of(t), first_of(some));
+    return false;
 }
 
 bool is_to_end_somewhere(thread& t, signal_set) noexcept {
@@ -292,9 +295,9 @@ void* serve(void*) {
         // acquire pairs with note_handler_on_main
         if (s_main_was_interrupted.load(std::memory_order_acquire))
             static_cast<void>(attention_of_main().request());
+        // relaxed: set before the call of this thread, which has been seen, or ends the wait
+        if (s_interrupts.exchange(false, std::memory_order_relaxed) || all != 0) again.begin();
         if (all == 0) static_cast<void>(os::futex_wait(s_calls, seen, again.next()));
-        // relaxed: set before the call of this thread
-        if (all != 0 || s_interrupts.exchange(false, std::memory_order_relaxed)) again.begin();
         for (; all != 0; all &= all - 1) give_to_somebody(first_of(all));
     }
     return nullptr;
@@ -560,9 +563,7 @@ void call_attention_to_signal(thread& t) noexcept {
 void note_main() noexcept {
     s_main = pthread_self();
     make_attention_of_main();
-    sigset_t now;
-    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
-    note_mask_of_main(set_of(now));
+    note_mask_of_main(mask_in_kernel());
 }
 
 bool is_main() noexcept { return pthread_equal(pthread_self(), s_main) != 0; }
@@ -571,8 +572,8 @@ bool is_main() noexcept { return pthread_equal(pthread_self(), s_main) != 0; }
 void note_mask_of_main(signal_set blocked) noexcept {
     s_blocked_by_main.store(blocked, std::memory_order_relaxed);
 }
-void note_wait_of_main(signal_set some) noexcept {
-    s_main_waits_for.store(some, std::memory_order_relaxed);
+signal_set note_wait_of_main(signal_set some) noexcept {
+    return s_main_waits_for.exchange(some, std::memory_order_relaxed);
 }
 bool main_wants(signal_set one) noexcept {
     return (s_blocked_by_main.load(std::memory_order_relaxed) & one) == 0;
@@ -584,7 +585,7 @@ bool main_waits_for(signal_set one) noexcept {
 // What it blocks is noted as what no mask has.
 void note_end_of_main() noexcept {
     note_mask_of_main(~signal_set{0});
-    note_wait_of_main(0);
+    static_cast<void>(note_wait_of_main(0));
 }
 
 signal_set mask_of_main() noexcept {
@@ -621,7 +622,7 @@ void forget_signals() noexcept {
     s_left.store(0, std::memory_order_relaxed);
     s_unwanted.store(0, std::memory_order_relaxed);
     s_was_unwanted.store(0, std::memory_order_relaxed);
-    note_wait_of_main(0);
+    static_cast<void>(note_wait_of_main(0));
     if (self() != nullptr) note_end_of_main(); // there is none
 }
 

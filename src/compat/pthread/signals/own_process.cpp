@@ -93,13 +93,6 @@ receiver give(thread* t, siginfo_t const& about) noexcept {
     return second;
 }
 
-// Of the caller's OS thread.
-signal_set mask_in_kernel() noexcept {
-    sigset_t now;
-    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
-    return set_of(now);
-}
-
 // The kernel delivers it to the caller at once, or to main, or drops it.
 bool is_for_kernel(thread const* t, int signal, signal_set blocked_here) noexcept {
     signal_set const one = set_of(signal);

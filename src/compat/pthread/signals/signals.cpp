@@ -70,6 +70,12 @@ inherited_mask::~inherited_mask() {
     if (m_thread != nullptr) TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &m_before, nullptr);
 }
 
+signal_set mask_in_kernel() noexcept {
+    sigset_t now;
+    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
+    return set_of(now);
+}
+
 siginfo_t note_of_own(int signal, int code) noexcept {
     siginfo_t about{};
     about.si_signo = signal;
@@ -102,10 +108,9 @@ int change_mask(thread& t, int how, sigset_t const* set, sigset_t* before) {
 int change_own_mask(int how, sigset_t const* set, sigset_t* before) noexcept {
     int const error = TULLE_LIBC(pthread_sigmask)(how, set, before);
     if (error != 0 || set == nullptr || vfork_children::has_caller()) return error;
-    sigset_t now;
-    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
-    if (is_main()) note_mask_of_main(set_of(now));
-    guard(set_of(now));
+    signal_set const now = mask_in_kernel();
+    if (is_main()) note_mask_of_main(now);
+    guard(now);
     return 0;
 }
 
@@ -201,25 +206,19 @@ int take_one_of(thread& t, sigset_t const& set, siginfo_t* about, timespec const
     return result;
 }
 
-// Main, while it waits in the kernel; a handler may jump out of it (jumps.cpp). Another OS thread
-// is not noted.
-class noted_wait {
-public:
-    explicit noted_wait(sigset_t const& set) noexcept
-        : m_is_main(is_main() && !vfork_children::has_caller()) {
-        if (m_is_main) note_wait_of_main(set_of(set));
-    }
-    noted_wait(noted_wait const&) = delete;
-    noted_wait& operator=(noted_wait const&) = delete;
-    ~noted_wait() {
-        if (m_is_main) note_wait_of_main(0);
-    }
-
-private:
-    bool m_is_main;
-};
-
 } // namespace
+
+// Another OS thread is not noted.
+noted_wait::noted_wait(signal_set some) noexcept
+    : m_is_noted(some != 0 && is_main() && !vfork_children::has_caller()) {
+    if (m_is_noted) m_before = note_wait_of_main(some);
+}
+noted_wait noted_wait::with_mask(sigset_t const* mask) noexcept {
+    return noted_wait(mask == nullptr ? 0 : ~set_of(*mask));
+}
+noted_wait::~noted_wait() {
+    if (m_is_noted) static_cast<void>(note_wait_of_main(m_before));
+}
 
 } // namespace tulle::posix
 
@@ -288,13 +287,15 @@ TULLE_INTERPOSE int pause() {
 
 TULLE_INTERPOSE int sigsuspend(sigset_t const* mask) {
     thread* const t = self();
-    return t == nullptr ? TULLE_LIBC(sigsuspend)(mask) : suspend_with(*t, *mask);
+    if (t != nullptr) return suspend_with(*t, *mask);
+    noted_wait const meanwhile = noted_wait::with_mask(mask);
+    return TULLE_LIBC(sigsuspend)(mask);
 }
 
 TULLE_INTERPOSE int sigtimedwait(sigset_t const* set, siginfo_t* about, timespec const* time) {
     thread* const t = self();
     if (t == nullptr) {
-        noted_wait const meanwhile(*set);
+        noted_wait const meanwhile(set_of(*set));
         return TULLE_LIBC(sigtimedwait)(set, about, time);
     }
     if (time != nullptr && (time->tv_sec < 0 || !is_time(*time)))
@@ -305,14 +306,14 @@ TULLE_INTERPOSE int sigtimedwait(sigset_t const* set, siginfo_t* about, timespec
 TULLE_INTERPOSE int sigwaitinfo(sigset_t const* set, siginfo_t* about) {
     thread* const t = self();
     if (t != nullptr) return take_one_of(*t, *set, about, nullptr);
-    noted_wait const meanwhile(*set);
+    noted_wait const meanwhile(set_of(*set));
     return TULLE_LIBC(sigwaitinfo)(set, about);
 }
 
 TULLE_INTERPOSE int sigwait(sigset_t const* set, int* signal) {
     thread* const t = self();
     if (t == nullptr) {
-        noted_wait const meanwhile(*set);
+        noted_wait const meanwhile(set_of(*set));
         return TULLE_LIBC(sigwait)(set, signal);
     }
     kept_errno const kept;

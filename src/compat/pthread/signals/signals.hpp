@@ -168,14 +168,30 @@ void note_main() noexcept;
 // Of main, whose mask the kernel has.
 void note_mask_of_main(signal_set blocked) noexcept;
 [[nodiscard]] signal_set mask_of_main() noexcept;
-// For what it waits in the kernel, as in sigwait.
-void note_wait_of_main(signal_set some) noexcept;
+// For what it waits in the kernel, as in sigwait, and with another mask; returns what was noted.
+signal_set note_wait_of_main(signal_set some) noexcept;
 // Nobody is to send it any more: it ends, or there is none.
 void note_end_of_main() noexcept;
 // Whether it does not block the signal, or waits for it; at some time.
 [[nodiscard]] bool main_wants(signal_set one) noexcept;
 [[nodiscard]] bool main_waits_for(signal_set one) noexcept;
 [[nodiscard]] bool is_main() noexcept;
+// If the caller is main: it waits in the kernel meanwhile, for these, or with this mask (null: with
+// its own), which lets others in. A handler may jump out of it (jumps.cpp).
+class noted_wait {
+public:
+    explicit noted_wait(signal_set some) noexcept;
+    [[nodiscard]] static noted_wait with_mask(sigset_t const* mask) noexcept;
+    noted_wait(noted_wait const&) = delete;
+    noted_wait& operator=(noted_wait const&) = delete;
+    ~noted_wait();
+
+private:
+    bool m_is_noted;
+    signal_set m_before = 0;
+};
+// The mask of the caller's OS thread.
+[[nodiscard]] signal_set mask_in_kernel() noexcept;
 // A handler has run on main. Any context, also that of the handler.
 void note_handler_on_main(interruption by) noexcept;
 // The caller `t` is about to end: whether it has some that it does not block. What was sent

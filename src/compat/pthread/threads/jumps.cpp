@@ -31,7 +31,7 @@ void leave_handlers(thread& t, bool restores) noexcept {
 
 // Perhaps out of a handler, which blocked more, or which has interrupted a wait.
 void note_jump_of_main(__jmp_buf_tag const& to) noexcept {
-    note_wait_of_main(0);
+    static_cast<void>(note_wait_of_main(0));
     if (to.__mask_was_saved != 0) {
         signal_set saved = 0;
         std::memcpy(&saved, &to.__saved_mask, sizeof saved);
