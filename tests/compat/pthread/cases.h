@@ -68,6 +68,11 @@ void kills_in_handlers_of_own(void);
 void kills_by_os_threads(void);
 void ends_in_calls_of_signals(void);
 
+// --- own_wait_cases.c
+void kills_at_waits_of_main(void);
+void kills_of_two_at_once(void);
+void kernels_signals_by_handlers(void);
+
 // --- poll_cases.c
 void asked_in_turn(void);
 void asked_by_many(void);

@@ -12,15 +12,17 @@
 namespace tulle::posix {
 
 interruption run_handlers(thread& t) {
-    t.attention.renew();
     interruption all = interruption::none;
     for (;;) {
+        t.attention.renew();
         // relaxed: the thread's own.
         signal_set const now = signals_for(t) & ~t.blocked.load(std::memory_order_relaxed);
         if (now == 0) return all;
         int const signal = first_of(now);
         siginfo_t about;
         if (!take_signal(t, signal, about)) continue;
+        // The handler may wait for what another one does, or jump out of this.
+        if ((now & (now - 1)) != 0) static_cast<void>(t.attention.request());
         interruption const by = act(t, signal, about);
         if (by > all) all = by;
     }
