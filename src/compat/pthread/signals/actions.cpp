@@ -254,7 +254,7 @@ interruption end_of_call(signal_action const& a) noexcept {
 }
 
 // The mask of main, whose handler the kernel has called, is another one until the handler returns,
-// or jumps out (jumps.cpp), and it does not wait. A handler that has interrupted a wait with another
+// or jumps out (jumps.cpp), and it does not wait. One that has interrupted a wait with another
 // mask has that one, with what it blocks itself, and the mask of before the wait comes back.
 void handle_on_main(signal_action const& a, int signal, siginfo_t* about, ucontext_t* context) {
     note_mask_of_main(mask_in_kernel());

@@ -66,9 +66,11 @@ receiver give_by(bool (*give)(thread&, void*), sending& s, receiver to) noexcept
     }
 }
 
+// Its note is its own: others may have sent the signal to themselves at the same time.
 receiver give_to_caller(thread& t, sending& s) noexcept {
-    if (!s.note()) return receiver::kernel;
-    lend_to_itself(t, s.about.si_signo);
+    int const signal = s.about.si_signo;
+    if (!signal_notes::put(signal, &t, s.about) && is_queued(signal)) return receiver::kernel;
+    t.pending.fetch_or(set_of(signal), std::memory_order_release); // pairs with take_signal
     return receiver::caller;
 }
 
@@ -104,8 +106,7 @@ bool is_for_kernel(thread const* t, int signal, signal_set blocked_here) noexcep
 }
 
 // By a process to itself. Whether the caller has done it.
-bool is_sent_within(pid_t process, siginfo_t const& about) {
-    int const signal = about.si_signo;
+bool is_sent_within(pid_t process, int signal, int code, sigval value) {
     if (!is_started() || !is_signal(signal) || !is_for_threads(signal) ||
         vfork_children::has_caller() || process != getpid())
         return false;
@@ -116,6 +117,8 @@ bool is_sent_within(pid_t process, siginfo_t const& about) {
     // Only for a handler that the kernel has called a worker blocks one of these. It may have
     // interrupted the run time, so others run where that is known to be left.
     if (has_one_of_kernel(blocked_here)) t = nullptr;
+    siginfo_t about = note_of_own(signal, code);
+    if (code == SI_QUEUE) about.si_value = value;
     receiver by = receiver::kernel;
     static_cast<void>(os::with_signals_blocked([&] {
         by = give(t, about);
@@ -133,13 +136,11 @@ bool is_sent_within(pid_t process, siginfo_t const& about) {
 using namespace tulle::posix;
 
 TULLE_INTERPOSE_WAIT(kill, (pid_t process, int number)) {
-    return is_sent_within(process, note_of_own(number, SI_USER))
-               ? 0
-               : TULLE_LIBC(kill)(process, number);
+    return is_sent_within(process, number, SI_USER, {}) ? 0 : TULLE_LIBC(kill)(process, number);
 }
 
 TULLE_INTERPOSE_WAIT(sigqueue, (pid_t process, int number, sigval value)) {
-    siginfo_t about = note_of_own(number, SI_QUEUE);
-    about.si_value = value;
-    return is_sent_within(process, about) ? 0 : TULLE_LIBC(sigqueue)(process, number, value);
+    return is_sent_within(process, number, SI_QUEUE, value)
+               ? 0
+               : TULLE_LIBC(sigqueue)(process, number, value);
 }
