@@ -184,6 +184,8 @@ static void* meets_private(void* unused) {
     pthread_create(&reader, NULL, &reads, NULL);
     pthread_create(&waiter, NULL, &awaits, &child);
     pthread_barrier_wait(&s_have_waited);
+    // The thread that waits for the child opens the descriptor that tells of its end some time
+    // after it has begun. Until then it is not among those that the calls below are tried with.
     for (int tries = 0; find_private() != 1 && tries != 10000; ++tries) usleep(1000);
     SHOW(find_private());
     SHOW(s_count >= 3);
