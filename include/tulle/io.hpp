@@ -120,7 +120,7 @@ TULLE_API int fdatasync(int descriptor, wait_limit const& limit) noexcept;
 // -EBADF also for a file of the run time's own.
 TULLE_API int close(int descriptor) noexcept;
 // The number `to` is closed, as above, and becomes another one for the file of `from`. `to`, or a
-// negative errno value: -EBUSY for a file of the run time's own.
+// negative errno value: of files of the run time's own -EBUSY for `to` and -EBADF for `from`.
 TULLE_API int dup2(int from, int to) noexcept;
 
 // The child's number, 0 with WNOHANG, or a negative errno value.

@@ -438,6 +438,7 @@ int close(int descriptor) noexcept {
 }
 
 int dup2(int from, int to) noexcept {
+    if (os::private_descriptor::is_one(from)) return -EBADF;
     std::array<int, 2> numbers{from, to};
     bool const changes_nothing = from == to || ::fcntl(from, F_GETFD) < 0;
     if (changes_nothing) return static_cast<int>(result_of(::dup2(from, to)));
