@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "synchronisation.hpp"
 
+#include "accesses.hpp"
+
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
