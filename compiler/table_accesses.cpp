@@ -5,7 +5,9 @@
 #include <cstdlib>
 
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/GetElementPtrTypeIterator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 #include "tulle/coherent_abi.h"
@@ -25,6 +27,37 @@ IRBuilder<> ahead_of(Loop const& loop) {
     return IRBuilder<>(loop.getLoopPreheader()->getTerminator());
 }
 
+struct counted_step {
+    Value* index;
+    std::uint64_t size; // of what it counts
+};
+
+// The steps from the object to where the pointer leads whose number is not constant.
+SmallVector<counted_step, 4> steps_to(Value* pointer, DataLayout const& layout) {
+    SmallVector<counted_step, 4> all;
+    while (auto* const step = dyn_cast<GEPOperator>(pointer->stripPointerCasts())) {
+        for (auto k = gep_type_begin(step); k != gep_type_end(step); ++k)
+            if (k.isSequential() && !isa<Constant>(k.getOperand()))
+                all.push_back({k.getOperand(),
+                               layout.getTypeAllocSize(k.getIndexedType()).getKnownMinValue()});
+        pointer = step->getPointerOperand();
+    }
+    return all;
+}
+
+// What the program computes the index by; null: that is not known. Scalar evolution makes a
+// difference of the rest of a division, whose divisor it does not name any more.
+Value* value_of(SCEV const* index, Value* pointer, ScalarEvolution& evolution,
+                DataLayout const& layout) {
+    for (counted_step const& step : steps_to(pointer, layout))
+        if (evolution.getSCEV(step.index) == index) return step.index;
+    // One that is not negative stays the same, whichever way it is made wider.
+    if (isa<SCEVZeroExtendExpr, SCEVSignExtendExpr>(index))
+        index = cast<SCEVIntegralCastExpr>(index)->getOperand();
+    auto const* const value = dyn_cast<SCEVUnknown>(index);
+    return value == nullptr ? nullptr : value->getValue();
+}
+
 } // namespace
 
 bool table_finder::is_known_ahead(Value* value, Loop const& loop) const {
@@ -32,23 +65,33 @@ bool table_finder::is_known_ahead(Value* value, Loop const& loop) const {
            m_of.dominators.dominates(value, loop.getLoopPreheader()->getTerminator());
 }
 
-// The sum of what does not change and of an index times a size.
-std::optional<table_finder::parts> table_finder::take_apart(SCEV const* address, Loop const& loop) {
-    auto const* const sum = dyn_cast<SCEVAddExpr>(address);
+// The sum of what does not change and of an index times a size. Of an index that is itself a sum,
+// its parts are among those of the address, each times the size.
+std::optional<table_finder::parts> table_finder::take_apart(Value* pointer, Loop const& loop) {
+    ScalarEvolution& evolution = m_of.evolution;
+    auto const* const sum = dyn_cast<SCEVAddExpr>(number_of(evolution, pointer));
     if (sum == nullptr) return std::nullopt;
     SmallVector<SCEV const*, 4> same;
-    SCEV const* changing = nullptr;
-    for (SCEV const* part : sum->operands()) {
-        if (m_of.evolution.isLoopInvariant(part, &loop)) {
-            same.push_back(part);
-            continue;
-        }
-        if (changing != nullptr) return std::nullopt;
-        changing = part;
-    }
-    if (changing == nullptr || same.empty()) return std::nullopt;
-    SCEV const* const start = m_of.evolution.getAddExpr(same);
+    SmallVector<SCEV const*, 4> others;
+    for (SCEV const* part : sum->operands())
+        (evolution.isLoopInvariant(part, &loop) ? same : others).push_back(part);
+    if (same.empty() || others.empty()) return std::nullopt;
+    SCEV const* const start = evolution.getAddExpr(same);
     if (!m_of.is_known_ahead(start, loop)) return std::nullopt;
+    if (others.size() == 1) return take_product_apart(start, others.front());
+    SCEV const* const changing = evolution.getAddExpr(others);
+    for (counted_step const& step : steps_to(pointer, m_layout)) {
+        SCEV const* const index = evolution.getSCEV(step.index);
+        if (step.size <= k_most_bytes_of_element && index->getType() == changing->getType() &&
+            evolution.getMulExpr(index, evolution.getConstant(index->getType(), step.size)) ==
+                changing)
+            return parts{start, index, step.size};
+    }
+    return std::nullopt;
+}
+
+std::optional<table_finder::parts> table_finder::take_product_apart(SCEV const* start,
+                                                                    SCEV const* changing) {
     auto const* const product = dyn_cast<SCEVMulExpr>(changing);
     if (product == nullptr) return parts{start, changing, 1};
     auto const* const size = dyn_cast<SCEVConstant>(product->getOperand(0));
@@ -58,16 +101,14 @@ std::optional<table_finder::parts> table_finder::take_apart(SCEV const* address,
     return parts{start, product->getOperand(1), size->getAPInt().getZExtValue()};
 }
 
-std::optional<table_finder::bound> table_finder::bound_of(SCEV const* index, Loop const& loop) {
+std::optional<table_finder::bound> table_finder::bound_of(SCEV const* index, Value* pointer,
+                                                          Loop const& loop) {
     IRBuilder<> builder = ahead_of(loop);
     APInt const most = m_of.evolution.getUnsignedRangeMax(index);
     if (most.ult(k_most_elements)) return bound{builder.getInt64(most.getZExtValue()), nullptr};
-    // One that is not negative stays the same, whichever way it is made wider.
-    if (auto const* const wider = dyn_cast<SCEVIntegralCastExpr>(index))
-        index = isa<SCEVZeroExtendExpr, SCEVSignExtendExpr>(wider) ? wider->getOperand() : index;
-    auto const* const value = dyn_cast<SCEVUnknown>(index);
+    Value* const value = value_of(index, pointer, m_of.evolution, m_layout);
     if (value == nullptr) return std::nullopt;
-    auto found = bound_of(value->getValue(), loop, k_most_steps);
+    auto found = bound_of(value, loop, k_most_steps);
     if (found) found->most = builder.CreateZExt(found->most, builder.getInt64Ty());
     return found;
 }
@@ -120,15 +161,15 @@ std::optional<table_finder::bound> table_finder::bound_of(Value* index, Loop con
 }
 
 // The bound, and whether the loop has at least as many turns as there are elements up to it.
-std::optional<table_finder::bound> table_finder::guarded_bound_of(SCEV const* index,
+std::optional<table_finder::bound> table_finder::guarded_bound_of(SCEV const* index, Value* pointer,
                                                                   Loop const& loop) {
-    auto const [known, is_new] = m_known.insert({{index, &loop}, std::nullopt});
-    if (!is_new) return known->second;
+    auto& known = m_known[{index, &loop}];
+    if (known) return known; // where it has none, another pointer may tell more of the index
     ScalarEvolution& evolution = m_of.evolution;
     SCEV const* const turns = evolution.getBackedgeTakenCount(&loop);
     if (!m_of.is_known_ahead(turns, loop) || evolution.getTypeSizeInBits(turns->getType()) > 64)
         return std::nullopt;
-    auto found = bound_of(index, loop);
+    auto const found = bound_of(index, pointer, loop);
     if (!found) return std::nullopt;
     IRBuilder<> builder = ahead_of(loop);
     Type* const word = builder.getInt64Ty();
@@ -141,8 +182,8 @@ std::optional<table_finder::bound> table_finder::guarded_bound_of(SCEV const* in
     if (found->holds != nullptr) holds = builder.CreateAnd(holds, found->holds);
     if (auto const* const constant = dyn_cast<ConstantInt>(holds))
         if (constant->isZero()) return std::nullopt;
-    known->second = bound{found->most, holds};
-    return known->second;
+    known = bound{found->most, holds};
+    return known;
 }
 
 // Neither the product of index and size nor the sum goes around where the guard holds.
@@ -152,8 +193,9 @@ std::optional<span> table_finder::find(access const& a) {
         loop == nullptr || !m_quiet(*loop))
         return std::nullopt;
     ScalarEvolution& evolution = m_of.evolution;
-    auto const address = take_apart(number_of(evolution, a.pointer()), *loop);
-    auto const limit = address ? guarded_bound_of(address->index, *loop) : std::nullopt;
+    auto const address = take_apart(a.pointer(), *loop);
+    auto const limit =
+        address ? guarded_bound_of(address->index, a.pointer(), *loop) : std::nullopt;
     if (!limit) return std::nullopt;
     Type* const word = Type::getInt64Ty(a.at->getContext());
     SCEV const* const way = evolution.getMulExpr(evolution.getSCEV(limit->most),

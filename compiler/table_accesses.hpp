@@ -42,11 +42,14 @@ private:
         std::uint64_t size; // of an element
     };
 
-    std::optional<parts> take_apart(llvm::SCEV const* address, llvm::Loop const& loop);
-    std::optional<bound> bound_of(llvm::SCEV const* index, llvm::Loop const& loop);
+    std::optional<parts> take_apart(llvm::Value* pointer, llvm::Loop const& loop);
+    std::optional<parts> take_product_apart(llvm::SCEV const* start, llvm::SCEV const* changing);
+    std::optional<bound> bound_of(llvm::SCEV const* index, llvm::Value* pointer,
+                                  llvm::Loop const& loop);
     std::optional<bound> bound_of(llvm::Value* index, llvm::Loop const& loop, int depth);
     std::optional<bound> bound_of_mask(llvm::Value* mask, llvm::Loop const& loop);
-    std::optional<bound> guarded_bound_of(llvm::SCEV const* index, llvm::Loop const& loop);
+    std::optional<bound> guarded_bound_of(llvm::SCEV const* index, llvm::Value* pointer,
+                                          llvm::Loop const& loop);
     bool is_known_ahead(llvm::Value* value, llvm::Loop const& loop) const;
 
     loop_analyses const& m_of;

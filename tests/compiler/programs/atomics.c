@@ -38,6 +38,41 @@ NOINLINE static long plain_after_atomic(long* flag, long* data) {
     return before + data[0];
 }
 
+// Changes that the run time does not know: each is a load and a comparison there.
+NOINLINE static int least(int* a, int v) { return __atomic_fetch_min(a, v, ORDER); }
+NOINLINE static int greatest(int* a, int v) { return __atomic_fetch_max(a, v, ORDER); }
+NOINLINE static unsigned least_of(unsigned* a, unsigned v) {
+    return __atomic_fetch_min(a, v, ORDER);
+}
+NOINLINE static unsigned greatest_of(unsigned* a, unsigned v) {
+    return __atomic_fetch_max(a, v, ORDER);
+}
+NOINLINE static long nand(long* a, long v) { return __atomic_fetch_nand(a, v, ORDER); }
+
+#define REQUIRE_CHANGE(change, a, before, v, after)                                                \
+    do {                                                                                           \
+        *(a) = (before);                                                                           \
+        synchronise();                                                                             \
+        unsigned long const others = checks_of(atomics);                                           \
+        REQUIRE(change((a), (v)) == (before) && checks_of(atomics) == others + 2);                 \
+        REQUIRE(*(a) == (after));                                                                  \
+    } while (0)
+
+__attribute__((always_inline)) static inline void test_changes(char* m) {
+    int* const number = (int*)(void*)m;
+    unsigned* const count = (unsigned*)(void*)(m + 64);
+    long* const bits = (long*)(void*)(m + 128);
+    REQUIRE_CHANGE(least, number, 2, -1, -1);
+    REQUIRE_CHANGE(least, number, -1, 2, -1);
+    REQUIRE_CHANGE(greatest, number, 2, -1, 2);
+    REQUIRE_CHANGE(greatest, number, -1, 2, 2);
+    REQUIRE_CHANGE(least_of, count, 2, ~0U, 2);
+    REQUIRE_CHANGE(least_of, count, ~0U, 2, 2);
+    REQUIRE_CHANGE(greatest_of, count, 2, ~0U, ~0U);
+    REQUIRE_CHANGE(greatest_of, count, ~0U, 2, ~0U);
+    REQUIRE_CHANGE(nand, bits, 6, 3, ~2L);
+}
+
 int main(void) {
     char* m = coherent_memory(512);
     long* a = (long*)(void*)m;
@@ -65,5 +100,6 @@ int main(void) {
     REQUIRE(add(a) == 8);
     REQUIRE(checks_of(atomics) == 22);
     REQUIRE(plain_after_atomic(a, a + 32) == 0);
+    test_changes(coherent_memory(192));
     return 0;
 }

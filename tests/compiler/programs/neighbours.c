@@ -30,6 +30,21 @@ __attribute__((noinline)) static double on_some_ways(struct node const* n, long 
     return n->keys[3] == key ? 2 : 0;
 }
 
+static long s_places[] = {5, 1 << 17, 2};
+static long volatile s_count = 3; // which the compiler does not know
+
+// checks: 1, and none ahead of the loop: of so large a table it may touch a small part
+__attribute__((noinline)) static long of_large_table(long const* table, long count) {
+    long sum = 0;
+    for (long k = 0; k < count; ++k) sum += table[s_places[k] & ((1 << 17) - 1)];
+    return sum;
+}
+
+// checks: 1, as what may be stored may be loaded
+__attribute__((noinline)) static void add_to_all(long* all, long count) {
+    for (long k = 0; k < count; ++k) all[k] += 1;
+}
+
 // checks: 2, as the last one is far away
 __attribute__((noinline)) static long far_apart(struct node const* n) {
     return n->keys[0] == 1 ? n->last : 0;
@@ -170,6 +185,14 @@ int main(void) {
     REQUIRE(far_apart(nodes + 1) == 3);
     synchronise();
     REQUIRE(after_others(nodes) == 10);
+    s_places[2] = 1;
+    long* const table = coherent_memory(16 * sizeof *table);
+    table[5] = 1;
+    synchronise();
+    REQUIRE(of_large_table(table, s_count) == 1);
+    synchronise();
+    add_to_all(table, 16);
+    REQUIRE(table[5] == 2 && table[15] == 1);
     synchronise();
     REQUIRE(sum_of(nodes) == 60);
     synchronise();

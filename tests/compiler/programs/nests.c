@@ -5,7 +5,7 @@
 
 #include <tulle/coherent_abi.h>
 
-enum { k_rows = 12, k_columns = 40, k_line = 64 };
+enum { k_rows = 12, k_columns = 40, k_line = 64, k_short = 8, k_bytes = 66 };
 
 #define NOINLINE __attribute__((noinline))
 
@@ -30,6 +30,16 @@ NOINLINE static void guarded(double* m, int rows, int columns, long line, int wa
         if (wanted)
             for (int c = 0; c < columns; ++c) m[r * line + c] += 1;
 }
+// Both conditions are known ahead of the outer loop, and the pointer leads nowhere if one of them
+// fails. What is counted between them keeps them apart.
+NOINLINE static void guarded_twice(double* m, int* count, int rows, int first, int second) {
+    for (int r = 0; r < rows; ++r)
+        if (first) {
+            *count += 1;
+            if (second)
+                for (int c = 0; c < k_short; ++c) m[c] += 1;
+        }
+}
 NOINLINE static double triangle(double const* m, int rows, long line) {
     double s = 0;
     for (int r = 0; r < rows; ++r)
@@ -42,6 +52,42 @@ NOINLINE static void until_negative(double* restrict m, double* restrict begun, 
         begun[r] = 1;
         if (n < 0) break;
         for (int c = 0; c <= n; ++c) m[c] += 1;
+    }
+}
+// The loop begins where a jump leads that has its place from a table: nothing can be put ahead.
+NOINLINE static double sum_from_label(double const* m, int columns, int begins) {
+    static void const* const s_labels[] = {&&ends, &&next};
+    double s = 0;
+    int c = 0;
+    goto* s_labels[begins];
+next:
+    s += m[c];
+    if (++c < columns) goto next;
+ends:
+    return s;
+}
+// A turn may end the loop ahead of what it would load, the place of which is then anything.
+static int s_ends[k_rows];
+NOINLINE static double sum_until(double const* m, int rows) {
+    double s = 0;
+    for (int r = 0; r < rows; ++r) {
+        if (s_ends[r] != 0) break;
+        s += *m * r;
+    }
+    return s;
+}
+// So few bytes that their states are looked at together, in as many lines as there may be.
+NOINLINE static int sum_of_bytes(char const* s) {
+    int all = 0;
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k < k_bytes; ++k) all += s[k];
+    return all;
+}
+// Rows far from each other, between which nothing is touched.
+NOINLINE static void two_rows(double* m, int columns) {
+    for (int c = 0; c < columns; ++c) {
+        m[c] = 1;
+        m[c + 4 * k_line] = 2;
     }
 }
 // Lines of bytes that were not to be touched have no right to be stored to. By the directory no
@@ -58,6 +104,32 @@ NOINLINE static void multiply(double* restrict out, double const* a, double cons
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
             for (int k = 0; k < n; ++k) out[i * n + j] += a[i * n + k] * b[k * n + j];
+}
+
+__attribute__((always_inline)) static inline void test_two_guards(double* m, int* count) {
+    double* const nowhere = (double*)(void*)(1UL << 62);
+    double const before = m[0];
+    synchronise();
+    guarded_twice(m, count, k_rows, 1, 1);
+    REQUIRE(m[0] == before + k_rows && *count == k_rows);
+    synchronise();
+    REQUIRE(sum_until(m, k_rows) == m[0] * (k_rows * (k_rows - 1) / 2));
+    s_ends[0] = 1;
+    REQUIRE(sum_until(nowhere, k_rows) == 0);
+    synchronise();
+    guarded_twice(nowhere, count, k_rows, 1, 0);
+    REQUIRE(*count == 2 * k_rows);
+    guarded_twice(nowhere, count, k_rows, 0, 1);
+    guarded_twice(nowhere, count, k_rows, 0, 0);
+    REQUIRE(*count == 2 * k_rows);
+}
+
+// Of three lines the first two may be touched already.
+__attribute__((always_inline)) static inline void test_bytes(char* s) {
+    for (int k = 0; k < k_bytes; ++k) s[k + 63] = 1;
+    synchronise();
+    REQUIRE(s[63] == 1 && s[64] == 1);
+    REQUIRE(sum_of_bytes(s + 63) == k_bytes);
 }
 
 int main(void) {
@@ -85,8 +157,17 @@ int main(void) {
     until_negative(m, out, 1, k_columns - 1);
     REQUIRE(!k_has_rights || (is_storable(m) && !is_storable(m + k_line)));
     synchronise();
+    REQUIRE(sum_from_label(m, k_columns, 0) == 0);
+    REQUIRE(sum_from_label(m, k_columns, 1) > 0);
+    synchronise();
+    two_rows(m, k_columns);
+    REQUIRE(!k_has_rights || (is_storable(m) && is_storable(m + 4 * k_line)));
+    REQUIRE(!k_has_rights || !is_storable(m + 2 * k_line));
+    synchronise();
     multiply(out, m, m + 200, k_rows);
     synchronise();
     REQUIRE(out[0] > 0 && out[k_rows * k_rows - 1] > 0);
+    test_bytes(coherent_memory(192));
+    test_two_guards(m, coherent_memory(sizeof(int)));
     return 0;
 }
