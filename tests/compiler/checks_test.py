@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the plug-in of `tulle cc` writes into programs, for each version of clang that has one: with a run time that knows which lines may be touched
 (recorder.c, and recorder_directory.c for checks by the directory) no access is without a check, results are those of a plain compilation, and without
-any one check a program fails.
+any one check a program fails. Atomic changes that C has no names for are done at the home.
 `python3 checks_test.py TULLE ROOT [VERSION...]`"""
 import concurrent.futures
 import os
@@ -14,6 +14,7 @@ import tempfile
 
 LEVELS = [["-O0"], ["-O1"], ["-O2"], ["-O3"], ["-O3", "-mavx2", "-mfma", "-ffp-contract=off"], ["-O2", "-g"]]
 DIRECTORY_LEVELS = [["-O0"], ["-O3", "-mavx2", "-mfma", "-ffp-contract=off"], ["-O2", "-D_FORTIFY_SOURCE=2"]]
+CHANGES = {"floating": 15, "wrapping": 16}  # of changes/, and the first version of LLVM that knows them
 NEED_DIRECTORY_CHECKS = ["programs/straight.c", "directory/strings.c"]
 TIME_LIMIT = 60
 CALL = re.compile(r"^\s*(?:tail )?call (?:preserve_(?:all|most)cc )?void @tulle_coherent_(?:load|store)")
@@ -80,6 +81,20 @@ class Suite:
             wanted = must([plain])
             if wanted != done.stdout:
                 self.failures.append(f"clang {self.version}: {source.name} {' '.join(level)}: result {done.stdout}instead of {wanted}")
+
+    def try_changes(self, name, level, scheme):
+        """Functions in the language of LLVM, called by a C program of the same name."""
+        program = self.work / f"changes_{name}{''.join(level).replace('=', '')}.{scheme}"
+        objects = []
+        for suffix in ("ll", "c"):
+            source = self.here / f"changes/{name}.{suffix}"
+            objects.append(program.with_name(f"{program.name}.{suffix}.o"))
+            must([self.tulle, "cc", f"--clang={shutil.which(self.clang('c'))}", f"--scheme={scheme}", *level, "-Wno-override-module",
+                  *(self.flags if suffix == "c" else []), "-c", source, "-o", objects[-1]])
+        must([self.clang("c"), *objects, *(self.directory_run_time if scheme == "directory" else self.run_time), "-pthread", "-o", program])
+        done = run([program])
+        if done.returncode != 0:
+            self.fail(f"changes/{name} --scheme={scheme} {' '.join(level)}", done)
 
     def needs_no_check(self):
         source = self.here / "programs/private.c"
@@ -187,6 +202,10 @@ def test_version(tulle, root, version):
             list(pool.map(lambda job: suite.try_program(*job), [(source, level) for source in sources for level in LEVELS]))
             list(pool.map(lambda job: suite.try_directory(*job), [(source, level) for source in programs + by_directory
                                                                  for level in DIRECTORY_LEVELS]))
+            changes = [name for name, first in CHANGES.items() if int(version) >= first]
+            list(pool.map(lambda job: suite.try_changes(*job), [(name, level, scheme) for name in changes
+                                                               for scheme, levels in (("states", LEVELS), ("directory", DIRECTORY_LEVELS))
+                                                               for level in levels]))
         suite.needs_no_check()
         suite.needs_few_checks()
         counted = [suite.each_is_needed(source, ["-O1"]) for source in programs if source.stem != "private"]
