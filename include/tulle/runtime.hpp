@@ -22,7 +22,8 @@ struct options {
 
 // Starts the workers; the calling OS thread becomes worker 0, is the one that may finalize, and
 // must before it ends (the process may end without). Only in a child process that a Tulle thread
-// has forked the caller does not become a worker; then any thread may finalize.
+// has forked the caller does not become a worker; then any thread may finalize. On x86 the caller
+// has the flag FE_INEXACT then, as all threads have when they begin.
 // Errors: std::system_error: running already (EALREADY), options out of range or more workers than
 // max_workers (EINVAL), no memory (ENOMEM), no OS threads (EAGAIN).
 TULLE_API void initialize(options const& chosen = {});

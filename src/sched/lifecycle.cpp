@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting and stopping the workers.
 #include "arch/exception_state.hpp"
+#include "arch/rounding.hpp"
 #include "arch/thread_pointer.hpp"
 #include "base/error.hpp"
 #include "os/clock.hpp"
@@ -153,6 +154,7 @@ void scheduler::adopt_caller(worker& w) {
     w.thread_pointer = arch::thread_pointer();
     w.tid.store(os::thread_id(), std::memory_order_relaxed); // relaxed: as in worker_main
     set_this_worker(&w);
+    arch::begin_inexact(); // as the threads that it is to switch to
     watch_end_of_os_thread(&w);
     w.handlers.install();
     show_deque(w, m_adopted.records);

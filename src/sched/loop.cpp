@@ -161,6 +161,7 @@ template <bool measures> TULLE_INLINE void run(work const& next) noexcept {
 
 template <bool measures> TULLE_INLINE void loop() noexcept {
     first_switch();
+    arch::begin_inexact();
     loop_control const own;
     for (;;) {
         worker& w = *this_worker();

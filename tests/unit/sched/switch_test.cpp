@@ -184,6 +184,25 @@ TEST_P(switch_test, rounding_mode_belongs_to_a_thread) {
     EXPECT_EQ(std::fegetround(), FE_TONEAREST);
 }
 
+#if defined(__SSE2__)
+// Else each switch between a thread that has computed and another one that has not changes MXCSR.
+TEST_P(switch_test, threads_begin_with_the_flag_of_inexact_results_and_main_has_it) {
+    finalize();
+    std::feclearexcept(FE_ALL_EXCEPT);
+    initialize({.workers = GetParam()});
+    EXPECT_NE(std::fetestexcept(FE_INEXACT), 0);
+    one_shot begun;
+    int flags = 0;
+    auto begins_elsewhere = spawn([&] {
+        flags = std::fetestexcept(FE_ALL_EXCEPT);
+        begun.fire();
+    });
+    begun.wait();
+    begins_elsewhere.join();
+    EXPECT_EQ(flags, FE_INEXACT);
+}
+#endif
+
 thread_local int t_number = 0;
 [[gnu::noinline]] int& number_of_this_os_thread() {
     asm volatile("");
