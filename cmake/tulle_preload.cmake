@@ -30,6 +30,13 @@ target_include_directories(tulle_preload PRIVATE ${PROJECT_SOURCE_DIR}/include $
 target_link_libraries(tulle_preload PRIVATE tulle_flags Threads::Threads ${tulle_atomic} ${CMAKE_DL_LIBS})
 target_compile_options(tulle_preload PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ftls-model=initial-exec>)
 target_precompile_headers(tulle_preload PRIVATE ${tulle_common_headers})
+# These files cannot be compiled together: what one of them calls of another one goes past it (--wrap). Where others are, the headers of most of them
+# are compiled ahead instead.
+if(tulle_unity_build)
+    set(most_of_them files/descriptors signals/signals locks/futex_table)
+    list(TRANSFORM most_of_them REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:${preload_folder}/\\1.hpp>")
+    target_precompile_headers(tulle_preload PRIVATE ${most_of_them})
+endif()
 target_link_options(tulle_preload PRIVATE LINKER:--version-script=${map} LINKER:-Bsymbolic-functions LINKER:-z,now LINKER:-z,nodelete
     LINKER:--no-undefined ${wrapped})
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/switch.hpp"
 
+#include "arch/float_environment.hpp"
 #include "arch/thread_pointer.hpp"
 #include "base/error.hpp"
 #include "base/kept_errno.hpp"
@@ -93,15 +94,18 @@ TULLE_NOINLINE void run_post_and_keep_errno(post_action const& post) noexcept {
 
 // The way of a fiber with thread-local variables of its own, out of line. It leaves those of the
 // next fiber behind. One that has none switches to it by the short way, which knows nothing of
-// this, so it may have to change them itself when it goes on.
+// this, so it may have to change them itself when it goes on. As a thread of the C library it has
+// its own flags of floating-point exceptions, too.
 void switch_with_variables(worker& w, fiber& to) noexcept {
     fiber& self = *w.current;
+    arch::float_flags const flags;
     leave(w, self, to, false);
     change_variables(w, to.thread_pointer != nullptr ? to.thread_pointer : w.thread_pointer,
                      to.records);
     arch::backend::switch_to(self.context, to.context);
     if (arch::thread_pointer() != self.thread_pointer)
         change_variables(*this_worker(), self.thread_pointer, self.records);
+    flags.give_to_caller();
     after_switch(&run_post_and_keep_errno);
 }
 

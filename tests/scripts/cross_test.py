@@ -68,6 +68,10 @@ class Cross(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done)
         self.assertEqual(self.calls("bootstrap"), ["cross sparc64 sparc aarch64 ppc64le riscv64"])
         self.assertEqual(len(self.calls("ctest")), 5)
+        of_aarch64 = self.calls("ctest")[2], self.calls("cmake")[5]
+        self.assertRegex(of_aarch64[0], r" -R \^\(unit\.arch\|unit\.os\|\S*\):\|\^compat\\.pthread\\.emulated_few\$ ")
+        self.assertRegex(of_aarch64[1], r" tulle_preload test\.compat\.pthread\.cases ")
+        self.assertIn("test.unit.base", self.calls("cmake")[1])
 
     def test_only_built(self):
         done = self.cross("riscv64", "--build")

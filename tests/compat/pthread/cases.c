@@ -579,6 +579,7 @@ static struct {
 #endif
     {"hosts", hosts},
     {"memory_of_threads", memory_of_threads},
+    {"floats_of_threads", floats_of_threads},
     {"descriptions", descriptions},
     {"stacks", stacks},
     {"busy", busy},

@@ -173,6 +173,9 @@ void second_names(void);
 void hosts(void);
 void memory_of_threads(void);
 
+// --- float_cases.c
+void floats_of_threads(void);
+
 // --- variable_cases.c
 void variables_used_again(void);
 void aligned_variables(void);

@@ -657,6 +657,13 @@ static void* handles_on_stack(void* wants) {
     if (!pthread_equal(pthread_self(), s_first)) SHOW(now.ss_flags == SS_DISABLE);
     SHOW(sigaltstack(&small, NULL) == -1 && errno == ENOMEM);
     SHOW(sigaltstack(&odd, NULL) == -1 && errno == EINVAL);
+    int too_small = 0; // of these sizes, of which the least depends on the architecture
+    for (small.ss_size = 512; small.ss_size <= 8192; small.ss_size += 512) {
+        if (sigaltstack(&small, NULL) != 0) ++too_small;
+    }
+    SHOW(too_small);
+    stack_t const none = {NULL, SS_DISABLE, 0};
+    sigaltstack(&none, NULL);
     t_stack = NULL;
     if (wants != NULL) {
         t_stack = malloc(k_stack_bytes);
@@ -669,7 +676,6 @@ static void* handles_on_stack(void* wants) {
         raise(SIGUSR1);
         sched_yield();
     }
-    stack_t const none = {NULL, SS_DISABLE, 0};
     SHOW(sigaltstack(&none, &now));
     SHOW(now.ss_sp == t_stack);
     raise(SIGUSR1);

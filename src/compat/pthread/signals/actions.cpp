@@ -146,8 +146,6 @@ namespace {
 
 // --- handlers ------------------------------------------------------------------------------------
 
-constexpr std::size_t k_least_stack = 2048; // MINSIGSTKSZ of the kernel
-
 using plain_handler = void (*)(int);
 using informed_handler = void (*)(int, siginfo_t*, void*);
 
@@ -421,6 +419,22 @@ TULLE_INTERPOSE int sigaction(int signal, struct sigaction const* wanted,
     return change_action(signal, wanted, before);
 }
 
+namespace {
+
+// What the kernel says of a stack, whose least size is another one on each architecture: the
+// caller's OS thread has it for a moment. 0 or an errno value.
+int why_refused(stack_t const& wanted) noexcept {
+    return tulle::os::with_signals_blocked([&wanted] {
+        stack_t own{};
+        if (TULLE_LIBC(sigaltstack)(&wanted, &own) != 0)
+            return errno == EPERM ? 0 : errno; // EPERM: the OS thread stands on its own one
+        TULLE_LIBC(sigaltstack)(&own, nullptr);
+        return 0;
+    });
+}
+
+} // namespace
+
 TULLE_INTERPOSE int sigaltstack(stack_t const* wanted, stack_t* before) noexcept {
     thread* const t = self();
     if (t == nullptr) return TULLE_LIBC(sigaltstack)(wanted, before);
@@ -430,7 +444,7 @@ TULLE_INTERPOSE int sigaltstack(stack_t const* wanted, stack_t* before) noexcept
         bool const is_none = (wanted->ss_flags & SS_DISABLE) != 0;
         if (stands_on(was)) return fail(EPERM);
         if ((wanted->ss_flags & ~(SS_DISABLE | SS_ONSTACK)) != 0) return fail(EINVAL);
-        if (!is_none && wanted->ss_size < k_least_stack) return fail(ENOMEM);
+        if (int const error = is_none ? 0 : why_refused(*wanted)) return fail(error);
         t->alternate =
             is_none ? stack_t{nullptr, SS_DISABLE, 0} : stack_t{wanted->ss_sp, 0, wanted->ss_size};
     }

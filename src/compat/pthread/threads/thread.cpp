@@ -255,6 +255,7 @@ void run_thread(thread& t) {
     give_resolver(t);
     errno = h_errno = 0;
     open_mask_of_worker(t, false);
+    t.floats.give_to_caller();
     run_start(t);
     call_destructors(t);
     leave_robust_mutexes();

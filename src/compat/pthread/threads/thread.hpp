@@ -4,6 +4,7 @@
 // OS threads; they wait in the same queues, as guests.
 #pragma once
 
+#include "arch/float_environment.hpp"
 #include "arch/thread_pointer.hpp"
 #include "base/kept_errno.hpp"
 #include "compat/pthread/processes/vfork.hpp"
@@ -78,10 +79,11 @@ struct thread {
     void* (*start)(void*) = nullptr;
     void* argument = nullptr;
     void* result = nullptr;
-    std::size_t stack_size = 0; // as asked for
-    std::size_t guard_size = 0; // likewise
-    void* stack_end = nullptr;  // once it has started
-    void* resolver[72];         // the C library's struct __res_state, of 568 bytes
+    std::size_t stack_size = 0;           // as asked for
+    std::size_t guard_size = 0;           // likewise
+    arch::float_environment const floats; // of who has made it, with which it begins
+    void* stack_end = nullptr;            // once it has started
+    void* resolver[72];                   // the C library's struct __res_state, of 568 bytes
     char name[16] = {};
     int policy = 0, priority = 0; // as answered
 
