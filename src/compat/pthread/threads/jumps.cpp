@@ -7,6 +7,7 @@
 #include "compat/pthread/signals/signals.hpp"
 
 #include <csetjmp>
+#include <cstring>
 
 namespace {
 
@@ -28,6 +29,16 @@ void leave_handlers(thread& t, bool restores) noexcept {
     open_mask_of_worker(t, true);
 }
 
+// Perhaps out of a handler, which blocked more, or which has interrupted a wait.
+void note_jump_of_main(__jmp_buf_tag const& to) noexcept {
+    static_cast<void>(note_wait_of_main(0));
+    if (to.__mask_was_saved != 0) {
+        signal_set saved = 0;
+        std::memcpy(&saved, &to.__saved_mask, sizeof saved);
+        note_mask_of_main(saved);
+    }
+}
+
 [[noreturn]] void jump_in_libc(__jmp_buf_tag* to, int value) noexcept {
     TULLE_LIBC(longjmp)(to, value);
     __builtin_unreachable();
@@ -37,6 +48,7 @@ void leave_handlers(thread& t, bool restores) noexcept {
     thread* const t = self();
     if (t == nullptr) {
         wakes_left::forget();
+        if (is_main() && !vfork_children::has_caller()) note_jump_of_main(*to);
         jump_in_libc(to, value);
     }
     bool const restores = has_mask(*to);

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals that a process sends to itself, by kill and sigqueue: whoever gets one has it when the
+// call returns, and the caller has handled it if it is the only one that wants it (POSIX, kill).
+// The kernel would have given it to some OS thread, from which it comes to its receiver later
+// (hand_out.cpp). So the caller looks for the receiver itself:
+//   - Main, if it wants the signal or waits for it, has it from the kernel, which prefers it and
+//     knows its mask best; if it is the caller, before the call returns.
+//   - Otherwise a thread that waits for the signal, the caller, or another thread that wants it.
+//   - If there is none, it is left to the kernel, which has it pending then; an OS thread that gets
+//     it all the same sends it back at once, and blocks it (leave_to_process).
+// Who holds what: during that all signals of the caller's OS thread are blocked but those of
+// faults, so no handler runs, nor jumps out of it. The lock of the blocks, within it that of the
+// notes, and nothing else is held. The caller may itself be a handler that the kernel has called,
+// and that has interrupted whoever holds the lock of the blocks; so it is tried for a while only
+// (find_soon), and the kernel has the signal then, as it had without all this. The lock of the
+// notes is only ever held with signals blocked. Nobody waits for anybody else.
+// When handlers run: afterwards, with nothing held, as at any call that may wait, but not where the
+// caller is such a handler. They may jump, end the thread, or send signals.
+// Why the receiver has it: the signal is noted with it (thread::lent) while it is open, under the
+// lock under which it is closed. It looks at what it has been lent after its function, after its
+// destructors, and as it closes, when it gives back what has come last.
+#include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/signals/signals.hpp"
+#include "os/thread.hpp"
+
+namespace tulle::posix {
+
+namespace {
+
+enum class receiver : std::uint8_t { kernel, nobody, caller, another, standard_action };
+
+struct sending {
+    siginfo_t const& about;
+    bool has_room = true;
+
+    [[nodiscard]] signal_set one() const noexcept { return set_of(about.si_signo); }
+    // False: there is no room for what is known of it.
+    [[nodiscard]] bool note() noexcept {
+        has_room = signal_notes::put(about.si_signo, nullptr, about) || !is_queued(about.si_signo);
+        return has_room;
+    }
+};
+
+// With the lock of the blocks held, all three. Whether there is nothing more to be looked for.
+bool give_to_waiter(thread& t, void* what) noexcept {
+    auto& s = *static_cast<sending*>(what);
+    if (!waits_for(t, s.one())) return false;
+    if (s.note()) lend_noted(t, s.about.si_signo);
+    return true;
+}
+bool give_to_one_that_wants_it(thread& t, void* what) noexcept {
+    auto& s = *static_cast<sending*>(what);
+    if (!wants(t, s.one())) return false;
+    if (s.note()) lend_noted(t, s.about.si_signo);
+    return true;
+}
+bool is_one_that_wants_it(thread& t, void* what) noexcept {
+    return wants(t, static_cast<sending*>(what)->one());
+}
+
+receiver give_by(bool (*give)(thread&, void*), sending& s, receiver to) noexcept {
+    switch (thread_blocks::find_soon(give, &s)) {
+        case thread_blocks::search::found: return s.has_room ? to : receiver::kernel;
+        case thread_blocks::search::none: return receiver::nobody;
+        default: return receiver::kernel;
+    }
+}
+
+// Its note is its own: others may have sent the signal to themselves at the same time.
+receiver give_to_caller(thread& t, sending& s) noexcept {
+    int const signal = s.about.si_signo;
+    if (!signal_notes::put(signal, &t, s.about) && is_queued(signal)) return receiver::kernel;
+    t.pending.fetch_or(set_of(signal), std::memory_order_release); // pairs with take_signal
+    return receiver::caller;
+}
+
+receiver give_to_somebody(thread* t, sending& s) noexcept {
+    bool const is_wanted_here = t != nullptr && wants(*t, s.one());
+    receiver const waiting = give_by(&give_to_waiter, s, receiver::another);
+    if (waiting != receiver::nobody) return waiting;
+    if (action_of(s.about.si_signo).is_standard())
+        return is_wanted_here ? receiver::standard_action
+                              : give_by(&is_one_that_wants_it, s, receiver::standard_action);
+    return is_wanted_here ? give_to_caller(*t, s)
+                          : give_by(&give_to_one_that_wants_it, s, receiver::another);
+}
+
+receiver give(thread* t, siginfo_t const& about) noexcept {
+    sending s{about};
+    receiver const first = give_to_somebody(t, s);
+    if (first != receiver::nobody) return first;
+    note_unwanted(about.si_signo);
+    receiver const second = give_to_somebody(t, s);
+    if (second != receiver::nobody) note_wanted(about.si_signo);
+    return second;
+}
+
+// The kernel delivers it to the caller at once, or to main, or drops it.
+bool is_for_kernel(thread const* t, int signal, signal_set blocked_here) noexcept {
+    signal_set const one = set_of(signal);
+    signal_action const a = action_of(signal);
+    if (a.is_ignored() || (a.is_standard() && is_ignored_by_standard(signal))) return true;
+    if ((t == nullptr || is_on_own_os_thread()) && (blocked_here & one) == 0) return true;
+    bool const is_sent_by_main = t == nullptr && is_main();
+    return !is_sent_by_main && (main_wants(one) || main_waits_for(one));
+}
+
+// By a process to itself. Whether the caller has done it.
+bool is_sent_within(pid_t process, int signal, int code, sigval value) {
+    if (!is_started() || !is_signal(signal) || !is_for_threads(signal) ||
+        vfork_children::has_caller() || process != getpid())
+        return false;
+    kept_errno const kept;
+    thread* t = self();
+    signal_set const blocked_here = mask_in_kernel();
+    if (is_for_kernel(t, signal, blocked_here)) return false;
+    // Only for a handler that the kernel has called a worker blocks one of these. It may have
+    // interrupted the run time, so others run where that is known to be left.
+    if (has_one_of_kernel(blocked_here)) t = nullptr;
+    siginfo_t about = note_of_own(signal, code);
+    if (code == SI_QUEUE) about.si_value = value;
+    receiver by = receiver::kernel;
+    static_cast<void>(os::with_signals_blocked([&] {
+        by = give(t, about);
+        return 0;
+    }));
+    if (by == receiver::caller) static_cast<void>(run_handlers(*t));
+    if (by == receiver::standard_action) act_as_standard(signal);
+    return by != receiver::kernel && by != receiver::nobody;
+}
+
+} // namespace
+
+} // namespace tulle::posix
+
+using namespace tulle::posix;
+
+TULLE_INTERPOSE_WAIT(kill, (pid_t process, int number)) {
+    return is_sent_within(process, number, SI_USER, {}) ? 0 : TULLE_LIBC(kill)(process, number);
+}
+
+TULLE_INTERPOSE_WAIT(sigqueue, (pid_t process, int number, sigval value)) {
+    return is_sent_within(process, number, SI_QUEUE, value)
+               ? 0
+               : TULLE_LIBC(sigqueue)(process, number, value);
+}
