@@ -45,10 +45,13 @@ static void handle_by(void (*handler)(int), int number, int flags) {
     if (sigaction(number, &action, NULL) != 0) abort();
 }
 
-static void block_own(void) {
+static void block_by_mask(void) {
     sigset_t const set = own();
-    if (signal(SIGUSR1, count_one) == SIG_ERR) abort();
     if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) abort();
+}
+static void block_own(void) {
+    if (signal(SIGUSR1, count_one) == SIG_ERR) abort();
+    block_by_mask();
 }
 static void unblock_own(void) {
     sigset_t const set = own();
@@ -704,7 +707,18 @@ void kills_by_os_threads(void) {
 
 // --- handlers that end the thread ----------------------------------------------------------------
 
+enum { k_first_jump = 13 };
 static int s_way;
+
+// The mask that comes back lets in what has come meanwhile.
+static void unblock_by_jump(void (*jump)(struct __jmp_buf_tag*, int)) {
+    sigjmp_buf target;
+    unblock_own();
+    if (sigsetjmp(target, 1) != 0) return;
+    block_by_mask();
+    raise(SIGUSR1);
+    jump(target, 1);
+}
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -712,7 +726,7 @@ static void* is_ended_in_call(void* unused) {
     sigset_t const set = own();
     union sigval value;
     memset(&value, 0, sizeof value);
-    if (s_way >= 4) unblock_own();
+    if (s_way >= 4 && s_way < k_first_jump) unblock_own();
     atomic_store(&s_ready, 1);
     for (;;) {
         switch (s_way) {
@@ -728,24 +742,54 @@ static void* is_ended_in_call(void* unused) {
             case 9: pthread_sigqueue(pthread_self(), SIGUSR1, value); break;
             case 10: kill(getpid(), SIGUSR1); break;
             case 11: sigqueue(getpid(), SIGUSR1, value); break;
-            default: sigset(SIGUSR2, SIG_HOLD); break;
+            case 12: sigset(SIGUSR2, SIG_HOLD); break;
+            case k_first_jump: unblock_by_jump(siglongjmp); break;
+            case k_first_jump + 1: unblock_by_jump(longjmp); break;
+            default: unblock_by_jump(_longjmp); break;
         }
     }
     return unused;
 }
 #pragma GCC diagnostic pop
 
-void ends_in_calls_of_signals(void) {
-    block_own();
-    handle_by(end_caller, SIGUSR1, 0);
-    atomic_store(&s_handled, 0);
-    for (s_way = 0; s_way != 13; ++s_way) {
+static void* exits_after_main(void* unused) {
+    (void)unused;
+    exit(pthread_join(s_main, NULL) == 0 ? 7 : 1);
+}
+static int end_of_main_that_jumps(void) {
+    pid_t const child = fork();
+    if (child != 0) return end_of(child);
+    pthread_t other;
+    s_main = pthread_self();
+    pthread_create(&other, NULL, exits_after_main, NULL);
+    unblock_by_jump(siglongjmp);
+    _exit(2);
+}
+
+static void end_callers(void) {
+    for (s_way = 0; s_way != k_first_jump + 3; ++s_way) {
         pthread_t t;
         atomic_store(&s_ready, 0);
         pthread_create(&t, NULL, is_ended_in_call, NULL);
         while (atomic_load(&s_ready) == 0) sched_yield();
-        if (s_way < 7 || s_way > 11) pthread_kill(t, SIGUSR1);
+        if (s_way < 7 || s_way == 12) pthread_kill(t, SIGUSR1);
         pthread_join(t, NULL);
     }
     SHOW(atomic_load(&s_handled));
+}
+
+static void cancel_caller(int number) {
+    count_one(number);
+    pthread_cancel(pthread_self());
+    pthread_testcancel();
+}
+
+void ends_in_calls_of_signals(void) {
+    block_own();
+    handle_by(end_caller, SIGUSR1, 0);
+    end_callers();
+    handle_by(cancel_caller, SIGUSR1, 0);
+    end_callers();
+    handle_by(end_caller, SIGUSR1, 0);
+    SHOW(end_of_main_that_jumps());
 }

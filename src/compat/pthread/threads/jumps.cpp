@@ -39,12 +39,13 @@ void note_jump_of_main(__jmp_buf_tag const& to) noexcept {
     }
 }
 
-[[noreturn]] void jump_in_libc(__jmp_buf_tag* to, int value) noexcept {
+[[noreturn]] void jump_in_libc(__jmp_buf_tag* to, int value) {
     TULLE_LIBC(longjmp)(to, value);
     __builtin_unreachable();
 }
 
-[[noreturn]] void jump(__jmp_buf_tag* to, int value) noexcept {
+// A handler of what the saved mask lets in may end the thread.
+[[noreturn]] void jump(__jmp_buf_tag* to, int value) {
     thread* const t = self();
     if (t == nullptr) {
         wakes_left::forget();
@@ -72,9 +73,9 @@ extern "C" void* tulle_begin_sigsetjmp(__jmp_buf_tag* saved, int saves_mask) noe
     return reinterpret_cast<void*>(TULLE_LIBC(__sigsetjmp));
 }
 
-TULLE_INTERPOSE void longjmp(__jmp_buf_tag* to, int value) noexcept { jump(to, value); }
-TULLE_INTERPOSE void _longjmp(__jmp_buf_tag* to, int value) noexcept { jump(to, value); }
-TULLE_INTERPOSE void siglongjmp(__jmp_buf_tag* to, int value) noexcept { jump(to, value); }
+TULLE_INTERPOSE_WAIT(longjmp, (__jmp_buf_tag* to, int value)) { jump(to, value); }
+TULLE_INTERPOSE_WAIT(_longjmp, (__jmp_buf_tag* to, int value)) { jump(to, value); }
+TULLE_INTERPOSE_WAIT(siglongjmp, (__jmp_buf_tag* to, int value)) { jump(to, value); }
 // Of programs that were compiled with _FORTIFY_SOURCE.
 TULLE_INTERPOSE __attribute__((noreturn)) void __longjmp_chk(__jmp_buf_tag* to, int value) {
     jump(to, value);
