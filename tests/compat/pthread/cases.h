@@ -72,6 +72,10 @@ void ends_in_calls_of_signals(void);
 void kills_at_waits_of_main(void);
 void kills_of_two_at_once(void);
 void kernels_signals_by_handlers(void);
+void cancelled_ahead_of_waits(void);
+void asked_with_other_masks(void);
+void handled_at_ends_of_commands(void);
+void kills_of_who_is_ended(void);
 
 // --- poll_cases.c
 void asked_in_turn(void);

@@ -237,3 +237,231 @@ void kernels_signals_by_handlers(void) {
     }
     printf("handled: %d\n", handled);
 }
+
+// --- cancelled ahead of a wait -------------------------------------------------------------------
+
+static void cancel_caller(int number) {
+    count_one(number);
+    pthread_cancel(pthread_self());
+}
+
+static int suspends_for_a_while(void) { return sigsuspend(&s_only_other); }
+static int polls_for_a_while(void) {
+    struct pollfd asked = {s_pipe[0], POLLIN, 0};
+    struct timespec const long_enough = {2, 0};
+    return ppoll(&asked, 1, &long_enough, &s_only_other);
+}
+static int selects_for_a_while(void) {
+    fd_set in;
+    FD_ZERO(&in);
+    FD_SET(s_pipe[0], &in);
+    struct timespec const long_enough = {2, 0};
+    return pselect(s_pipe[0] + 1, &in, NULL, NULL, &long_enough, &s_only_other);
+}
+static int s_set;
+static int polls_set_for_a_while(void) {
+    struct epoll_event event;
+    return epoll_pwait(s_set, &event, 1, 2000, &s_only_other);
+}
+static int polls_set_by_time(void) {
+    struct epoll_event event;
+    struct timespec const long_enough = {2, 0};
+    return epoll_pwait2(s_set, &event, 1, &long_enough, &s_only_other);
+}
+
+static int (*s_wait)(void);
+
+static void* waits_when_it_is_cancelled(void* unused) {
+    sigset_t const set = set_of(SIGUSR1, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    atomic_store(&s_ready, 1);
+    while (atomic_load(&s_goes_on) == 0) {}
+    s_wait();
+    return unused;
+}
+
+// Its handler cancels the thread, which is about to wait: by then it is pending, or has run.
+static int count_cancelled(int (*wait)(void)) {
+    int cancelled = 0;
+    s_wait = wait;
+    for (int k = 0; k != 60; ++k) {
+        pthread_t waiter;
+        void* result;
+        atomic_store(&s_ready, 0);
+        atomic_store(&s_goes_on, 0);
+        pthread_create(&waiter, NULL, waits_when_it_is_cancelled, NULL);
+        while (atomic_load(&s_ready) == 0) sched_yield();
+        kill(getpid(), SIGUSR1);
+        atomic_store(&s_goes_on, 1);
+        pthread_join(waiter, &result);
+        if (result != PTHREAD_CANCELED) return cancelled;
+        ++cancelled;
+    }
+    return cancelled;
+}
+
+void cancelled_ahead_of_waits(void) {
+    sigset_t const set = set_of(SIGUSR1, SIGUSR1);
+    handle_by(cancel_caller, SIGUSR1, 0);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    s_only_other = set_of(SIGUSR2, SIGUSR2);
+    s_set = epoll_create1(0);
+    if (pipe(s_pipe) != 0) abort();
+    SHOW(count_cancelled(suspends_for_a_while));
+    SHOW(count_cancelled(polls_for_a_while));
+    SHOW(count_cancelled(selects_for_a_while));
+    SHOW(count_cancelled(polls_set_for_a_while));
+    SHOW(count_cancelled(polls_set_by_time));
+}
+
+// --- what the mask of a call that does not wait lets in ------------------------------------------
+
+static int s_asked;
+
+static int polls_at_once(void) {
+    struct pollfd asked = {s_asked, POLLIN, 0};
+    struct timespec const none = {0, 0};
+    return ppoll(&asked, 1, &none, &s_only_other);
+}
+static int selects_at_once(void) {
+    fd_set in;
+    FD_ZERO(&in);
+    FD_SET(s_asked, &in);
+    struct timespec const none = {0, 0};
+    int const result = pselect(s_asked + 1, &in, NULL, NULL, &none, &s_only_other);
+    if (result < 0 && !FD_ISSET(s_asked, &in)) printf("the set has changed\n");
+    return result;
+}
+static int polls_set_at_once(void) {
+    struct epoll_event event = {EPOLLIN, {0}};
+    int const all = epoll_create1(0);
+    if (epoll_ctl(all, EPOLL_CTL_ADD, s_asked, &event) != 0) abort();
+    int const result = epoll_pwait(all, &event, 1, 0, &s_only_other);
+    int const error = errno;
+    close(all);
+    errno = error;
+    return result;
+}
+
+static void await_pending(int number) {
+    sigset_t now;
+    for (int seen = 0; seen != 8; usleep(2000))
+        seen = sigpending(&now) == 0 && sigismember(&now, number) == 1 ? seen + 1 : 0;
+}
+
+static void* asks_without_waiting(void* unused) {
+    static int (*const k_calls[])(void) = {polls_at_once, selects_at_once, polls_set_at_once};
+    struct timespec const none = {0, 0};
+    sigset_t const set = set_of(SIGUSR1, SIGUSR1);
+    for (int k = 0; k != 12; ++k) {
+        int const is_for_thread = k >= 6;
+        s_asked = s_pipe[k % 6 / 3]; // there is nothing to be read from the first one
+        atomic_store(&s_handled, 0);
+        if (is_for_thread)
+            raise(SIGUSR1);
+        else
+            kill(getpid(), SIGUSR1);
+        await_pending(SIGUSR1);
+        errno = 0;
+        int const result = k_calls[k % 3]();
+        int const is_interrupted = result < 0 && errno == EINTR;
+        printf("%d: %d, interrupted: %d, ", k, result, is_interrupted);
+        printf("handled: %d, ", atomic_load(&s_handled));
+        if (atomic_load(&s_handled) == 0) await_pending(SIGUSR1);
+        printf("pending: %d\n", sigtimedwait(&set, NULL, &none) == SIGUSR1);
+    }
+    return unused;
+}
+
+void asked_with_other_masks(void) {
+    int full[2];
+    sigset_t const set = set_of(SIGUSR1, SIGUSR1);
+    handle_by(count_one, SIGUSR1, SA_RESTART);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    s_only_other = set_of(SIGUSR2, SIGUSR2);
+    if (pipe(s_pipe) != 0 || pipe(full) != 0 || write(full[1], "", 1) != 1) abort();
+    s_pipe[1] = full[0];
+    in_both(asks_without_waiting);
+}
+
+// --- the end of a command ------------------------------------------------------------------------
+
+static void* runs_command(void* unused) {
+    sigset_t const of_children = set_of(SIGCHLD, SIGCHLD);
+    int handled = 0;
+    pthread_sigmask(SIG_UNBLOCK, &of_children, NULL);
+    for (int k = 0; k != 5; ++k) {
+        atomic_store(&s_handled, 0);
+        int const status = system("kill -CHLD $PPID; sleep 0.1; exit 3");
+        handled += atomic_load(&s_handled);
+        if (status != 3 << 8) printf("%d\n", status);
+    }
+    printf("handled: %d\n", handled);
+    return unused;
+}
+static void end_caller(int number) {
+    count_one(number);
+    pthread_exit(&s_handled);
+}
+
+// What has come while a command ran is handled before system returns; the handler may end the
+// thread.
+void handled_at_ends_of_commands(void) {
+    sigset_t const of_children = set_of(SIGCHLD, SIGCHLD);
+    handle_by(count_one, SIGCHLD, SA_RESTART);
+    pthread_sigmask(SIG_BLOCK, &of_children, NULL);
+    in_thread(runs_command, NULL);
+    handle_by(end_caller, SIGCHLD, 0);
+    SHOW(in_thread(runs_command, NULL) == &s_handled);
+}
+
+// --- another handler ends the thread -------------------------------------------------------------
+
+static atomic_int s_has_begun;
+
+static void end_thread(int number) {
+    (void)number;
+    pthread_exit(NULL);
+}
+
+static void* sends_to_itself_and_ends(void* unused) {
+    sigset_t const both = set_of(SIGUSR1, SIGUSR2);
+    pthread_sigmask(SIG_UNBLOCK, &both, NULL);
+    atomic_store(&s_ready, 1);
+    while (atomic_load(&s_goes_on) == 0) getppid(); // where it is not interrupted
+    atomic_store(&s_has_begun, 1);
+    kill(getpid(), SIGUSR2);
+    return unused;
+}
+
+// What it has sent is handled, or waits for others. Where it is ended just before it sends, nothing
+// is lost, but that looks the same: that is rare.
+void kills_of_who_is_ended(void) {
+    enum { k_rounds = 100 };
+    sigset_t const both = set_of(SIGUSR1, SIGUSR2), sent = set_of(SIGUSR2, SIGUSR2);
+    int lost = 0;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = end_thread;
+    action.sa_mask = sent;
+    sigaction(SIGUSR1, &action, NULL);
+    handle_by(count_one, SIGUSR2, 0);
+    pthread_sigmask(SIG_BLOCK, &both, NULL);
+    for (int k = 0; k != k_rounds; ++k) {
+        pthread_t sender;
+        struct timespec const a_while = {0, 20000000};
+        atomic_store(&s_handled, 0);
+        atomic_store(&s_ready, 0);
+        atomic_store(&s_goes_on, 0);
+        atomic_store(&s_has_begun, 0);
+        pthread_create(&sender, NULL, sends_to_itself_and_ends, NULL);
+        while (atomic_load(&s_ready) == 0) sched_yield();
+        pthread_kill(sender, SIGUSR1);
+        atomic_store(&s_goes_on, 1);
+        pthread_join(sender, NULL);
+        if (atomic_load(&s_has_begun) == 0 || atomic_load(&s_handled) != 0) continue;
+        lost += sigtimedwait(&sent, NULL, &a_while) != SIGUSR2;
+    }
+    if (lost > k_rounds / 20) printf("lost: %d\n", lost);
+    printf("rounds: %d\n", k_rounds);
+}

@@ -478,14 +478,24 @@ void take_unblocked(thread& t, signal_set some) noexcept {
     }));
 }
 
-// relaxed, all: the thread's own, or exchanged by take_arrived.
-bool has_last_signals(thread& t) noexcept {
+namespace {
+
+bool is_waited_for(signal_set one) noexcept {
+    return main_waits_for(one) || thread_blocks::find(&waits_for, one) != nullptr;
+}
+
+} // namespace
+
+// Who waits for one gets it as it is handed out. relaxed, all: the thread's own, or exchanged by
+// take_arrived.
+bool has_arrived_signals(thread& t) noexcept {
     open_mask_of_worker(t, false);
     signal_set const wanted = ~t.blocked.load(std::memory_order_relaxed);
     signal_set some = s_arrived.load(std::memory_order_relaxed) & wanted;
     for (; some != 0; some &= some - 1) {
         int const signal = first_of(some);
-        if (action_of(signal).has_handler() && take_arrived(set_of(signal)))
+        signal_set const one = set_of(signal);
+        if (action_of(signal).has_handler() && !is_waited_for(one) && take_arrived(one))
             lend_to_itself(t, signal);
     }
     return (signals_for(t) & wanted) != 0;

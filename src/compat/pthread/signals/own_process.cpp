@@ -66,14 +66,6 @@ receiver give_by(bool (*give)(thread&, void*), sending& s, receiver to) noexcept
     }
 }
 
-// Its note is its own: others may have sent the signal to themselves at the same time.
-receiver give_to_caller(thread& t, sending& s) noexcept {
-    int const signal = s.about.si_signo;
-    if (!signal_notes::put(signal, &t, s.about) && is_queued(signal)) return receiver::kernel;
-    t.pending.fetch_or(set_of(signal), std::memory_order_release); // pairs with take_signal
-    return receiver::caller;
-}
-
 receiver give_to_somebody(thread* t, sending& s) noexcept {
     bool const is_wanted_here = t != nullptr && wants(*t, s.one());
     receiver const waiting = give_by(&give_to_waiter, s, receiver::another);
@@ -81,7 +73,7 @@ receiver give_to_somebody(thread* t, sending& s) noexcept {
     if (action_of(s.about.si_signo).is_standard())
         return is_wanted_here ? receiver::standard_action
                               : give_by(&is_one_that_wants_it, s, receiver::standard_action);
-    return is_wanted_here ? give_to_caller(*t, s)
+    return is_wanted_here ? receiver::caller
                           : give_by(&give_to_one_that_wants_it, s, receiver::another);
 }
 
@@ -117,6 +109,8 @@ bool is_sent_within(pid_t process, int signal, int code, sigval value) {
     // Only for a handler that the kernel has called a worker blocks one of these. It may have
     // interrupted the run time, so others run where that is known to be left.
     if (has_one_of_kernel(blocked_here)) t = nullptr;
+    // What has been sent before comes first.
+    if (t != nullptr && (signals_for(*t) & set_of(signal)) != 0) run_handlers_at_once(*t);
     siginfo_t about = note_of_own(signal, code);
     if (code == SI_QUEUE) about.si_value = value;
     receiver by = receiver::kernel;
@@ -124,7 +118,7 @@ bool is_sent_within(pid_t process, int signal, int code, sigval value) {
         by = give(t, about);
         return 0;
     }));
-    if (by == receiver::caller) static_cast<void>(run_handlers(*t));
+    if (by == receiver::caller) handle_at_once(*t, about);
     if (by == receiver::standard_action) act_as_standard(signal);
     return by != receiver::kernel && by != receiver::nobody;
 }

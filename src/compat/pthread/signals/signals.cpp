@@ -34,6 +34,15 @@ void run_handlers_at_once(thread& t) {
         static_cast<void>(run_handlers(t));
 }
 
+// Nobody else knows of it: another handler, which may end the thread, comes afterwards. Of what is
+// left when this one jumps away the next wait is told. relaxed: the thread's own.
+void handle_at_once(thread& t, siginfo_t const& about) {
+    if ((signals_for(t) & ~t.blocked.load(std::memory_order_relaxed)) != 0)
+        static_cast<void>(t.attention.request());
+    static_cast<void>(act(t, about.si_signo, about));
+    run_handlers_at_once(t);
+}
+
 // relaxed: the thread's own.
 signal_set replace_mask(thread& t, signal_set wanted, bool takes) noexcept {
     signal_set const now = wanted & ~k_never_blocked;

@@ -96,11 +96,15 @@ signal_set replace_mask(thread& t, signal_set now, bool takes) noexcept;
 
 // Before the caller `t` blocks more, or after it has unblocked some: it handles what it has.
 void run_handlers_at_once(thread& t);
+// What the caller `t` has just sent itself, and does not block, is handled ahead of all else.
+void handle_at_once(thread& t, siginfo_t const& about);
 
-// A call of `t` that waits with another mask. What its own mask lets in is handled before and
-// afterwards.
+// A call of `t` that waits with another mask, which is a cancellation point. What its own mask lets
+// in is handled before and afterwards. A cancellation that comes while that is handled is no request
+// any more that would end the wait, so it is looked for in between.
 template <class Wait> auto with_other_mask(thread& t, sigset_t const* mask, Wait wait) {
     if (mask != nullptr) run_handlers_at_once(t);
+    test_cancel(&t);
     auto const result = [&] {
         other_mask const while_it_waits(t, mask);
         return wait();
@@ -194,9 +198,9 @@ private:
 [[nodiscard]] signal_set mask_in_kernel() noexcept;
 // A handler has run on main. Any context, also that of the handler.
 void note_handler_on_main(interruption by) noexcept;
-// The caller `t` is about to end: whether it has some that it does not block. What was sent
-// while it lived reaches it, as natively, though nobody has handed it out yet.
-[[nodiscard]] bool has_last_signals(thread& t) noexcept;
+// The caller `t` is about to end, or its child has: whether it has some that it does not block. What
+// was sent by then reaches it, as natively, though nobody has handed it out yet.
+[[nodiscard]] bool has_arrived_signals(thread& t) noexcept;
 // Of a wait by main, which ends with ECANCELED at a handler; one that restarts calls ends only
 // waits with a time, as the kernel's. And whether it was for that.
 [[nodiscard]] limit interruptible_main(std::uint64_t deadline) noexcept;

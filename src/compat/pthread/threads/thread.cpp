@@ -195,7 +195,7 @@ void call_start(void* of) {
     auto& t = *static_cast<thread*>(of);
     if (t.attention.is_requested() || signals_for(t) != 0) static_cast<void>(run_handlers(t));
     t.result = t.start(t.argument);
-    if (has_last_signals(t)) static_cast<void>(run_handlers(t));
+    if (has_arrived_signals(t)) static_cast<void>(run_handlers(t));
 }
 
 // Jumped to when the stack has been unwound: it has nothing to be destroyed.
@@ -257,7 +257,7 @@ void run_thread(thread& t) {
     open_mask_of_worker(t, false);
     run_to_end(t, &call_start);
     call_destructors(t);
-    if (has_last_signals(t))
+    if (has_arrived_signals(t))
         run_to_end(t, [](void* of) { static_cast<void>(run_handlers(*static_cast<thread*>(of))); });
     leave_robust_mutexes();
     if (sched::this_worker()->is_guest()) end_as_main(t);
@@ -591,7 +591,7 @@ TULLE_INTERPOSE int __register_atfork(void (*prepare)(), void (*parent)(), void 
 
 TULLE_INTERPOSE __attribute__((noreturn)) void pthread_exit(void* result) {
     if (thread* const t = self()) {
-        if (!t->is_ending && has_last_signals(*t)) static_cast<void>(run_handlers(*t));
+        if (!t->is_ending && has_arrived_signals(*t)) static_cast<void>(run_handlers(*t));
         end_self(*t, result);
     }
     bool const is_main = TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)) == getpid();
