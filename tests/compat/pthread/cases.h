@@ -60,7 +60,6 @@ void kills_by_destructors(void);
 void kills_without_main(void);
 void kills_by_handlers(void);
 void jumps_out_of_kills(void);
-void kills_by_profilers(void);
 void kills_beside_handlers_of_main(void);
 void waits_for_both_of_own(void);
 void kills_at_other_masks(void);
@@ -76,6 +75,8 @@ void cancelled_ahead_of_waits(void);
 void asked_with_other_masks(void);
 void handled_at_ends_of_commands(void);
 void kills_of_who_is_ended(void);
+void kills_by_profilers(void);
+void kills_by_sent_faults(void);
 
 // --- poll_cases.c
 void asked_in_turn(void);

@@ -465,3 +465,99 @@ void kills_of_who_is_ended(void) {
     if (lost > k_rounds / 20) printf("lost: %d\n", lost);
     printf("rounds: %d\n", k_rounds);
 }
+
+// --- by handlers that the kernel calls wherever a thread is --------------------------------------
+
+static int s_of_kernel;
+
+static void mask_own(int how) {
+    sigset_t const set = set_of(SIGUSR1, SIGUSR1);
+    if (pthread_sigmask(how, &set, NULL) != 0) abort();
+}
+
+static void* starts_others(void* unused) {
+    while (atomic_load(&s_goes_on) != 0) in_thread(add_own, NULL);
+    return unused;
+}
+static void* wants_own(void* unused) {
+    mask_own(SIG_UNBLOCK);
+    atomic_store(&s_ready, 1);
+    while (atomic_load(&s_goes_on) != 0) sched_yield();
+    return unused;
+}
+
+static void kill_at_signal(int number) {
+    (void)number;
+    int const error = errno;
+    kill(getpid(), SIGUSR1);
+    errno = error;
+}
+
+// Their handlers take locks of the run time, which they may have interrupted.
+static void post_from_handler(int number) {
+    count_one(number);
+    sem_post(&s_posted);
+    sem_trywait(&s_posted);
+}
+static void* posts_and_waits(void* unused) {
+    mask_own(SIG_UNBLOCK);
+    while (atomic_load(&s_goes_on) != 0) {
+        while (sem_wait(&s_posted) != 0) {}
+        sem_post(&s_posted);
+    }
+    sem_post(&s_posted);
+    return unused;
+}
+
+static void send_to_parent(void) {
+    for (int k = 0; k != 20000; ++k) {
+        kill(getppid(), s_of_kernel);
+        if (k % 10 == 0) usleep(50);
+    }
+    _exit(0);
+}
+
+static void* sends_until_it_is_over(void* value) {
+    union sigval number;
+    memset(&number, 0, sizeof number);
+    while (atomic_load(&s_goes_on) != 0) sigqueue(getpid(), SIGUSR1, number);
+    return value;
+}
+
+static void send_from_handlers(int signal, int flags) {
+    enum { k_others = 6 };
+    pthread_t receiver, others[k_others];
+    atomic_store(&s_handled, 0);
+    s_of_kernel = signal;
+    mask_own(SIG_BLOCK);
+    sem_init(&s_posted, 0, 1);
+    handle_by(post_from_handler, SIGUSR1, SA_RESTART);
+    handle_by(kill_at_signal, signal, flags);
+    atomic_store(&s_ready, 0);
+    atomic_store(&s_goes_on, 1);
+    pthread_create(&receiver, NULL, wants_own, NULL);
+    while (atomic_load(&s_ready) == 0) sched_yield();
+    for (int k = 0; k != 2; ++k) pthread_create(others + k, NULL, starts_others, NULL);
+    pthread_create(others + 2, NULL, sends_until_it_is_over, NULL);
+    for (int k = 3; k != k_others; ++k) pthread_create(others + k, NULL, posts_and_waits, NULL);
+    sigset_t const set = set_of(signal, signal); // so that workers get it
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pid_t const child = fork();
+    if (child == 0) send_to_parent();
+    SHOW(end_of(child));
+    atomic_store(&s_goes_on, 0);
+    pthread_join(receiver, NULL);
+    for (int k = 0; k != k_others; ++k) pthread_join(others[k], NULL);
+    SHOW(atomic_load(&s_handled) != 0);
+}
+
+void kills_by_profilers(void) {
+    struct sigaction action;
+    send_from_handlers(SIGPROF, SA_RESTART);
+    send_from_handlers(SIGPROF, SA_RESTART | SA_NODEFER);
+    sigaction(SIGPROF, NULL, &action);
+    SHOW(sigismember(&action.sa_mask, SIGABRT));
+}
+
+// Faults that other processes send.
+void kills_by_sent_faults(void) { send_from_handlers(SIGSEGV, SA_RESTART); }

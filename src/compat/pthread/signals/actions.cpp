@@ -5,6 +5,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/signals/uninterrupted.hpp"
 #include "diag/answer.hpp"
 #include "os/thread.hpp"
 #include "sched/worker.hpp"
@@ -92,15 +93,39 @@ struct sigaction sigaction_from(signal_action const& a) noexcept {
     return result;
 }
 
-// A signal that the caller gets meanwhile would find the lock taken.
 template <class F> auto with_lock(F change) noexcept {
-    return os::with_signals_blocked([&] {
+    return uninterrupted([&] {
         std::lock_guard const held(s_lock);
         return change();
     });
 }
 
 void on_signal(int signal, siginfo_t* about, void* context);
+
+// A handler of SIGPROF may interrupt the run time, and is known by what its worker blocks then
+// (has_one_of_kernel). Where it does not block itself it blocks this one, which is not shown.
+constexpr int k_mark = SIGABRT;
+std::atomic<bool> s_is_marked{false};
+
+// relaxed, all: who changes the action of one signal at the same time races anyway.
+int change_action_in_kernel(int signal, struct sigaction const* wanted,
+                            struct sigaction* before) noexcept {
+    bool const is_shared = signal == SIGPROF && !vfork_children::has_caller();
+    bool const was_marked = is_shared && s_is_marked.load(std::memory_order_relaxed);
+    bool marks = false;
+    struct sigaction next {};
+    if (is_shared && wanted != nullptr) {
+        next = *wanted;
+        marks = action_from(next).has_handler() && (next.sa_flags & SA_NODEFER) != 0 &&
+                sigismember(&next.sa_mask, k_mark) == 0;
+        if (marks) sigaddset(&next.sa_mask, k_mark);
+        wanted = &next;
+    }
+    int const result = TULLE_LIBC(sigaction)(signal, wanted, before);
+    if (result == 0 && wanted == &next) s_is_marked.store(marks, std::memory_order_relaxed);
+    if (result == 0 && before != nullptr && was_marked) sigdelset(&before->sa_mask, k_mark);
+    return result;
+}
 
 // With the lock held: tells the kernel. 0 or -1, with errno.
 int tell_kernel(int signal, signal_action const& wanted) noexcept {
@@ -121,7 +146,7 @@ int tell_kernel(int signal, signal_action const& wanted) noexcept {
 
 int change_action(int signal, struct sigaction const* wanted, struct sigaction* before) noexcept {
     if (!is_signal(signal) || !is_for_threads(signal) || vfork_children::has_caller())
-        return TULLE_LIBC(sigaction)(signal, wanted, before);
+        return change_action_in_kernel(signal, wanted, before);
     struct sigaction found {};
     if (TULLE_LIBC(sigaction)(signal, nullptr, &found) != 0) return -1; // not the program's
     if (signal == SIGQUIT && diag::answers_requests()) found = sigaction_from({}); // the run time's
@@ -254,8 +279,9 @@ interruption end_of_call(signal_action const& a) noexcept {
 }
 
 // The mask of main, whose handler the kernel has called, is another one until the handler returns,
-// or jumps out (jumps.cpp), and it does not wait. One that has interrupted a wait with another
-// mask has that one, with what it blocks itself, and the mask of before the wait comes back.
+// or jumps out (threads/jumps.cpp), and it does not wait. One that has interrupted a wait with
+// another mask has that one, with what it blocks itself, and the mask of before the wait comes
+// back.
 void handle_on_main(signal_action const& a, int signal, siginfo_t* about, ucontext_t* context) {
     note_mask_of_main(mask_in_kernel());
     signal_set const waited_for = note_wait_of_main(0);

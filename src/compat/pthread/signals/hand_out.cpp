@@ -13,6 +13,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/signals/uninterrupted.hpp"
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/thread.hpp"
@@ -466,13 +467,17 @@ void take_from_kernel(thread& t, signal_set some) noexcept {
 
 } // namespace
 
-// relaxed: what has been left to the kernel was noted there before.
+// What this OS thread does not block the kernel has given it. relaxed, all: what has been left to
+// the kernel was noted there before; the OS thread's own.
 void take_unblocked(thread& t, signal_set some) noexcept {
     some &=
         s_was_unwanted.load(std::memory_order_relaxed) & ~s_left.load(std::memory_order_relaxed);
+    if (auto const* const closed = closed_here()) some &= closed->load(std::memory_order_relaxed);
     if (some == 0) return;
     kept_errno const kept;
-    static_cast<void>(os::with_signals_blocked([&] {
+    sigset_t pending;
+    if (TULLE_LIBC(sigpending)(&pending) != 0 || (set_of(pending) & some) == 0) return;
+    static_cast<void>(uninterrupted([&] {
         take_from_kernel(t, some);
         return 0;
     }));

@@ -8,12 +8,12 @@
 //   - Otherwise a thread that waits for the signal, the caller, or another thread that wants it.
 //   - If there is none, it is left to the kernel, which has it pending then; an OS thread that gets
 //     it all the same sends it back at once, and blocks it (leave_to_process).
-// Who holds what: during that all signals of the caller's OS thread are blocked but those of
-// faults, so no handler runs, nor jumps out of it. The lock of the blocks, within it that of the
-// notes, and nothing else is held. The caller may itself be a handler that the kernel has called,
-// and that has interrupted whoever holds the lock of the blocks; so it is tried for a while only
-// (find_soon), and the kernel has the signal then, as it had without all this. The lock of the
-// notes is only ever held with signals blocked. Nobody waits for anybody else.
+// Who holds what: during that all signals of the caller's OS thread are blocked, so no handler
+// runs, nor jumps out of it. The lock of the blocks, within it that of the notes, and nothing else
+// is held. The caller may itself be a handler that the kernel has called, and that has interrupted
+// whoever holds the lock of the blocks; so it is tried for a while only (look_soon), and the kernel
+// has the signal then, as it had without all this. The lock of the notes is only ever held with all
+// signals blocked. Nobody waits for anybody else.
 // When handlers run: afterwards, with nothing held, as at any call that may wait, but not where the
 // caller is such a handler. They may jump, end the thread, or send signals.
 // Why the receiver has it: the signal is noted with it (thread::lent) while it is open, under the
@@ -21,7 +21,7 @@
 // destructors, and as it closes, when it gives back what has come last.
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/signals/signals.hpp"
-#include "os/thread.hpp"
+#include "compat/pthread/signals/uninterrupted.hpp"
 
 namespace tulle::posix {
 
@@ -29,60 +29,61 @@ namespace {
 
 enum class receiver : std::uint8_t { kernel, nobody, caller, another, standard_action };
 
-struct sending {
-    siginfo_t const& about;
-    bool has_room = true;
+// Looks at all threads once: the first that waits for it, or else the first that wants it.
+class sending {
+public:
+    sending(thread* caller, siginfo_t const& about) noexcept : m_caller(caller), m_about(about) {}
 
-    [[nodiscard]] signal_set one() const noexcept { return set_of(about.si_signo); }
-    // False: there is no room for what is known of it.
-    [[nodiscard]] bool note() noexcept {
-        has_room = signal_notes::put(about.si_signo, nullptr, about) || !is_queued(about.si_signo);
-        return has_room;
+    [[nodiscard]] receiver give() noexcept {
+        m_waiting = m_wanting = nullptr;
+        bool const has_looked = thread_blocks::look_soon(
+            [](thread& t, void* it) { return static_cast<sending*>(it)->is_enough(t); },
+            [](void* it) { static_cast<sending*>(it)->give_to_found(); }, this);
+        return has_looked ? m_to : receiver::kernel;
     }
+
+private:
+    // With the lock of the blocks held, all of these.
+    [[nodiscard]] bool is_enough(thread& t) noexcept {
+        signal_set const one = set_of(m_about.si_signo);
+        if (waits_for(t, one)) m_waiting = &t;
+        if (m_wanting == nullptr && wants(t, one)) m_wanting = &t;
+        return m_waiting != nullptr;
+    }
+    void give_to_found() noexcept {
+        bool const is_wanted_here =
+            m_caller != nullptr && wants(*m_caller, set_of(m_about.si_signo));
+        if (m_waiting != nullptr)
+            m_to = give_to(*m_waiting);
+        else if (!is_wanted_here && m_wanting == nullptr)
+            m_to = receiver::nobody;
+        else if (action_of(m_about.si_signo).is_standard())
+            m_to = receiver::standard_action;
+        else
+            m_to = is_wanted_here ? receiver::caller : give_to(*m_wanting);
+    }
+    // Where there is no room for what is known of it the kernel keeps it.
+    [[nodiscard]] receiver give_to(thread& t) const noexcept {
+        int const signal = m_about.si_signo;
+        if (!signal_notes::put(signal, nullptr, m_about) && is_queued(signal))
+            return receiver::kernel;
+        lend_noted(t, signal);
+        return receiver::another;
+    }
+
+    thread* const m_caller; // null: none of the program's
+    siginfo_t const& m_about;
+    thread* m_waiting = nullptr; // which waits for it
+    thread* m_wanting = nullptr;
+    receiver m_to = receiver::kernel;
 };
 
-// With the lock of the blocks held, all three. Whether there is nothing more to be looked for.
-bool give_to_waiter(thread& t, void* what) noexcept {
-    auto& s = *static_cast<sending*>(what);
-    if (!waits_for(t, s.one())) return false;
-    if (s.note()) lend_noted(t, s.about.si_signo);
-    return true;
-}
-bool give_to_one_that_wants_it(thread& t, void* what) noexcept {
-    auto& s = *static_cast<sending*>(what);
-    if (!wants(t, s.one())) return false;
-    if (s.note()) lend_noted(t, s.about.si_signo);
-    return true;
-}
-bool is_one_that_wants_it(thread& t, void* what) noexcept {
-    return wants(t, static_cast<sending*>(what)->one());
-}
-
-receiver give_by(bool (*give)(thread&, void*), sending& s, receiver to) noexcept {
-    switch (thread_blocks::find_soon(give, &s)) {
-        case thread_blocks::search::found: return s.has_room ? to : receiver::kernel;
-        case thread_blocks::search::none: return receiver::nobody;
-        default: return receiver::kernel;
-    }
-}
-
-receiver give_to_somebody(thread* t, sending& s) noexcept {
-    bool const is_wanted_here = t != nullptr && wants(*t, s.one());
-    receiver const waiting = give_by(&give_to_waiter, s, receiver::another);
-    if (waiting != receiver::nobody) return waiting;
-    if (action_of(s.about.si_signo).is_standard())
-        return is_wanted_here ? receiver::standard_action
-                              : give_by(&is_one_that_wants_it, s, receiver::standard_action);
-    return is_wanted_here ? receiver::caller
-                          : give_by(&give_to_one_that_wants_it, s, receiver::another);
-}
-
 receiver give(thread* t, siginfo_t const& about) noexcept {
-    sending s{about};
-    receiver const first = give_to_somebody(t, s);
+    sending s(t, about);
+    receiver const first = s.give();
     if (first != receiver::nobody) return first;
     note_unwanted(about.si_signo);
-    receiver const second = give_to_somebody(t, s);
+    receiver const second = s.give();
     if (second != receiver::nobody) note_wanted(about.si_signo);
     return second;
 }
@@ -113,11 +114,7 @@ bool is_sent_within(pid_t process, int signal, int code, sigval value) {
     if (t != nullptr && (signals_for(*t) & set_of(signal)) != 0) run_handlers_at_once(*t);
     siginfo_t about = note_of_own(signal, code);
     if (code == SI_QUEUE) about.si_value = value;
-    receiver by = receiver::kernel;
-    static_cast<void>(os::with_signals_blocked([&] {
-        by = give(t, about);
-        return 0;
-    }));
+    receiver const by = uninterrupted([&] { return give(t, about); });
     if (by == receiver::caller) handle_at_once(*t, about);
     if (by == receiver::standard_action) act_as_standard(signal);
     return by != receiver::kernel && by != receiver::nobody;

@@ -100,8 +100,8 @@ void run_handlers_at_once(thread& t);
 void handle_at_once(thread& t, siginfo_t const& about);
 
 // A call of `t` that waits with another mask, which is a cancellation point. What its own mask lets
-// in is handled before and afterwards. A cancellation that comes while that is handled is no request
-// any more that would end the wait, so it is looked for in between.
+// in is handled before and afterwards. A cancellation that comes while that is handled is no
+// request any more that would end the wait, so it is looked for in between.
 template <class Wait> auto with_other_mask(thread& t, sigset_t const* mask, Wait wait) {
     if (mask != nullptr) run_handlers_at_once(t);
     test_cancel(&t);
@@ -181,7 +181,7 @@ void note_end_of_main() noexcept;
 [[nodiscard]] bool main_waits_for(signal_set one) noexcept;
 [[nodiscard]] bool is_main() noexcept;
 // If the caller is main: it waits in the kernel meanwhile, for these, or with this mask (null: with
-// its own), which lets others in. A handler may jump out of it (jumps.cpp).
+// its own), which lets others in. A handler may jump out of it (threads/jumps.cpp).
 class noted_wait {
 public:
     explicit noted_wait(signal_set some) noexcept;
@@ -198,8 +198,8 @@ private:
 [[nodiscard]] signal_set mask_in_kernel() noexcept;
 // A handler has run on main. Any context, also that of the handler.
 void note_handler_on_main(interruption by) noexcept;
-// The caller `t` is about to end, or its child has: whether it has some that it does not block. What
-// was sent by then reaches it, as natively, though nobody has handed it out yet.
+// The caller `t` is about to end, or its child has: whether it has some that it does not block.
+// What was sent by then reaches it, as natively, though nobody has handed it out yet.
 [[nodiscard]] bool has_arrived_signals(thread& t) noexcept;
 // Of a wait by main, which ends with ECANCELED at a handler; one that restarts calls ends only
 // waits with a time, as the kernel's. And whether it was for that.

@@ -73,9 +73,9 @@ extern "C" void* tulle_begin_sigsetjmp(__jmp_buf_tag* saved, int saves_mask) noe
     return reinterpret_cast<void*>(TULLE_LIBC(__sigsetjmp));
 }
 
-TULLE_INTERPOSE_WAIT(longjmp, (__jmp_buf_tag* to, int value)) { jump(to, value); }
-TULLE_INTERPOSE_WAIT(_longjmp, (__jmp_buf_tag* to, int value)) { jump(to, value); }
-TULLE_INTERPOSE_WAIT(siglongjmp, (__jmp_buf_tag* to, int value)) { jump(to, value); }
+TULLE_INTERPOSE_WAIT(longjmp, (__jmp_buf_tag * to, int value)) { jump(to, value); }
+TULLE_INTERPOSE_WAIT(_longjmp, (__jmp_buf_tag * to, int value)) { jump(to, value); }
+TULLE_INTERPOSE_WAIT(siglongjmp, (__jmp_buf_tag * to, int value)) { jump(to, value); }
 // Of programs that were compiled with _FORTIFY_SOURCE.
 TULLE_INTERPOSE __attribute__((noreturn)) void __longjmp_chk(__jmp_buf_tag* to, int value) {
     jump(to, value);

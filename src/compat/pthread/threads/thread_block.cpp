@@ -377,11 +377,13 @@ bool lock_soon() noexcept {
 
 } // namespace
 
-auto thread_blocks::find_soon(bool (*is_it)(thread&, void*), void* argument) noexcept -> search {
-    if (!lock_soon()) return search::cannot_look;
+bool thread_blocks::look_soon(bool (*is_enough)(thread&, void*), void (*at_end)(void*),
+                              void* argument) noexcept {
+    if (!lock_soon()) return false;
     std::lock_guard const held(s_lock, std::adopt_lock);
-    thread const* const t = first_that([=](thread& one) { return is_it(one, argument); });
-    return t != nullptr ? search::found : search::none;
+    static_cast<void>(first_that([=](thread& t) { return is_enough(t, argument); }));
+    at_end(argument);
+    return true;
 }
 
 void zero(void* memory, std::size_t bytes) noexcept { std::memset(memory, 0, bytes); }

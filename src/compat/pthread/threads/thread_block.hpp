@@ -34,10 +34,11 @@ public:
     // The first thread that `is_it` says it is, with the lock of the blocks held, among those that
     // are there and do not end; null: none.
     [[nodiscard]] static thread* find(bool (*is_it)(thread&, signal_set), signal_set set) noexcept;
-    // Likewise, in any context: also that of a handler that has interrupted whoever holds the lock,
-    // which is waited for a tenth of a second at most.
-    enum class search : std::uint8_t { found, none, cannot_look };
-    [[nodiscard]] static search find_soon(bool (*is_it)(thread&, void*), void* argument) noexcept;
+    // In any context, also that of a handler that has interrupted whoever holds the lock, which is
+    // waited for a tenth of a second at most: shows such threads to `is_enough` until it says that
+    // they are, then calls `at_end`, all with the lock held. False: it is not to be had.
+    [[nodiscard]] static bool look_soon(bool (*is_enough)(thread&, void*), void (*at_end)(void*),
+                                        void* argument) noexcept;
     // Whose block the caller's thread pointer leads to; null: none of these.
     [[nodiscard]] static TULLE_INLINE thread* owner(void const* thread_pointer) noexcept {
         auto const at = reinterpret_cast<std::uintptr_t>(thread_pointer);
