@@ -77,6 +77,7 @@ void handled_at_ends_of_commands(void);
 void kills_of_who_is_ended(void);
 void kills_by_profilers(void);
 void kills_by_sent_faults(void);
+void kills_in_handlers_of_children(void);
 
 // --- poll_cases.c
 void asked_in_turn(void);

@@ -561,3 +561,59 @@ void kills_by_profilers(void) {
 
 // Faults that other processes send.
 void kills_by_sent_faults(void) { send_from_handlers(SIGSEGV, SA_RESTART); }
+
+// --- in a child that a thread has forked ---------------------------------------------------------
+
+static atomic_int s_depth, s_deepest, s_kept_out;
+static int s_raises;
+
+static void send_again(int number) {
+    sigset_t now;
+    int const depth = atomic_fetch_add(&s_depth, 1) + 1;
+    if (depth > atomic_load(&s_deepest)) atomic_store(&s_deepest, depth);
+    if (atomic_fetch_add(&s_handled, 1) < 3) {
+        if (s_raises)
+            raise(number);
+        else
+            kill(getpid(), number);
+        if (atomic_load(&s_deepest) == 1) await_pending(number);
+    }
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    atomic_fetch_add(&s_kept_out, sigismember(&now, number));
+    atomic_fetch_sub(&s_depth, 1);
+}
+
+static void send_in_child(void) {
+    pthread_t other;
+    mask_own(SIG_BLOCK);
+    atomic_store(&s_goes_on, 1);
+    pthread_create(&other, NULL, lives, NULL);
+    mask_own(SIG_UNBLOCK);
+    for (s_raises = 0; s_raises != 2; ++s_raises) {
+        atomic_store(&s_handled, 0);
+        if (s_raises)
+            raise(SIGUSR1);
+        else
+            kill(getpid(), SIGUSR1);
+        printf("handled: %d, ", atomic_load(&s_handled));
+        printf("deepest: %d, ", atomic_load(&s_deepest));
+        printf("kept out: %d\n", atomic_load(&s_kept_out));
+    }
+    atomic_store(&s_goes_on, 0);
+    pthread_join(other, NULL);
+    fflush(stdout);
+    _exit(0);
+}
+
+static void* forks_and_sends(void* unused) {
+    pid_t const child = fork();
+    if (child == 0) send_in_child();
+    SHOW(end_of(child));
+    return unused;
+}
+
+// The one thread that is left from before makes another one, and stays with its OS thread.
+void kills_in_handlers_of_children(void) {
+    handle_by(send_again, SIGUSR1, 0);
+    in_thread(forks_and_sends, NULL);
+}

@@ -296,7 +296,9 @@ void on_signal_of_os_thread(int signal, siginfo_t* about, void* context) {
     if (a.is_standard()) return act_as_standard(signal);
     if (!a.has_handler()) return;
     wakes_left const meanwhile;
-    if (is_main() && !vfork_children::has_caller())
+    if (thread* const t = self()) // in a forked child: it blocks what its OS thread does
+        call_on(*t, a, signal, about, context, false);
+    else if (is_main() && !vfork_children::has_caller())
         handle_on_main(a, signal, about, static_cast<ucontext_t*>(context));
     else
         call(a, signal, about, context);

@@ -276,7 +276,8 @@ TULLE_INTERPOSE_WAIT(pthread_sigqueue, (pthread_t id, int number, sigval value))
 
 TULLE_INTERPOSE_WAIT(raise, (int number)) {
     thread* const t = self();
-    if (t == nullptr || !is_signal(number) || (!is_for_threads(number) && !blocks(*t, number)))
+    if (t == nullptr || !is_signal(number) || is_on_own_os_thread() ||
+        (!is_for_threads(number) && !blocks(*t, number)))
         return TULLE_LIBC(raise)(number);
     int const error = send_to(*t, number, note_of_own(number, SI_TKILL));
     return error == 0 ? 0 : fail(error);
