@@ -295,7 +295,7 @@ static void* waits_when_it_is_cancelled(void* unused) {
 static int count_cancelled(int (*wait)(void)) {
     int cancelled = 0;
     s_wait = wait;
-    for (int k = 0; k != 60; ++k) {
+    for (int k = 0; k != 40; ++k) {
         pthread_t waiter;
         void* result;
         atomic_store(&s_ready, 0);
