@@ -599,6 +599,7 @@ static void send_in_child(void) {
     mask_own(SIG_BLOCK);
     atomic_store(&s_goes_on, 1);
     pthread_create(&other, NULL, lives, NULL);
+    usleep(50000); // an OS thread that begins may take what is sent then
     mask_own(SIG_UNBLOCK);
     for (s_raises = 0; s_raises != 2; ++s_raises) {
         atomic_store(&s_handled, 0);

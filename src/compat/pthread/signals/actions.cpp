@@ -291,13 +291,24 @@ void handle_on_main(signal_action const& a, int signal, siginfo_t* about, uconte
     if (is_started()) note_handler_on_main(end_of_call(a));
 }
 
+// In a forked child a thread has its own OS thread, and blocks what that blocks. What comes back
+// with its mask the kernel delivers there: others, who would be told of it by replace_mask, are not
+// to take it away. relaxed: the thread's own.
+void handle_in_child(thread& t, signal_action const& a, int signal, siginfo_t* about,
+                     void* context) {
+    signal_set const before = t.blocked.load(std::memory_order_relaxed);
+    replace_mask(t, before | blocked_by_handler(a, signal), false);
+    call(a, signal, about, context);
+    t.blocked.store(before, std::memory_order_relaxed);
+}
+
 void on_signal_of_os_thread(int signal, siginfo_t* about, void* context) {
     signal_action const a = action_of(signal);
     if (a.is_standard()) return act_as_standard(signal);
     if (!a.has_handler()) return;
     wakes_left const meanwhile;
-    if (thread* const t = self()) // in a forked child: it blocks what its OS thread does
-        call_on(*t, a, signal, about, context, false);
+    if (thread* const t = self())
+        handle_in_child(*t, a, signal, about, context);
     else if (is_main() && !vfork_children::has_caller())
         handle_on_main(a, signal, about, static_cast<ucontext_t*>(context));
     else
