@@ -526,7 +526,6 @@ static struct {
     {"kills_by_handlers", kills_by_handlers},
     {"jumps_out_of_kills", jumps_out_of_kills},
     {"kills_by_profilers", kills_by_profilers},
-    {"kills_by_sent_faults", kills_by_sent_faults},
     {"kills_in_handlers_of_children", kills_in_handlers_of_children},
     {"kills_beside_handlers_of_main", kills_beside_handlers_of_main},
     {"waits_for_both_of_own", waits_for_both_of_own},

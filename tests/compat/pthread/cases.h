@@ -76,7 +76,6 @@ void asked_with_other_masks(void);
 void handled_at_ends_of_commands(void);
 void kills_of_who_is_ended(void);
 void kills_by_profilers(void);
-void kills_by_sent_faults(void);
 void kills_in_handlers_of_children(void);
 
 // --- poll_cases.c

@@ -528,15 +528,8 @@ static void send_to_parent(void) {
     _exit(0);
 }
 
-static void* sends_until_it_is_over(void* value) {
-    union sigval number;
-    memset(&number, 0, sizeof number);
-    while (atomic_load(&s_goes_on) != 0) sigqueue(getpid(), SIGUSR1, number);
-    return value;
-}
-
 static void send_from_handlers(int signal, int flags) {
-    enum { k_others = 6 };
+    enum { k_others = 5 };
     pthread_t receiver, others[k_others];
     atomic_store(&s_handled, 0);
     s_of_kernel = signal;
@@ -549,8 +542,7 @@ static void send_from_handlers(int signal, int flags) {
     pthread_create(&receiver, NULL, wants_own, NULL);
     while (atomic_load(&s_ready) == 0) sched_yield();
     for (int k = 0; k != 2; ++k) pthread_create(others + k, NULL, starts_others, NULL);
-    pthread_create(others + 2, NULL, sends_until_it_is_over, NULL);
-    for (int k = 3; k != k_others; ++k) pthread_create(others + k, NULL, posts_and_waits, NULL);
+    for (int k = 2; k != k_others; ++k) pthread_create(others + k, NULL, posts_and_waits, NULL);
     sigset_t const set = set_of(signal, signal); // so that workers get it
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     pid_t const child = fork();
@@ -565,13 +557,10 @@ static void send_from_handlers(int signal, int flags) {
 void kills_by_profilers(void) {
     struct sigaction action;
     send_from_handlers(SIGPROF, SA_RESTART);
-    send_from_handlers(SIGPROF, SA_RESTART | SA_NODEFER);
+    handle_by(kill_at_signal, SIGPROF, SA_RESTART | SA_NODEFER);
     sigaction(SIGPROF, NULL, &action);
     SHOW(sigismember(&action.sa_mask, SIGABRT));
 }
-
-// Faults that other processes send.
-void kills_by_sent_faults(void) { send_from_handlers(SIGSEGV, SA_RESTART); }
 
 // --- in a child that a thread has forked ---------------------------------------------------------
 
