@@ -52,6 +52,32 @@ void interrupted_one_by_one(void);
 void kept_out_of_computing(void);
 void starts_after_unwanted(void);
 
+// --- own_signal_cases.c
+void kills_of_callers(void);
+void kills_that_are_blocked(void);
+void kills_at_ends(void);
+void kills_by_destructors(void);
+void kills_without_main(void);
+void kills_by_handlers(void);
+void jumps_out_of_kills(void);
+void kills_beside_handlers_of_main(void);
+void waits_for_both_of_own(void);
+void kills_at_other_masks(void);
+void kills_in_handlers_of_own(void);
+void kills_by_os_threads(void);
+void ends_in_calls_of_signals(void);
+
+// --- own_wait_cases.c
+void kills_at_waits_of_main(void);
+void kills_of_two_at_once(void);
+void kernels_signals_by_handlers(void);
+void cancelled_ahead_of_waits(void);
+void asked_with_other_masks(void);
+void handled_at_ends_of_commands(void);
+void kills_of_who_is_ended(void);
+void kills_by_profilers(void);
+void kills_in_handlers_of_children(void);
+
 // --- poll_cases.c
 void asked_in_turn(void);
 void asked_by_many(void);

@@ -83,6 +83,10 @@ bool is_none(timespec const* time) noexcept {
     return time != nullptr && time->tv_sec == 0 && time->tv_nsec == 0;
 }
 
+// Of ppoll and pselect that have found nothing and are not to wait: as in the kernel, a handler
+// that their mask lets in runs all the same. One that has found something leaves the signal alone.
+int end_without_wait(thread& t) { return attend(t) == interruption::none ? 0 : fail(EINTR); }
+
 int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool waits) {
     auto const ask = [=] { return TULLE_LIBC(poll)(asked, count, 0); };
     if (!waits) return ask();
@@ -107,13 +111,17 @@ int poll_until(pollfd* asked, nfds_t count, int ms) {
 
 int poll_with_mask(pollfd* asked, nfds_t count, timespec const* time, sigset_t const* mask) {
     thread* const t = self();
-    if (t == nullptr || is_odd(time)) return TULLE_LIBC(ppoll)(asked, count, time, mask);
-    test_cancel(t);
-    other_mask const while_it_waits(*t, mask);
-    std::uint64_t const deadline = deadline_after_time(time);
-    int const result = poll_by(*t, asked, count, deadline, !is_none(time));
-    if (result != k_cannot_wait) return result;
-    return TULLE_LIBC(ppoll)(asked, count, time_left(deadline).get(), nullptr);
+    if (t == nullptr || is_odd(time)) {
+        noted_wait const meanwhile = noted_wait::with_mask(mask);
+        return TULLE_LIBC(ppoll)(asked, count, time, mask);
+    }
+    return with_other_mask(*t, mask, [=] {
+        std::uint64_t const deadline = deadline_after_time(time);
+        int const result = poll_by(*t, asked, count, deadline, !is_none(time));
+        if (result == 0 && is_none(time)) return end_without_wait(*t);
+        if (result != k_cannot_wait) return result;
+        return TULLE_LIBC(ppoll)(asked, count, time_left(deadline).get(), nullptr);
+    });
 }
 
 // --- select: the sets as a list of poll ---------------------------------------------------------
@@ -232,15 +240,22 @@ TULLE_INTERPOSE int ppoll(pollfd* asked, nfds_t count, timespec const* time, sig
 TULLE_INTERPOSE int pselect(int count, fd_set* in, fd_set* out, fd_set* other, timespec const* time,
                             sigset_t const* mask) {
     thread* const t = self();
-    if (t == nullptr || count < 0 || count > FD_SETSIZE || is_odd(time))
+    if (t == nullptr || count < 0 || count > FD_SETSIZE || is_odd(time)) {
+        noted_wait const meanwhile = noted_wait::with_mask(mask);
         return TULLE_LIBC(pselect)(count, in, out, other, time, mask);
-    test_cancel(t);
-    other_mask const while_it_waits(*t, mask);
-    question again({count, in, out, other});
-    std::uint64_t const deadline = deadline_after_time(time);
-    int const result = select_until(*t, {count, in, out, other}, again, deadline, !is_none(time));
-    if (result != k_cannot_wait) return result;
-    return TULLE_LIBC(pselect)(count, in, out, other, time_left(deadline).get(), nullptr);
+    }
+    return with_other_mask(*t, mask, [=] {
+        descriptor_sets const asked{count, in, out, other};
+        question again(asked);
+        std::uint64_t const deadline = deadline_after_time(time);
+        int result = select_until(*t, asked, again, deadline, !is_none(time));
+        if (result == 0 && is_none(time)) {
+            result = end_without_wait(*t);
+            if (result < 0) again.restore(); // an error leaves them as they were
+        }
+        if (result != k_cannot_wait) return result;
+        return TULLE_LIBC(pselect)(count, in, out, other, time_left(deadline).get(), nullptr);
+    });
 }
 
 TULLE_INTERPOSE int select(int count, fd_set* in, fd_set* out, fd_set* other, timeval* time) {
@@ -307,23 +322,29 @@ TULLE_INTERPOSE int epoll_wait(int all, epoll_event* events, int most, int ms) {
 TULLE_INTERPOSE int epoll_pwait(int all, epoll_event* events, int most, int ms,
                                 sigset_t const* mask) {
     thread* const t = self();
-    if (t == nullptr) return TULLE_LIBC(epoll_pwait)(all, events, most, ms, mask);
-    test_cancel(t);
-    other_mask const while_it_waits(*t, mask);
-    std::uint64_t const deadline = deadline_after_ms(ms);
-    int const result = epoll_by(*t, all, events, most, deadline, ms != 0);
-    return result == k_cannot_wait ? wait_in_kernel(all, events, most, ms_until(deadline)) : result;
+    if (t == nullptr) {
+        noted_wait const meanwhile = noted_wait::with_mask(mask);
+        return TULLE_LIBC(epoll_pwait)(all, events, most, ms, mask);
+    }
+    return with_other_mask(*t, mask, [=] {
+        std::uint64_t const deadline = deadline_after_ms(ms);
+        int const result = epoll_by(*t, all, events, most, deadline, ms != 0);
+        return result == k_cannot_wait ? wait_in_kernel(all, events, most, ms_until(deadline))
+                                       : result;
+    });
 }
 
 TULLE_INTERPOSE int epoll_pwait2(int all, epoll_event* events, int most, timespec const* time,
                                  sigset_t const* mask) {
     thread* const t = self();
-    if (t == nullptr || is_odd(time))
+    if (t == nullptr || is_odd(time)) {
+        noted_wait const meanwhile = noted_wait::with_mask(mask);
         return TULLE_LIBC(epoll_pwait2)(all, events, most, time, mask);
-    test_cancel(t);
-    other_mask const while_it_waits(*t, mask);
-    std::uint64_t const deadline = deadline_after_time(time);
-    int const result = epoll_by(*t, all, events, most, deadline, !is_none(time));
-    if (result != k_cannot_wait) return result;
-    return TULLE_LIBC(epoll_pwait2)(all, events, most, time_left(deadline).get(), nullptr);
+    }
+    return with_other_mask(*t, mask, [=] {
+        std::uint64_t const deadline = deadline_after_time(time);
+        int const result = epoll_by(*t, all, events, most, deadline, !is_none(time));
+        if (result != k_cannot_wait) return result;
+        return TULLE_LIBC(epoll_pwait2)(all, events, most, time_left(deadline).get(), nullptr);
+    });
 }

@@ -188,9 +188,12 @@ TULLE_INTERPOSE int system(char const* text) {
         known_descriptors::sharing const around;
         return TULLE_LIBC(system)(text);
     }
+    run_handlers_at_once(*t); // before it blocks one
     test_cancel(t);
-    command shell(*t, text);
-    return shell.wait();
+    int const result = command(*t, text).wait();
+    kept_errno const kept;
+    if (has_arrived_signals(*t)) static_cast<void>(run_handlers(*t)); // that of SIGCHLD, for one
+    return result;
 }
 
 TULLE_INTERPOSE FILE* popen(char const* text, char const* way) {

@@ -5,6 +5,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/signals/uninterrupted.hpp"
 #include "diag/answer.hpp"
 #include "os/thread.hpp"
 #include "sched/worker.hpp"
@@ -92,15 +93,39 @@ struct sigaction sigaction_from(signal_action const& a) noexcept {
     return result;
 }
 
-// A signal that the caller gets meanwhile would find the lock taken.
 template <class F> auto with_lock(F change) noexcept {
-    return os::with_signals_blocked([&] {
+    return uninterrupted([&] {
         std::lock_guard const held(s_lock);
         return change();
     });
 }
 
 void on_signal(int signal, siginfo_t* about, void* context);
+
+// A handler of SIGPROF may interrupt the run time, and is known by what its worker blocks then
+// (has_one_of_kernel). Where it does not block itself it blocks this one, which is not shown.
+constexpr int k_mark = SIGABRT;
+std::atomic<bool> s_is_marked{false};
+
+// relaxed, all: who changes the action of one signal at the same time races anyway.
+int change_action_in_kernel(int signal, struct sigaction const* wanted,
+                            struct sigaction* before) noexcept {
+    bool const is_shared = signal == SIGPROF && !vfork_children::has_caller();
+    bool const was_marked = is_shared && s_is_marked.load(std::memory_order_relaxed);
+    bool marks = false;
+    struct sigaction next {};
+    if (is_shared && wanted != nullptr) {
+        next = *wanted;
+        marks = action_from(next).has_handler() && (next.sa_flags & SA_NODEFER) != 0 &&
+                sigismember(&next.sa_mask, k_mark) == 0;
+        if (marks) sigaddset(&next.sa_mask, k_mark);
+        wanted = &next;
+    }
+    int const result = TULLE_LIBC(sigaction)(signal, wanted, before);
+    if (result == 0 && wanted == &next) s_is_marked.store(marks, std::memory_order_relaxed);
+    if (result == 0 && before != nullptr && was_marked) sigdelset(&before->sa_mask, k_mark);
+    return result;
+}
 
 // With the lock held: tells the kernel. 0 or -1, with errno.
 int tell_kernel(int signal, signal_action const& wanted) noexcept {
@@ -121,7 +146,7 @@ int tell_kernel(int signal, signal_action const& wanted) noexcept {
 
 int change_action(int signal, struct sigaction const* wanted, struct sigaction* before) noexcept {
     if (!is_signal(signal) || !is_for_threads(signal) || vfork_children::has_caller())
-        return TULLE_LIBC(sigaction)(signal, wanted, before);
+        return change_action_in_kernel(signal, wanted, before);
     struct sigaction found {};
     if (TULLE_LIBC(sigaction)(signal, nullptr, &found) != 0) return -1; // not the program's
     if (signal == SIGQUIT && diag::answers_requests()) found = sigaction_from({}); // the run time's
@@ -194,14 +219,18 @@ void call(signal_action const& a, int signal, siginfo_t* about, void* context) {
         [](void* it) { static_cast<handler_call*>(it)->make(); }, &c);
 }
 
+signal_set blocked_by_handler(signal_action const& a, int signal) noexcept {
+    return a.mask | ((a.flags & SA_NODEFER) != 0 ? 0 : set_of(signal));
+}
+
 // What it blocks for the handler was perhaps left to the process meanwhile. relaxed: the thread's
 // own.
-void call_on(thread& t, signal_action const& a, int signal, siginfo_t* about, void* context) {
+void call_on(thread& t, signal_action const& a, int signal, siginfo_t* about, void* context,
+             bool takes) {
     signal_set const before = t.blocked.load(std::memory_order_relaxed);
-    signal_set const itself = (a.flags & SA_NODEFER) != 0 ? 0 : set_of(signal);
-    replace_mask(t, before | a.mask | itself);
+    replace_mask(t, before | blocked_by_handler(a, signal), false);
     call(a, signal, about, context);
-    replace_mask(t, before);
+    replace_mask(t, before, takes);
 }
 
 // --- what the kernel calls -----------------------------------------------------------------------
@@ -247,15 +276,41 @@ interruption end_of_call(signal_action const& a) noexcept {
     return (a.flags & SA_RESTART) != 0 ? interruption::restarts : interruption::ends;
 }
 
+// The mask of main, whose handler the kernel has called, is another one until the handler returns,
+// or jumps out (threads/jumps.cpp), and it does not wait. One that has interrupted a wait with
+// another mask has that one, with what it blocks itself, and the mask of before the wait comes
+// back.
+void handle_on_main(signal_action const& a, int signal, siginfo_t* about, ucontext_t* context) {
+    note_mask_of_main(mask_in_kernel());
+    signal_set const waited_for = note_wait_of_main(0);
+    call(a, signal, about, context);
+    static_cast<void>(note_wait_of_main(waited_for));
+    note_mask_of_main(set_of(context->uc_sigmask));
+    if (is_started()) note_handler_on_main(end_of_call(a));
+}
+
+// In a forked child a thread has its own OS thread, and blocks what that blocks. What comes back
+// with its mask the kernel delivers there: others, who would be told of it by replace_mask, are not
+// to take it away. relaxed: the thread's own.
+void handle_in_child(thread& t, signal_action const& a, int signal, siginfo_t* about,
+                     void* context) {
+    signal_set const before = t.blocked.load(std::memory_order_relaxed);
+    replace_mask(t, before | blocked_by_handler(a, signal), false);
+    call(a, signal, about, context);
+    t.blocked.store(before, std::memory_order_relaxed);
+}
+
 void on_signal_of_os_thread(int signal, siginfo_t* about, void* context) {
     signal_action const a = action_of(signal);
     if (a.is_standard()) return act_as_standard(signal);
     if (!a.has_handler()) return;
-    {
-        wakes_left const meanwhile;
+    wakes_left const meanwhile;
+    if (thread* const t = self())
+        handle_in_child(*t, a, signal, about, context);
+    else if (is_main() && !vfork_children::has_caller())
+        handle_on_main(a, signal, about, static_cast<ucontext_t*>(context));
+    else
         call(a, signal, about, context);
-    }
-    if (is_started() && is_main()) note_handler_on_main(end_of_call(a));
 }
 
 // Whether the thread on the worker has run its handler.
@@ -273,7 +328,7 @@ bool handle_here(int signal, siginfo_t* about, ucontext_t* context) {
     }
     bool const before = std::exchange(t->is_interrupted, true);
     note_closed(a.mask | set_of(signal)); // for others that run here while the handler waits
-    call_on(*t, a, signal, about, context);
+    call_on(*t, a, signal, about, context, false); // the kernel delivers it
     note_closed(set_of(context->uc_sigmask)); // which comes back, on the worker that this is now
     note_worker(*t);
     t->is_interrupted = before;
@@ -306,6 +361,11 @@ void on_signal(int signal, siginfo_t* about, void* context) {
 } // namespace
 
 bool is_for_threads(int signal) noexcept { return (k_kernels & set_of(signal)) == 0; }
+bool has_one_of_kernel(signal_set some) noexcept { return (k_kernels & some) != 0; }
+
+bool is_ignored_by_standard(int signal) noexcept {
+    return (k_ignored_by_standard & set_of(signal)) != 0;
+}
 
 signal_action action_of(int signal) noexcept {
     if (is_for_threads(signal)) return s_actions[static_cast<std::size_t>(signal)].load();
@@ -324,14 +384,14 @@ interruption act(thread& t, int signal, siginfo_t about) {
     }
     ucontext_t context;
     getcontext(&context);
-    call_on(t, a, signal, &about, &context);
+    call_on(t, a, signal, &about, &context, true); // run_handlers handles it next
     open_mask_of_worker(t, false);
     return end_of_call(a);
 }
 
 // If the process goes on (after a stop), what the kernel was told is told to it again.
 void act_as_standard(int signal) noexcept {
-    if ((k_ignored_by_standard & set_of(signal)) != 0) return;
+    if (is_ignored_by_standard(signal)) return;
     struct sigaction standard {};
     struct sigaction before {};
     standard.sa_handler = SIG_DFL;

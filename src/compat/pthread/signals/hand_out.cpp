@@ -13,6 +13,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/signals/uninterrupted.hpp"
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/thread.hpp"
@@ -27,6 +28,14 @@
 
 namespace tulle::posix {
 
+// relaxed, all: hints; the thread looks again.
+bool waits_for(thread& t, signal_set one) noexcept {
+    return (t.waits_for.load(std::memory_order_relaxed) & one) != 0;
+}
+bool wants(thread& t, signal_set one) noexcept {
+    return (t.blocked.load(std::memory_order_relaxed) & one) == 0;
+}
+
 namespace {
 
 std::atomic<signal_set> s_arrived{0}; // and not handed out yet
@@ -39,6 +48,7 @@ std::atomic<int> s_server{0};              // the number of the OS thread; 0: it
 constinit std::atomic<bool> s_runs{false}; // or is being started
 pthread_t s_main{};                        // who has loaded the library
 std::atomic<signal_set> s_blocked_by_main{0};
+std::atomic<signal_set> s_main_waits_for{0}; // in the kernel
 
 // By the number of a worker: all that its OS thread blocks, and perhaps more. So a thread that
 // wants none of it need not tell the kernel what it wants. Written on that OS thread, also by
@@ -69,14 +79,6 @@ void wake_from_kernel(thread& t, int signal) noexcept {
     wake_os_thread(t.waits_on.load(std::memory_order_relaxed), signal); // relaxed: the fence
 }
 
-// relaxed: a hint; the thread looks again.
-bool waits_for(thread& t, signal_set one) noexcept {
-    return (t.waits_for.load(std::memory_order_relaxed) & one) != 0;
-}
-bool wants(thread& t, signal_set one) noexcept {
-    return (t.blocked.load(std::memory_order_relaxed) & one) == 0;
-}
-
 // Who hands it out says so first: a thread that ends may take it, too. acq_rel: pairs with hand_out
 // and with take_back.
 bool take_arrived(signal_set one) noexcept {
@@ -84,31 +86,31 @@ bool take_arrived(signal_set one) noexcept {
 }
 void take_back(signal_set one) noexcept { s_arrived.fetch_or(one, std::memory_order_release); }
 
-// With the lock of the blocks held, as the thread may end.
-void lend(thread& t, signal_set one) noexcept {
-    if (!take_arrived(one)) return;                  // somebody else has it
-    t.lent.fetch_or(one, std::memory_order_release); // pairs with take_signal
-    static_cast<void>(t.attention.request());
-    wake_os_thread(t.unblocked_on.load(std::memory_order_relaxed), first_of(one)); // a hint
+// With the lock of the blocks held, as the thread may end, in all of these.
+
+// Whether it has it, or somebody else. Either this sees that the thread blocks the signal by now
+// and does not wait for it, or the thread sees the signal (give_back).
+bool put_into(thread& t, signal_set one) noexcept {
+    t.lent.fetch_or(one, std::memory_order_release);     // pairs with take_signal
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with give_back
+    return wants(t, one) || waits_for(t, one) ||
+           (t.lent.fetch_and(~one, std::memory_order_acquire) & one) == 0;
 }
 
-bool lend_to_waiter(thread& t, signal_set one) noexcept {
-    if (!waits_for(t, one)) return false;
-    lend(t, one);
+bool lend(thread& t, signal_set one) noexcept {
+    if (!take_arrived(one)) return true; // somebody else has it
+    if (!put_into(t, one)) return take_back(one), false;
+    static_cast<void>(t.attention.request());
+    wake_os_thread(t.unblocked_on.load(std::memory_order_relaxed), first_of(one)); // a hint
     wake_from_kernel(t, first_of(one));
     return true;
 }
 
-// Either this sees that the thread blocks the signal by now, or the thread sees the signal
-// (give_back).
+bool lend_to_waiter(thread& t, signal_set one) noexcept {
+    return waits_for(t, one) && lend(t, one);
+}
 bool lend_to_one_that_wants(thread& t, signal_set one) noexcept {
-    if (!wants(t, one)) return false;
-    lend(t, one);
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with give_back
-    if (wants(t, one) || (t.lent.fetch_and(~one, std::memory_order_acquire) & one) == 0)
-        return true;
-    take_back(one);
-    return false;
+    return wants(t, one) && lend(t, one);
 }
 
 // The OS thread that runs it, unless it has just left it or comes there; 0: none. relaxed, both:
@@ -123,19 +125,25 @@ TULLE_NO_SANITIZE int os_thread_of(thread const& t) noexcept {
     return 0;
 }
 
-// Of those that no OS thread gets for itself. relaxed: a hint.
+// relaxed: a hint.
+signal_set unblocked_for(thread const& t) noexcept {
+    return signals_for(t) & ~t.blocked.load(std::memory_order_relaxed);
+}
+// Of those that no OS thread gets for itself.
 signal_set not_taken(thread const& t) noexcept {
-    signal_set some = signals_for(t) & ~t.blocked.load(std::memory_order_relaxed);
+    signal_set some = unblocked_for(t);
     while (some != 0 && !is_for_threads(first_of(some))) some &= some - 1;
     return some;
 }
 bool has_not_taken_some(thread& t, signal_set) noexcept { return not_taken(t) != 0; }
 
-// A thread that computes is interrupted. It may have been about to leave the run time when it got a
-// signal, or have set its mask on another OS thread.
+// A thread that waits takes what it has, and one that computes is interrupted. It may have been
+// about to leave the run time when it got a signal, or have set its mask on another OS thread.
 bool remind(thread& t, signal_set) noexcept {
+    if (unblocked_for(t) == 0) return false;  // go on with others, here and below
+    static_cast<void>(t.attention.request()); // handlers and lend_noted leave it to this
     if (signal_set const some = not_taken(t)) wake_os_thread(os_thread_of(t), first_of(some));
-    return false; // go on with others
+    return false;
 }
 
 bool is_to_end_somewhere(thread& t, signal_set) noexcept {
@@ -174,17 +182,12 @@ private:
     std::uint64_t m_next_ns = k_first_ns;
 };
 
-bool main_wants(signal_set one) noexcept {
-    // relaxed: at some time.
-    return (s_blocked_by_main.load(std::memory_order_relaxed) & one) == 0;
-}
-
 // To the process, or to an OS thread of it, with all that is known. The kernel lets nobody claim to
 // be the one who has sent it, but where a value comes with it.
 void send(int tid, siginfo_t about) noexcept {
     int const signal = about.si_signo;
     bool const keeps = about.si_code < 0 && about.si_code != SI_TKILL;
-    if (!keeps && tid == 0) return static_cast<void>(kill(getpid(), signal));
+    if (!keeps && tid == 0) return static_cast<void>(TULLE_LIBC(kill)(getpid(), signal));
     if (!keeps)
         TULLE_LIBC(syscall)(static_cast<long>(SYS_tgkill), getpid(), tid, signal);
     else if (tid == 0)
@@ -248,11 +251,9 @@ void give_to_somebody(int signal) noexcept {
         return static_cast<void>(take_arrived(set_of(signal)));
     }
     if (give_to_one_that_wants(signal)) return;
-    s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed); // relaxed: a hint
-    // seq_cst: either a thread that wants it from now on is seen, or it sees this (Dekker; want).
-    s_unwanted.fetch_or(set_of(signal), std::memory_order_seq_cst);
+    note_unwanted(signal);
     if (give_to_one_that_wants(signal))
-        s_unwanted.fetch_and(~set_of(signal), std::memory_order_relaxed); // relaxed: a hint
+        note_wanted(signal);
     else if (take_arrived(set_of(signal)))
         send_noted(0, signal);
 }
@@ -295,9 +296,9 @@ void* serve(void*) {
         // acquire pairs with note_handler_on_main
         if (s_main_was_interrupted.load(std::memory_order_acquire))
             static_cast<void>(attention_of_main().request());
+        // relaxed: set before the call of this thread, which has been seen, or ends the wait
+        if (s_interrupts.exchange(false, std::memory_order_relaxed) || all != 0) again.begin();
         if (all == 0) static_cast<void>(os::futex_wait(s_calls, seen, again.next()));
-        // relaxed: set before the call of this thread
-        if (all != 0 || s_interrupts.exchange(false, std::memory_order_relaxed)) again.begin();
         for (; all != 0; all &= all - 1) give_to_somebody(first_of(all));
     }
     return nullptr;
@@ -373,7 +374,7 @@ void leave_no_longer(signal_set some) noexcept {
 
 void want(signal_set some) noexcept {
     some &= ~s_left.load(std::memory_order_relaxed);     // relaxed: a hint
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with give_to_somebody
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with note_unwanted
     if ((s_unwanted.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
     s_unwanted.fetch_and(~some, std::memory_order_seq_cst);
     call_server();
@@ -428,17 +429,81 @@ void give_back(thread& t, signal_set some) noexcept {
     for (signal_set all = left; all != 0; all &= all - 1) hand_out_noted(first_of(all));
 }
 
-void take_last_signals(thread& t) {
+void note_unwanted(int signal) noexcept {
+    s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed); // relaxed: a hint
+    // seq_cst: either a thread that wants it from now on is seen, or it sees this (Dekker; want).
+    s_unwanted.fetch_or(set_of(signal), std::memory_order_seq_cst);
+}
+void note_wanted(int signal) noexcept {
+    s_unwanted.fetch_and(~set_of(signal), std::memory_order_relaxed); // relaxed: a hint
+}
+
+void lend_noted(thread& t, int signal) noexcept {
+    if (!put_into(t, set_of(signal))) return hand_out_noted(signal);
+    wake_from_kernel(t, signal);
+    interrupt_computing();
+}
+
+// relaxed: the thread's own
+void lend_to_itself(thread& t, int signal) noexcept {
+    t.lent.fetch_or(set_of(signal), std::memory_order_relaxed);
+}
+
+namespace {
+
+// What the kernel has of these for the process; if there is no room for more, it has it again.
+void take_from_kernel(thread& t, signal_set some) noexcept {
+    sigset_t const set = as_sigset(some);
+    timespec const at_once{};
+    siginfo_t about;
+    while (TULLE_LIBC(syscall)(static_cast<long>(SYS_rt_sigtimedwait), &set, &about, &at_once,
+                               sizeof(signal_set)) > 0) {
+        if (is_wake_up(about)) continue;
+        bool const has_room = signal_notes::put(about.si_signo, nullptr, about);
+        if (!has_room && is_queued(about.si_signo)) return send(0, about);
+        lend_to_itself(t, about.si_signo);
+    }
+}
+
+} // namespace
+
+// What this OS thread does not block the kernel has given it. relaxed, all: what has been left to
+// the kernel was noted there before; the OS thread's own.
+void take_unblocked(thread& t, signal_set some) noexcept {
+    some &=
+        s_was_unwanted.load(std::memory_order_relaxed) & ~s_left.load(std::memory_order_relaxed);
+    if (auto const* const closed = closed_here()) some &= closed->load(std::memory_order_relaxed);
+    if (some == 0) return;
+    kept_errno const kept;
+    sigset_t pending;
+    if (TULLE_LIBC(sigpending)(&pending) != 0 || (set_of(pending) & some) == 0) return;
+    static_cast<void>(uninterrupted([&] {
+        take_from_kernel(t, some);
+        return 0;
+    }));
+}
+
+namespace {
+
+bool is_waited_for(signal_set one) noexcept {
+    return main_waits_for(one) || thread_blocks::find(&waits_for, one) != nullptr;
+}
+
+} // namespace
+
+// Who waits for one gets it as it is handed out. relaxed, all: the thread's own, or exchanged by
+// take_arrived.
+bool has_arrived_signals(thread& t) noexcept {
     open_mask_of_worker(t, false);
-    // relaxed, all: the thread's own, or exchanged by take_arrived.
-    signal_set some =
-        s_arrived.load(std::memory_order_relaxed) & ~t.blocked.load(std::memory_order_relaxed);
+    signal_set const wanted = ~t.blocked.load(std::memory_order_relaxed);
+    signal_set some = s_arrived.load(std::memory_order_relaxed) & wanted;
     for (; some != 0; some &= some - 1) {
         int const signal = first_of(some);
-        if (action_of(signal).has_handler() && take_arrived(set_of(signal)))
-            t.lent.fetch_or(set_of(signal), std::memory_order_relaxed);
+        signal_set const one = set_of(signal);
+        if (action_of(signal).has_handler() && !is_waited_for(one) && take_arrived(one))
+            lend_to_itself(t, signal);
     }
-    if (signals_for(t) != 0) static_cast<void>(run_handlers(t));
+    return (signals_for(t) & wanted) != 0;
 }
 
 // relaxed, both: take_signal acquires.
@@ -485,17 +550,30 @@ void interrupt_computing() noexcept {
     call_server();
 }
 
-void call_attention(thread& t) noexcept {
-    static_cast<void>(t.attention.request());
+namespace {
+
+void end_wait_in_kernel(thread& t) noexcept {
     // What is requested comes before this look, as in the thread what it waits for comes before its
     // own (Dekker).
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with wait_in_kernel
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with that of sigwait
     signal_set const some = t.waits_for.load(std::memory_order_relaxed); // relaxed: the fence
     if (some != 0) wake_from_kernel(t, first_of(some));
 }
 
-// One that has not begun, or waits, looks itself.
+} // namespace
+
+void call_attention(thread& t) noexcept {
+    static_cast<void>(t.attention.request());
+    end_wait_in_kernel(t);
+}
+
+// One that has not begun, or waits, looks itself. A handler of an OS thread may have interrupted
+// whoever has the locks of that, which the server requests then (remind).
 void call_attention_to_signal(thread& t) noexcept {
+    if (wakes_left::by_caller()) {
+        end_wait_in_kernel(t);
+        return interrupt_computing();
+    }
     call_attention(t);
     if (os_thread_of(t) != 0 && has_not_taken_some(t, 0)) interrupt_computing();
 }
@@ -503,18 +581,31 @@ void call_attention_to_signal(thread& t) noexcept {
 void note_main() noexcept {
     s_main = pthread_self();
     make_attention_of_main();
-    sigset_t now;
-    TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
-    note_mask_of_main(set_of(now));
+    note_mask_of_main(mask_in_kernel());
 }
 
 bool is_main() noexcept { return pthread_equal(pthread_self(), s_main) != 0; }
 
+// relaxed, in these: as it is at some time.
 void note_mask_of_main(signal_set blocked) noexcept {
-    s_blocked_by_main.store(blocked, std::memory_order_relaxed); // relaxed: see main_wants
+    s_blocked_by_main.store(blocked, std::memory_order_relaxed);
+}
+signal_set note_wait_of_main(signal_set some) noexcept {
+    return s_main_waits_for.exchange(some, std::memory_order_relaxed);
+}
+bool main_wants(signal_set one) noexcept {
+    return (s_blocked_by_main.load(std::memory_order_relaxed) & one) == 0;
+}
+bool main_waits_for(signal_set one) noexcept {
+    return (s_main_waits_for.load(std::memory_order_relaxed) & one) != 0;
 }
 
-// Where there is no main, all are noted as blocked, which no mask has.
+// What it blocks is noted as what no mask has.
+void note_end_of_main() noexcept {
+    note_mask_of_main(~signal_set{0});
+    static_cast<void>(note_wait_of_main(0));
+}
+
 signal_set mask_of_main() noexcept {
     signal_set const noted = s_blocked_by_main.load(std::memory_order_relaxed); // relaxed: as above
     return noted == ~signal_set{0} ? 0 : noted;
@@ -549,7 +640,8 @@ void forget_signals() noexcept {
     s_left.store(0, std::memory_order_relaxed);
     s_unwanted.store(0, std::memory_order_relaxed);
     s_was_unwanted.store(0, std::memory_order_relaxed);
-    if (self() != nullptr) note_mask_of_main(~signal_set{0}); // there is none
+    static_cast<void>(note_wait_of_main(0));
+    if (self() != nullptr) note_end_of_main(); // there is none
 }
 
 } // namespace tulle::posix

@@ -2,7 +2,7 @@
 #include "compat/pthread/signals/notes.hpp"
 
 #include "base/spin_lock.hpp"
-#include "os/thread.hpp"
+#include "compat/pthread/signals/uninterrupted.hpp"
 
 #include <array>
 #include <atomic>
@@ -35,15 +35,11 @@ note* s_free = nullptr;
 note* s_first = nullptr;
 note** s_end = &s_first;
 
-// A handler that interrupts the holder would find the lock taken.
 template <class F> auto with_lock(F act) noexcept {
-    decltype(act()) result{};
-    static_cast<void>(os::with_signals_blocked([&] {
+    return uninterrupted([&] {
         std::lock_guard const held(s_lock);
-        result = act();
-        return 0;
-    }));
-    return result;
+        return act();
+    });
 }
 
 // All with the lock held.

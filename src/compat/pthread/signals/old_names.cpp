@@ -28,14 +28,14 @@ sigset_t set_of_bits(int bits) noexcept {
 int bits_of(sigset_t const& set) noexcept { return static_cast<int>(set.__val[0]); }
 
 // The mask before.
-int change_bits(int how, int bits) noexcept {
+int change_bits(int how, int bits) {
     sigset_t const set = set_of_bits(bits);
     sigset_t before;
     return tulle_own_sigprocmask(how, &set, &before) != 0 ? -1 : bits_of(before);
 }
 
 // 0: the caller blocks it by now, or does not.
-int change_one(int how, int signal, sigset_t* before) noexcept {
+int change_one(int how, int signal, sigset_t* before) {
     sigset_t set;
     sigemptyset(&set);
     return sigaddset(&set, signal) != 0 ? -1 : tulle_own_sigprocmask(how, &set, before);
@@ -55,6 +55,7 @@ handler set_action(int signal, handler h, int flags) noexcept {
 
 extern "C" TULLE_API int tulle_pause_with_mask(int bits) asm("sigpause");
 extern "C" TULLE_API int tulle_pause_for_signal(int signal) asm("__xpg_sigpause");
+extern "C" TULLE_API handler tulle_set_with_mask(int signal, handler wanted) asm("sigset");
 
 int tulle_pause_with_mask(int bits) {
     sigset_t const set = set_of_bits(bits);
@@ -66,16 +67,14 @@ int tulle_pause_for_signal(int signal) {
     return sigdelset(&set, signal) != 0 ? -1 : tulle_own_sigsuspend(&set);
 }
 
-TULLE_INTERPOSE int sighold(int signal) noexcept { return change_one(SIG_BLOCK, signal, nullptr); }
-TULLE_INTERPOSE int sigrelse(int signal) noexcept {
-    return change_one(SIG_UNBLOCK, signal, nullptr);
-}
+TULLE_INTERPOSE_WAIT(sighold, (int signal)) { return change_one(SIG_BLOCK, signal, nullptr); }
+TULLE_INTERPOSE_WAIT(sigrelse, (int signal)) { return change_one(SIG_UNBLOCK, signal, nullptr); }
 TULLE_INTERPOSE int sigignore(int signal) noexcept {
     return set_action(signal, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
 }
 
 // SIG_HOLD blocks it, and leaves its action; all else unblocks it.
-TULLE_INTERPOSE handler sigset(int signal, handler wanted) noexcept {
+handler tulle_set_with_mask(int signal, handler wanted) {
     bool const holds = wanted == SIG_HOLD;
     struct sigaction before {};
     sigset_t mask;
@@ -106,6 +105,6 @@ TULLE_INTERPOSE int siginterrupt(int signal, int ends_calls) noexcept {
     return tulle_own_sigaction(signal, &action, nullptr);
 }
 
-TULLE_INTERPOSE int sigblock(int bits) noexcept { return change_bits(SIG_BLOCK, bits); }
-TULLE_INTERPOSE int sigsetmask(int bits) noexcept { return change_bits(SIG_SETMASK, bits); }
-TULLE_INTERPOSE int siggetmask() noexcept { return change_bits(SIG_BLOCK, 0); }
+TULLE_INTERPOSE_WAIT(sigblock, (int bits)) { return change_bits(SIG_BLOCK, bits); }
+TULLE_INTERPOSE_WAIT(sigsetmask, (int bits)) { return change_bits(SIG_SETMASK, bits); }
+TULLE_INTERPOSE_WAIT(siggetmask, ()) { return change_bits(SIG_BLOCK, 0); }

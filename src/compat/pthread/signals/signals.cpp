@@ -12,32 +12,51 @@
 namespace tulle::posix {
 
 interruption run_handlers(thread& t) {
-    t.attention.renew();
     interruption all = interruption::none;
     for (;;) {
+        t.attention.renew();
         // relaxed: the thread's own.
         signal_set const now = signals_for(t) & ~t.blocked.load(std::memory_order_relaxed);
         if (now == 0) return all;
         int const signal = first_of(now);
         siginfo_t about;
         if (!take_signal(t, signal, about)) continue;
+        // The handler may wait for what another one does, or jump out of this.
+        if ((now & (now - 1)) != 0) static_cast<void>(t.attention.request());
         interruption const by = act(t, signal, about);
         if (by > all) all = by;
     }
 }
 
+// relaxed: the thread's own. Whoever lends it some may not have called its attention yet.
+void run_handlers_at_once(thread& t) {
+    if ((signals_for(t) & ~t.blocked.load(std::memory_order_relaxed)) != 0)
+        static_cast<void>(run_handlers(t));
+}
+
+// Nobody else knows of it: another handler, which may end the thread, comes afterwards. Of what is
+// left when this one jumps away the next wait is told. relaxed: the thread's own.
+void handle_at_once(thread& t, siginfo_t const& about) {
+    if ((signals_for(t) & ~t.blocked.load(std::memory_order_relaxed)) != 0)
+        static_cast<void>(t.attention.request());
+    static_cast<void>(act(t, about.si_signo, about));
+    run_handlers_at_once(t);
+}
+
 // relaxed: the thread's own.
-signal_set replace_mask(thread& t, signal_set wanted) noexcept {
+signal_set replace_mask(thread& t, signal_set wanted, bool takes) noexcept {
     signal_set const now = wanted & ~k_never_blocked;
     signal_set const was = t.blocked.exchange(now, std::memory_order_relaxed);
     give_back(t, now);
-    if ((was & ~now) != 0) want(was & ~now);
+    signal_set const unblocked = was & ~now;
+    if (takes) take_unblocked(t, unblocked); // before another OS thread is to get them
+    if (unblocked != 0) want(unblocked);
     return was;
 }
 
 void set_mask(thread& t, signal_set now) noexcept {
     guard(now);
-    bool const unblocks = (replace_mask(t, now) & ~now) != 0;
+    bool const unblocks = (replace_mask(t, now, true) & ~now) != 0;
     if (unblocks || is_on_own_os_thread()) open_mask_of_worker(t, true);
 }
 
@@ -62,38 +81,10 @@ inherited_mask::~inherited_mask() {
     if (m_thread != nullptr) TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &m_before, nullptr);
 }
 
-namespace {
-
-int change_mask(thread& t, int how, sigset_t const* set, sigset_t* before) {
-    signal_set const was = t.blocked.load(std::memory_order_relaxed); // relaxed: the thread's own
-    if (set != nullptr) {
-        signal_set const given = set_of(*set);
-        switch (how) {
-            case SIG_BLOCK: set_mask(t, was | given); break;
-            case SIG_UNBLOCK: set_mask(t, was & ~given); break;
-            case SIG_SETMASK: set_mask(t, given); break;
-            default: return EINVAL;
-        }
-        static_cast<void>(run_handlers(t));
-    }
-    if (before != nullptr) *before = as_sigset(was);
-    return 0;
-}
-
-// By an OS thread. An error, or 0.
-int change_own_mask(int how, sigset_t const* set, sigset_t* before) noexcept {
-    int const error = TULLE_LIBC(pthread_sigmask)(how, set, before);
-    if (error != 0 || set == nullptr || vfork_children::has_caller()) return error;
+signal_set mask_in_kernel() noexcept {
     sigset_t now;
     TULLE_LIBC(pthread_sigmask)(SIG_BLOCK, nullptr, &now);
-    if (is_main()) note_mask_of_main(set_of(now));
-    guard(set_of(now));
-    return 0;
-}
-
-// relaxed: as it is at some time.
-bool blocks(thread const& t, int signal) noexcept {
-    return (t.blocked.load(std::memory_order_relaxed) & set_of(signal)) != 0;
+    return set_of(now);
 }
 
 siginfo_t note_of_own(int signal, int code) noexcept {
@@ -104,6 +95,37 @@ siginfo_t note_of_own(int signal, int code) noexcept {
     about.si_uid = getuid();
     return about;
 }
+
+namespace {
+
+int change_mask(thread& t, int how, sigset_t const* set, sigset_t* before) {
+    if (set != nullptr) run_handlers_at_once(t);
+    signal_set const was = t.blocked.load(std::memory_order_relaxed); // relaxed: the thread's own
+    if (set != nullptr) {
+        signal_set const given = set_of(*set);
+        switch (how) {
+            case SIG_BLOCK: set_mask(t, was | given); break;
+            case SIG_UNBLOCK: set_mask(t, was & ~given); break;
+            case SIG_SETMASK: set_mask(t, given); break;
+            default: return EINVAL;
+        }
+        run_handlers_at_once(t);
+    }
+    if (before != nullptr) *before = as_sigset(was);
+    return 0;
+}
+
+// By an OS thread. An error, or 0.
+int change_own_mask(int how, sigset_t const* set, sigset_t* before) noexcept {
+    int const error = TULLE_LIBC(pthread_sigmask)(how, set, before);
+    if (error != 0 || set == nullptr || vfork_children::has_caller()) return error;
+    signal_set const now = mask_in_kernel();
+    if (is_main()) note_mask_of_main(now);
+    guard(now);
+    return 0;
+}
+
+bool blocks(thread& t, int signal) noexcept { return !wants(t, set_of(signal)); }
 
 // An error, or 0.
 int send_to(thread& t, int signal, siginfo_t const& about) {
@@ -135,12 +157,7 @@ int until_a_handler_has_run(thread& t) {
 }
 
 int suspend_with(thread& t, sigset_t const& mask) {
-    // relaxed, all: the thread's own.
-    signal_set const before = t.blocked.load(std::memory_order_relaxed);
-    set_mask(t, set_of(mask));
-    int const result = until_a_handler_has_run(t);
-    set_mask(t, before);
-    return result;
+    return with_other_mask(t, &mask, [&t] { return until_a_handler_has_run(t); });
 }
 
 // Waits in the kernel, which has what all OS threads block; 0: look again. The C library's function
@@ -166,62 +183,90 @@ int wait_in_kernel(thread& t, sigset_t const& set, siginfo_t& about,
     return result;
 }
 
+bool take_one_of_its_own(thread& t, signal_set set, siginfo_t& about) noexcept {
+    while (signal_set const here = signals_for(t) & set)
+        if (take_signal(t, first_of(here), about)) return true;
+    return false;
+}
+
 // The signal, or -1 with errno: EINTR when a handler has run, whatever its flags are.
-int take_one_of(thread& t, sigset_t const& set, siginfo_t* about, timespec const* time) {
+int find_one_of(thread& t, sigset_t const& set, siginfo_t& about, timespec const* time) {
     std::uint64_t const deadline = time == nullptr ? wait::k_never : deadline_after(*time);
-    test_cancel(&t);
     for (;;) {
-        siginfo_t found{};
-        if (signal_set const here = signals_for(t) & set_of(set)) {
-            if (!take_signal(t, first_of(here), found)) continue;
-        } else {
-            timespec const left = left_until(deadline);
-            int const result = wait_in_kernel(t, set, found, time == nullptr ? nullptr : &left);
-            if (result < 0) return result;
-            if (result == 0 && attend(t) != interruption::none) return fail(EINTR);
-            if (result == 0) continue;
-        }
-        if (about != nullptr) *about = found;
-        return found.si_signo;
+        if (take_one_of_its_own(t, set_of(set), about)) return about.si_signo;
+        timespec const left = left_until(deadline);
+        int const result = wait_in_kernel(t, set, about, time == nullptr ? nullptr : &left);
+        if (result > 0) return result;
+        if (take_one_of_its_own(t, set_of(set), about)) return about.si_signo;
+        // Signals for others interrupt it, too.
+        bool const is_woken = result == 0 || (errno == EINTR && !is_on_own_os_thread());
+        if (!is_woken) return result;
+        if (attend(t) != interruption::none) return fail(EINTR);
     }
 }
 
+// Others that it has been lent because it waited for them are not for it any longer. relaxed: the
+// thread's own.
+int take_one_of(thread& t, sigset_t const& set, siginfo_t* about, timespec const* time) {
+    test_cancel(&t);
+    siginfo_t found{};
+    int const result = find_one_of(t, set, found, time);
+    kept_errno const kept;
+    give_back(t, t.blocked.load(std::memory_order_relaxed));
+    if (result > 0 && about != nullptr) *about = found;
+    return result;
+}
+
 } // namespace
+
+// Another OS thread is not noted.
+noted_wait::noted_wait(signal_set some) noexcept
+    : m_is_noted(some != 0 && is_main() && !vfork_children::has_caller()) {
+    if (m_is_noted) m_before = note_wait_of_main(some);
+}
+noted_wait noted_wait::with_mask(sigset_t const* mask) noexcept {
+    return noted_wait(mask == nullptr ? 0 : ~set_of(*mask));
+}
+noted_wait::~noted_wait() {
+    if (m_is_noted) static_cast<void>(note_wait_of_main(m_before));
+}
 
 } // namespace tulle::posix
 
 using namespace tulle::posix;
 
-TULLE_INTERPOSE int pthread_sigmask(int how, sigset_t const* set, sigset_t* before) noexcept {
+// A handler that these run may end the thread.
+TULLE_INTERPOSE_WAIT(pthread_sigmask, (int how, sigset_t const* set, sigset_t* before)) {
     thread* const t = self();
     return t == nullptr ? change_own_mask(how, set, before) : change_mask(*t, how, set, before);
 }
 
-TULLE_INTERPOSE int sigprocmask(int how, sigset_t const* set, sigset_t* before) noexcept {
-    int const error = pthread_sigmask(how, set, before);
+TULLE_INTERPOSE_WAIT(sigprocmask, (int how, sigset_t const* set, sigset_t* before)) {
+    int const error = tulle_wait_pthread_sigmask(how, set, before);
     return error == 0 ? 0 : fail(error);
 }
 
 namespace {
 
-int send_if_there(thread& t, int number, siginfo_t const& about) noexcept {
+int send_if_there(thread& t, int number, siginfo_t const& about) {
     if (!t.is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
     if (number == 0) return 0;
     if (!is_signal(number)) return EINVAL;
     kept_errno const kept;
-    if ((k_never_blocked & set_of(number)) != 0) return kill(getpid(), number) == 0 ? 0 : errno;
+    if ((k_never_blocked & set_of(number)) != 0)
+        return TULLE_LIBC(kill)(getpid(), number) == 0 ? 0 : errno;
     return send_to(t, number, about);
 }
 
 } // namespace
 
-TULLE_INTERPOSE int pthread_kill(pthread_t id, int number) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_kill, (pthread_t id, int number)) {
     thread* const t = thread_of(id);
     return t == nullptr ? TULLE_LIBC(pthread_kill)(id, number)
                         : send_if_there(*t, number, note_of_own(number, SI_TKILL));
 }
 
-TULLE_INTERPOSE int pthread_sigqueue(pthread_t id, int number, sigval value) noexcept {
+TULLE_INTERPOSE_WAIT(pthread_sigqueue, (pthread_t id, int number, sigval value)) {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_sigqueue)(id, number, value);
     siginfo_t about = note_of_own(number, SI_QUEUE);
@@ -229,9 +274,10 @@ TULLE_INTERPOSE int pthread_sigqueue(pthread_t id, int number, sigval value) noe
     return send_if_there(*t, number, about);
 }
 
-TULLE_INTERPOSE int raise(int number) noexcept {
+TULLE_INTERPOSE_WAIT(raise, (int number)) {
     thread* const t = self();
-    if (t == nullptr || !is_signal(number) || (!is_for_threads(number) && !blocks(*t, number)))
+    if (t == nullptr || !is_signal(number) || is_on_own_os_thread() ||
+        (!is_for_threads(number) && !blocks(*t, number)))
         return TULLE_LIBC(raise)(number);
     int const error = send_to(*t, number, note_of_own(number, SI_TKILL));
     return error == 0 ? 0 : fail(error);
@@ -253,25 +299,35 @@ TULLE_INTERPOSE int pause() {
 
 TULLE_INTERPOSE int sigsuspend(sigset_t const* mask) {
     thread* const t = self();
-    return t == nullptr ? TULLE_LIBC(sigsuspend)(mask) : suspend_with(*t, *mask);
+    if (t != nullptr) return suspend_with(*t, *mask);
+    noted_wait const meanwhile = noted_wait::with_mask(mask);
+    return TULLE_LIBC(sigsuspend)(mask);
 }
 
 TULLE_INTERPOSE int sigtimedwait(sigset_t const* set, siginfo_t* about, timespec const* time) {
     thread* const t = self();
-    if (t == nullptr || (time != nullptr && (time->tv_sec < 0 || !is_time(*time))))
+    if (t == nullptr) {
+        noted_wait const meanwhile(set_of(*set));
+        return TULLE_LIBC(sigtimedwait)(set, about, time);
+    }
+    if (time != nullptr && (time->tv_sec < 0 || !is_time(*time)))
         return TULLE_LIBC(sigtimedwait)(set, about, time);
     return take_one_of(*t, *set, about, time);
 }
 
 TULLE_INTERPOSE int sigwaitinfo(sigset_t const* set, siginfo_t* about) {
     thread* const t = self();
-    return t == nullptr ? TULLE_LIBC(sigwaitinfo)(set, about)
-                        : take_one_of(*t, *set, about, nullptr);
+    if (t != nullptr) return take_one_of(*t, *set, about, nullptr);
+    noted_wait const meanwhile(set_of(*set));
+    return TULLE_LIBC(sigwaitinfo)(set, about);
 }
 
 TULLE_INTERPOSE int sigwait(sigset_t const* set, int* signal) {
     thread* const t = self();
-    if (t == nullptr) return TULLE_LIBC(sigwait)(set, signal);
+    if (t == nullptr) {
+        noted_wait const meanwhile(set_of(*set));
+        return TULLE_LIBC(sigwait)(set, signal);
+    }
     kept_errno const kept;
     for (;;) {
         int const found = take_one_of(*t, *set, nullptr, nullptr);

@@ -43,6 +43,8 @@ private:
 // look at what they interrupt, stay with the kernel.
 [[nodiscard]] bool is_for_threads(int signal) noexcept;
 [[nodiscard]] signal_action action_of(int signal) noexcept;
+[[nodiscard]] bool has_one_of_kernel(signal_set some) noexcept;
+[[nodiscard]] bool is_ignored_by_standard(int signal) noexcept;
 // What the caller's thread `t` does at a signal that it has taken.
 [[nodiscard]] interruption act(thread& t, int signal, siginfo_t about);
 // The standard action, for the process.
@@ -87,15 +89,50 @@ private:
     sigset_t m_before;
 };
 
-// Of the caller `t`; the second one does not tell the kernel, and returns the mask of before.
+// Of the caller `t`, who handles what it has by then. The second one does not tell the kernel, and
+// takes from it what is unblocked, or leaves it there; it returns the mask of before.
 void set_mask(thread& t, signal_set now) noexcept;
-signal_set replace_mask(thread& t, signal_set now) noexcept;
+signal_set replace_mask(thread& t, signal_set now, bool takes) noexcept;
+
+// Before the caller `t` blocks more, or after it has unblocked some: it handles what it has.
+void run_handlers_at_once(thread& t);
+// What the caller `t` has just sent itself, and does not block, is handled ahead of all else.
+void handle_at_once(thread& t, siginfo_t const& about);
+
+// A call of `t` that waits with another mask, which is a cancellation point. What its own mask lets
+// in is handled before and afterwards. A cancellation that comes while that is handled is no
+// request any more that would end the wait, so it is looked for in between.
+template <class Wait> auto with_other_mask(thread& t, sigset_t const* mask, Wait wait) {
+    if (mask != nullptr) run_handlers_at_once(t);
+    test_cancel(&t);
+    auto const result = [&] {
+        other_mask const while_it_waits(t, mask);
+        return wait();
+    }();
+    kept_errno const kept;
+    if (mask != nullptr) run_handlers_at_once(t);
+    return result;
+}
+
+// What a process tells of a signal that it sends to itself.
+[[nodiscard]] siginfo_t note_of_own(int signal, int code) noexcept;
 
 // --- who gets them (hand_out.cpp) ----------------------------------------------------------------
 
 // False: somebody else has it, or `t` has all of it.
 [[nodiscard]] bool take_signal(thread& t, int signal, siginfo_t& about) noexcept;
 [[nodiscard]] signal_set signals_for(thread const& t) noexcept;
+// Whether it waits for the signal in the kernel, and does not block it; hints.
+[[nodiscard]] bool waits_for(thread& t, signal_set one) noexcept;
+[[nodiscard]] bool wants(thread& t, signal_set one) noexcept;
+// A signal for the process, of which the note is there, goes to `t`, which waits for it or wants
+// it, with the lock of the blocks held; or to `t`, the caller. Any context.
+void lend_noted(thread& t, int signal) noexcept;
+void lend_to_itself(thread& t, int signal) noexcept;
+// Nobody wants it, if nobody is found either when it is looked for again afterwards: OS threads
+// leave it to the process from then on. And: somebody has been found.
+void note_unwanted(int signal) noexcept;
+void note_wanted(int signal) noexcept;
 // Called by a handler: the signal is handed out; whether the calling OS thread is the one that does
 // that; whether the signal is of one's own, to wake an OS thread; and whether nobody wants it, so
 // that it has been left to the process, and the OS thread is to block it afterwards.
@@ -105,6 +142,8 @@ void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept;
 [[nodiscard]] bool leave_to_process(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept;
 // Some thread does not block these any longer.
 void want(signal_set some) noexcept;
+// The caller `t` has just unblocked these: what the kernel has of them for the process goes to it.
+void take_unblocked(thread& t, signal_set some) noexcept;
 // The caller `t` blocks these by now, or ends: others may want those that it has been lent.
 void give_back(thread& t, signal_set some) noexcept;
 // The caller, a thread, is the one that has called fork to make this process: its OS thread is its
@@ -133,12 +172,35 @@ void note_main() noexcept;
 // Of main, whose mask the kernel has.
 void note_mask_of_main(signal_set blocked) noexcept;
 [[nodiscard]] signal_set mask_of_main() noexcept;
+// For what it waits in the kernel, as in sigwait, and with another mask; returns what was noted.
+signal_set note_wait_of_main(signal_set some) noexcept;
+// Nobody is to send it any more: it ends, or there is none.
+void note_end_of_main() noexcept;
+// Whether it does not block the signal, or waits for it; at some time.
+[[nodiscard]] bool main_wants(signal_set one) noexcept;
+[[nodiscard]] bool main_waits_for(signal_set one) noexcept;
 [[nodiscard]] bool is_main() noexcept;
+// If the caller is main: it waits in the kernel meanwhile, for these, or with this mask (null: with
+// its own), which lets others in. A handler may jump out of it (threads/jumps.cpp).
+class noted_wait {
+public:
+    explicit noted_wait(signal_set some) noexcept;
+    [[nodiscard]] static noted_wait with_mask(sigset_t const* mask) noexcept;
+    noted_wait(noted_wait const&) = delete;
+    noted_wait& operator=(noted_wait const&) = delete;
+    ~noted_wait();
+
+private:
+    bool m_is_noted;
+    signal_set m_before = 0;
+};
+// The mask of the caller's OS thread.
+[[nodiscard]] signal_set mask_in_kernel() noexcept;
 // A handler has run on main. Any context, also that of the handler.
 void note_handler_on_main(interruption by) noexcept;
-// The caller `t` is about to end: what was sent while it lived and it does not block reaches it, as
-// natively, though nobody has handed it out yet. Runs handlers.
-void take_last_signals(thread& t);
+// The caller `t` is about to end, or its child has: whether it has some that it does not block.
+// What was sent by then reaches it, as natively, though nobody has handed it out yet.
+[[nodiscard]] bool has_arrived_signals(thread& t) noexcept;
 // Of a wait by main, which ends with ECANCELED at a handler; one that restarts calls ends only
 // waits with a time, as the kernel's. And whether it was for that.
 [[nodiscard]] limit interruptible_main(std::uint64_t deadline) noexcept;

@@ -7,6 +7,7 @@
 #include "compat/pthread/signals/signals.hpp"
 
 #include <csetjmp>
+#include <cstring>
 
 namespace {
 
@@ -28,15 +29,27 @@ void leave_handlers(thread& t, bool restores) noexcept {
     open_mask_of_worker(t, true);
 }
 
-[[noreturn]] void jump_in_libc(__jmp_buf_tag* to, int value) noexcept {
+// Perhaps out of a handler, which blocked more, or which has interrupted a wait.
+void note_jump_of_main(__jmp_buf_tag const& to) noexcept {
+    static_cast<void>(note_wait_of_main(0));
+    if (to.__mask_was_saved != 0) {
+        signal_set saved = 0;
+        std::memcpy(&saved, &to.__saved_mask, sizeof saved);
+        note_mask_of_main(saved);
+    }
+}
+
+[[noreturn]] void jump_in_libc(__jmp_buf_tag* to, int value) {
     TULLE_LIBC(longjmp)(to, value);
     __builtin_unreachable();
 }
 
-[[noreturn]] void jump(__jmp_buf_tag* to, int value) noexcept {
+// A handler of what the saved mask lets in may end the thread.
+[[noreturn]] void jump(__jmp_buf_tag* to, int value) {
     thread* const t = self();
     if (t == nullptr) {
         wakes_left::forget();
+        if (is_main() && !vfork_children::has_caller()) note_jump_of_main(*to);
         jump_in_libc(to, value);
     }
     bool const restores = has_mask(*to);
@@ -60,9 +73,9 @@ extern "C" void* tulle_begin_sigsetjmp(__jmp_buf_tag* saved, int saves_mask) noe
     return reinterpret_cast<void*>(TULLE_LIBC(__sigsetjmp));
 }
 
-TULLE_INTERPOSE void longjmp(__jmp_buf_tag* to, int value) noexcept { jump(to, value); }
-TULLE_INTERPOSE void _longjmp(__jmp_buf_tag* to, int value) noexcept { jump(to, value); }
-TULLE_INTERPOSE void siglongjmp(__jmp_buf_tag* to, int value) noexcept { jump(to, value); }
+TULLE_INTERPOSE_WAIT(longjmp, (__jmp_buf_tag * to, int value)) { jump(to, value); }
+TULLE_INTERPOSE_WAIT(_longjmp, (__jmp_buf_tag * to, int value)) { jump(to, value); }
+TULLE_INTERPOSE_WAIT(siglongjmp, (__jmp_buf_tag * to, int value)) { jump(to, value); }
 // Of programs that were compiled with _FORTIFY_SOURCE.
 TULLE_INTERPOSE __attribute__((noreturn)) void __longjmp_chk(__jmp_buf_tag* to, int value) {
     jump(to, value);

@@ -193,16 +193,16 @@ void give_resolver(thread& t) noexcept {
 
 void call_start(void* of) {
     auto& t = *static_cast<thread*>(of);
-    if (t.attention.is_requested()) static_cast<void>(run_handlers(t));
+    if (t.attention.is_requested() || signals_for(t) != 0) static_cast<void>(run_handlers(t));
     t.result = t.start(t.argument);
-    take_last_signals(t);
+    if (has_arrived_signals(t)) static_cast<void>(run_handlers(t));
 }
 
 // Jumped to when the stack has been unwound: it has nothing to be destroyed.
-TULLE_NOINLINE void run_start(thread& t) {
+TULLE_NOINLINE void run_to_end(thread& t, void (*call)(void*)) {
     jmp_buf at_end;
     t.at_end = at_end;
-    if (_setjmp(at_end) == 0) tulle_outermost_call(&call_start, &t);
+    if (_setjmp(at_end) == 0) tulle_outermost_call(call, &t);
 }
 
 void call_destructors(thread& t) noexcept {
@@ -256,8 +256,10 @@ void run_thread(thread& t) {
     errno = h_errno = 0;
     open_mask_of_worker(t, false);
     t.floats.give_to_caller();
-    run_start(t);
+    run_to_end(t, &call_start);
     call_destructors(t);
+    if (has_arrived_signals(t))
+        run_to_end(t, [](void* of) { static_cast<void>(run_handlers(*static_cast<thread*>(of))); });
     leave_robust_mutexes();
     if (sched::this_worker()->is_guest()) end_as_main(t);
     free_own_of_libc();
@@ -576,6 +578,7 @@ void end_with_last_thread() {
     constexpr std::uint64_t k_between_looks_ns = 1'000'000;
     int const main = getpid();
     while (!has_ended(main)) tulle::sched::sleep_until_ns(monotonic_ns() + k_between_looks_ns);
+    note_end_of_main();
     exit_with_last_thread();
 }
 
@@ -589,11 +592,14 @@ TULLE_INTERPOSE int __register_atfork(void (*prepare)(), void (*parent)(), void 
 
 TULLE_INTERPOSE __attribute__((noreturn)) void pthread_exit(void* result) {
     if (thread* const t = self()) {
-        if (!t->is_ending) take_last_signals(*t);
+        if (!t->is_ending && has_arrived_signals(*t)) static_cast<void>(run_handlers(*t));
         end_self(*t, result);
     }
     bool const is_main = TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)) == getpid();
-    if (is_main && is_started()) tulle::spawn_detached([] { end_with_last_thread(); });
+    if (is_main && is_started()) {
+        note_end_of_main();
+        tulle::spawn_detached([] { end_with_last_thread(); });
+    }
     TULLE_LIBC(pthread_exit)(result);
     __builtin_unreachable();
 }

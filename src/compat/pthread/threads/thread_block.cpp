@@ -6,6 +6,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/signals/notes.hpp"
 #include "compat/pthread/threads/thread.hpp"
+#include "os/clock.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -346,15 +347,43 @@ void thread_blocks::forget_others(thread const* left) noexcept {
     }
 }
 
-// acquire: pairs with take. It is closed with the lock held.
-thread* thread_blocks::find(bool (*is_it)(thread&, signal_set), signal_set set) noexcept {
-    std::lock_guard const held(s_lock);
+// With the lock held. acquire: pairs with take. It is closed with the lock held.
+template <class Is> thread* thread_blocks::first_that(Is is_it) noexcept {
     for (std::size_t k = 0; k != s_made; ++k) {
         auto& t = *reinterpret_cast<thread*>(block_at(k) + s_layout.behind);
         bool const is_there = t.block != nullptr && t.is_open.load(std::memory_order_acquire);
-        if (is_there && is_it(t, set)) return &t;
+        if (is_there && is_it(t)) return &t;
     }
     return nullptr;
+}
+
+thread* thread_blocks::find(bool (*is_it)(thread&, signal_set), signal_set set) noexcept {
+    std::lock_guard const held(s_lock);
+    return first_that([=](thread& t) { return is_it(t, set); });
+}
+
+namespace {
+
+bool lock_soon() noexcept {
+    if (s_lock.try_lock()) return true;
+    constexpr std::uint64_t k_patience_ns = 100'000'000;
+    std::uint64_t const last_ns = os::monotonic_ns() + k_patience_ns;
+    while (os::monotonic_ns() < last_ns) {
+        if (s_lock.try_lock()) return true;
+        TULLE_LIBC(sched_yield)();
+    }
+    return false;
+}
+
+} // namespace
+
+bool thread_blocks::look_soon(bool (*is_enough)(thread&, void*), void (*at_end)(void*),
+                              void* argument) noexcept {
+    if (!lock_soon()) return false;
+    std::lock_guard const held(s_lock, std::adopt_lock);
+    static_cast<void>(first_that([=](thread& t) { return is_enough(t, argument); }));
+    at_end(argument);
+    return true;
 }
 
 void zero(void* memory, std::size_t bytes) noexcept { std::memset(memory, 0, bytes); }

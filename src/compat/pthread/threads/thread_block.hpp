@@ -34,6 +34,11 @@ public:
     // The first thread that `is_it` says it is, with the lock of the blocks held, among those that
     // are there and do not end; null: none.
     [[nodiscard]] static thread* find(bool (*is_it)(thread&, signal_set), signal_set set) noexcept;
+    // In any context, also that of a handler that has interrupted whoever holds the lock, which is
+    // waited for a tenth of a second at most: shows such threads to `is_enough` until it says that
+    // they are, then calls `at_end`, all with the lock held. False: it is not to be had.
+    [[nodiscard]] static bool look_soon(bool (*is_enough)(thread&, void*), void (*at_end)(void*),
+                                        void* argument) noexcept;
     // Whose block the caller's thread pointer leads to; null: none of these.
     [[nodiscard]] static TULLE_INLINE thread* owner(void const* thread_pointer) noexcept {
         auto const at = reinterpret_cast<std::uintptr_t>(thread_pointer);
@@ -53,6 +58,7 @@ public:
 
 private:
     [[nodiscard]] static std::byte* block_at(std::size_t number) noexcept;
+    template <class Is> [[nodiscard]] static thread* first_that(Is is_it) noexcept;
 
     static std::uintptr_t s_first; // the first block
     static std::uintptr_t s_bytes; // up to the last one, with its first byte; 0: not prepared
