@@ -555,7 +555,7 @@ namespace {
 void end_wait_in_kernel(thread& t) noexcept {
     // What is requested comes before this look, as in the thread what it waits for comes before its
     // own (Dekker).
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with that of sigwait
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with wait_in_kernel
     signal_set const some = t.waits_for.load(std::memory_order_relaxed); // relaxed: the fence
     if (some != 0) wake_from_kernel(t, first_of(some));
 }
