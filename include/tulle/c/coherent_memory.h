@@ -14,8 +14,14 @@
  *
  * A copy is that of all threads of its place. They synchronise with each other as they always do,
  * and what one of them releases or acquires it does for all. They may use the copy at the same
- * time, on several workers. Where there are several workers or hosts, or the program was compiled
- * with --scheme=directory, handlers of signals leave the memory alone.
+ * time, on several workers; a place takes care of that where it may ever have several, as the
+ * options max_workers and max_substitutes say together, not where it has them.
+ *
+ * The child of a fork takes no part. Where places have copies it leaves the memory alone, as what
+ * it stored would change its parent's copy and nothing that its parent knows of it. Where it
+ * misses, releases or acquires it ends with a message, but not each access is seen. Without copies
+ * it shares the memory with its parent.
+ *
  * A load or a store that has to wait for another host lets other threads of its place run, as waits
  * do, and the thread may go on on another worker; one that holds a lock of the C library should not
  * be the first to touch what another host has written. By pages its worker waits with it.
