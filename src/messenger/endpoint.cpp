@@ -80,11 +80,14 @@ std::size_t endpoint::most_active() const noexcept {
 
 void endpoint::start() {
     constexpr char const* k_name = "tulle-service";
-    m_service = std::thread([this] {
-        os::set_name(k_name);
-        pin_service(pthread_self());
-        polls_always() ? poll_always() : service();
-    });
+    {
+        os::signals_blocked const handlers_are_for_other_threads;
+        m_service = std::thread([this] {
+            os::set_name(k_name);
+            pin_service(pthread_self());
+            polls_always() ? poll_always() : service();
+        });
+    }
     // Both by both, so that it is done before a message comes and before this returns.
     static_cast<void>(::pthread_setname_np(m_service.native_handle(), k_name));
     pin_service(m_service.native_handle());

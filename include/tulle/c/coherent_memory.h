@@ -17,6 +17,12 @@
  * time, on several workers; a place takes care of that where it may ever have several, as the
  * options max_workers and max_substitutes say together, not where it has them.
  *
+ * Handlers of signals that others send, timers among them (SIGALRM, SIGUSR1, all but those of a
+ * fault of the thread itself), neither load nor store coherent memory, with one thread or many. A
+ * handler may come between a check and its access, or while the library changes the copy for the
+ * thread below it: a store would be lost, or the handler wait for ever for what its own thread has.
+ * It may set a variable of the program that is no coherent memory, at which a thread looks.
+ *
  * The child of a fork takes no part. Where places have copies it leaves the memory alone, as what
  * it stored would change its parent's copy and nothing that its parent knows of it. Where it
  * misses, releases or acquires it ends with a message, but not each access is seen. Without copies
