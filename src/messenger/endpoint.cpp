@@ -222,6 +222,7 @@ void endpoint::supervise() noexcept {
 }
 
 void endpoint::tell_end(bool may_give_up) noexcept {
+    m_has_ended.store(true, std::memory_order_relaxed); // relaxed: see has_ended
     for (rank r = 0; r < count(); ++r)
         if (r != here()) send(r, {message_kind::end}, {}, nullptr);
     std::uint64_t const patience_ends = os::monotonic_ns() + k_end_patience_ns;
@@ -240,6 +241,7 @@ void endpoint::stop_service() noexcept {
 }
 
 void endpoint::close() noexcept {
+    m_has_ended.store(true, std::memory_order_relaxed); // relaxed: see has_ended
     stop_service();
     std::lock_guard const held(m_polling);
     m_transport->close();

@@ -21,6 +21,7 @@ PROGRAMS = {
     "pages": ["tests/compiler/pages.c.in"],
     "forks": ["tests/compat/parmacs/forks.c.in"],
     "children": ["tests/compiler/children.c.in"],
+    "after_end": ["tests/compiler/after_end.c.in"],
 }
 
 
@@ -338,6 +339,17 @@ class OverHosts(Programs):
                 done = self.on_two(program, 2, arguments=[action, "refused"])
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(done.stderr.count(REFUSED_CHILD), 1, done.stderr)
+
+    def test_memory_is_used_before_the_run_time_ends(self):
+        """What the process has it may still load."""
+        program = self.build("after_end", "-O2")
+        for action in ("load", "store", "add", "volatile", "release"):
+            with self.subTest(action):
+                done = self.on_two(program, 2, arguments=[action])
+                self.assertNotEqual(done.returncode, 0)
+                self.assertRegex(done.stderr, "the end\n(.*\n)*.*tulle: coherent memory: used after the run time has ended")
+        done = self.on_two(program, 2, arguments=["known"])
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_directory_is_for_one_host(self):
         done = self.on_two(self.build("objects", "-O1", compiler=(TULLE, "cc", "--scheme=directory")), 2)

@@ -28,6 +28,10 @@
  * misses, releases or acquires it ends with a message, but not each access is seen. Without copies
  * it shares the memory with its parent.
  *
+ * After tulle_finalize() a place may still load what its copy has. Where another host would have to
+ * be asked or told, by a miss, an atomic or volatile access or a release, the program ends with a
+ * message: what is needed later is to be copied before.
+ *
  * A load or a store that has to wait for another host lets other threads of its place run, as waits
  * do, and the thread may go on on another worker; one that holds a lock of the C library should not
  * be the first to touch what another host has written. By pages its worker waits with it.
