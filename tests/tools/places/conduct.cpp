@@ -207,22 +207,26 @@ int workers() {
     everywhere([] { say(std::to_string(tulle::worker_count()) + "\n"); });
     return EXIT_SUCCESS;
 }
-// Of each OS thread of each place: its name, or main, and its CPUs.
-int processors() {
-    everywhere([] {
-        for (auto const& task : std::filesystem::directory_iterator("/proc/self/task")) {
-            std::ifstream status(task.path() / "status");
-            std::string name;
-            for (std::string line; std::getline(status, line);) {
-                if (line.rfind("Name:", 0) == 0)
-                    name = task.path().filename() == std::to_string(getpid()) ? "main"
-                                                                              : line.substr(6);
-                if (line.rfind("Cpus_allowed_list:", 0) == 0)
-                    say(std::to_string(tulle::here().index()) + " " + name + " " + line.substr(19) +
-                        "\n");
-            }
+// Of each OS thread of this place: its name, or main, and what the system says of that field.
+void say_of_os_threads(std::string const& field) {
+    for (auto const& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream status(task.path() / "status");
+        std::string name;
+        for (std::string line; std::getline(status, line);) {
+            if (line.rfind("Name:", 0) == 0)
+                name = task.path().filename() == std::to_string(getpid()) ? "main" : line.substr(6);
+            if (line.rfind(field, 0) == 0)
+                say(std::to_string(tulle::here().index()) + " " + name + " " +
+                    line.substr(field.size() + 1) + "\n");
         }
-    });
+    }
+}
+int processors() {
+    everywhere([] { say_of_os_threads("Cpus_allowed_list:"); });
+    return EXIT_SUCCESS;
+}
+int blocked_signals() {
+    everywhere([] { say_of_os_threads("SigBlk:"); });
     return EXIT_SUCCESS;
 }
 int hosts() {
@@ -330,6 +334,7 @@ int conduct(std::string const& how) {
         {"waits", &waits},
         {"workers", &workers},
         {"processors", &processors},
+        {"blocked-signals", &blocked_signals},
         {"hosts", &hosts},
         {"idle-time", &idle_time},
         {"takes-time", &takes_time},
