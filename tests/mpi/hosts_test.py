@@ -217,9 +217,8 @@ class RunHosts(MpiTest):
                 self.assertTrue(sorted(file.read().splitlines()) == expected, ("a line is cut", options))
 
     def test_handlers_are_for_threads_of_the_program(self):
-        def look():
-            return self.on_hosts(self.HOST, 2, CONDUCT, "blocked-signals", options=["--tags", "none"])[0]
-        blocked_signals.check(self, look, ["tulle-service"])
+        out, _ = self.on_hosts(self.HOST, 2, CONDUCT, "blocked-signals", options=["--tags", "none"])
+        blocked_signals.check(self, out, ["tulle-service"])
 
     def test_options_arrive(self):
         out, _ = self.on_hosts(self.HOST, 2, CONDUCT, "workers", options=["--workers", "3"])

@@ -164,9 +164,8 @@ class ReservedCpu(PlacesTest):
 class Handlers(PlacesTest):
     def test_handlers_are_for_threads_of_the_program(self):
         """One beside these would be one more of them."""
-        def look():
-            return self.run_places(2, CONDUCT, "blocked-signals", options=["--tags", "none"])[0]
-        blocked_signals.check(self, look, ["tulle-service"])
+        out, _ = self.run_places(2, CONDUCT, "blocked-signals", options=["--tags", "none"])
+        blocked_signals.check(self, out, ["tulle-service"])
 
 
 class Death(PlacesTest):
