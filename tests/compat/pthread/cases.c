@@ -459,6 +459,8 @@ static struct {
     {"main_exits", main_exits},
     {"cancels", cancels},
     {"states", states},
+    {"pending_in_main", pending_in_main},
+    {"points_of_main", points_of_main},
     {"keys", keys},
     {"mutexes", mutexes},
     {"exclusion", exclusion},

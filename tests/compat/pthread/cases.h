@@ -69,6 +69,10 @@ void numbers_of_files(void);
 void closed_by_number(void);
 void numbers_of_the_run_time(void);
 
+// --- cancel_cases.c
+void pending_in_main(void);
+void points_of_main(void);
+
 // --- socket_cases.c
 void modes_of_sockets(void);
 void set_mode(int number);

@@ -2,6 +2,7 @@
 #include "compat/pthread/locks/futex_table.hpp"
 
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/uncancelled.hpp"
 
 #include "os/futex.hpp"
 #include "sched/scheduler.hpp"
@@ -110,6 +111,12 @@ bool has_no_thread() noexcept {
     return w == nullptr || (!w->is_guest() && w->current->frame == nullptr);
 }
 
+void resume(wait::woken_chain<parking>& woken) noexcept {
+    kept_errno const kept;
+    uncancelled const meanwhile;
+    woken.resume_all();
+}
+
 constexpr unsigned k_most_lost = 4;
 
 // With the bucket's lock held: takes up to `most` of the waiters whose bits have one in common with
@@ -159,7 +166,7 @@ void wake_all_of_all_words() noexcept {
                 if (w->try_wake()) woken.add(*w);
             }
         }
-        woken.resume_all();
+        resume(woken);
     }
 }
 
@@ -186,6 +193,7 @@ int futex_wait(futex_word& word, std::uint32_t expected, limit until, std::uint3
     if (!until.is_none() && until.is_over())
         return until.token != nullptr && until.token->is_requested() ? ECANCELED : ETIMEDOUT;
     kept_errno const kept;
+    uncancelled const meanwhile;
     bucket& b = bucket_of(word);
     return until.is_none() ? wait_without_limit(b, word, expected, bits, turns)
                            : wait_until(b, word, expected, until, bits, turns);
@@ -212,8 +220,7 @@ void free_or_hand_on(futex_word& lock, int most) noexcept {
         });
         lock.store(next, std::memory_order_release);
     }
-    kept_errno const kept;
-    woken.resume_all();
+    resume(woken);
     std::atomic_thread_fence(std::memory_order_seq_cst); // F2
     if (TULLE_UNLIKELY(s_in_kernel.load(std::memory_order_relaxed) != 0))
         os::futex_wake(lock, most); // relaxed: F2
@@ -236,8 +243,7 @@ int futex_wake(futex_word& word, int most, std::uint32_t bits) noexcept {
             ++count;
         });
     }
-    kept_errno const kept;
-    woken.resume_all();
+    resume(woken);
     return count;
 }
 

@@ -13,6 +13,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/uncancelled.hpp"
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/thread.hpp"
@@ -486,6 +487,7 @@ void interrupt_computing() noexcept {
 }
 
 void call_attention(thread& t) noexcept {
+    uncancelled const meanwhile;
     static_cast<void>(t.attention.request());
     signal_set const some = t.waits_for.load(std::memory_order_relaxed); // relaxed: a hint
     if (some != 0) wake_from_kernel(t, first_of(some));

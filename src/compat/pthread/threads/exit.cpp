@@ -70,7 +70,7 @@ interruption attend(thread& t) {
 }
 
 void test_cancel(thread* t) {
-    if (t == nullptr) return;
+    if (t == nullptr) return TULLE_LIBC(pthread_testcancel)();
     if (TULLE_UNLIKELY(t->attention.is_requested())) static_cast<void>(run_handlers(*t));
     if (TULLE_UNLIKELY(t->is_to_end())) end_self(*t, PTHREAD_CANCELED);
 }
@@ -104,10 +104,7 @@ TULLE_INTERPOSE int pthread_cancel(pthread_t id) {
     return 0;
 }
 
-TULLE_INTERPOSE void pthread_testcancel() {
-    if (thread* const t = self()) return test_cancel(t);
-    TULLE_LIBC(pthread_testcancel)();
-}
+TULLE_INTERPOSE void pthread_testcancel() { test_cancel(self()); }
 
 TULLE_INTERPOSE int pthread_setcancelstate(int state, int* before) {
     thread* const t = self();

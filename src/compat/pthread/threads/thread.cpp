@@ -11,6 +11,7 @@
 #include "compat/pthread/locks/robust_mutex.hpp"
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/threads/start_library.hpp"
+#include "compat/pthread/threads/uncancelled.hpp"
 #include "diag/answer.hpp"
 #include "os/clock.hpp"
 #include "os/private_descriptor.hpp"
@@ -98,6 +99,19 @@ void after_fork_in_child() noexcept {
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
 }
 
+// The run time prepares for a fork by calls of its own (uncancelled.hpp).
+constinit thread_local int t_cancels_before_fork = PTHREAD_CANCEL_ENABLE;
+
+void begin_fork() noexcept {
+    if (self() == nullptr)
+        TULLE_LIBC(pthread_setcancelstate)(PTHREAD_CANCEL_DISABLE, &t_cancels_before_fork);
+}
+
+void end_fork() noexcept {
+    forking::end();
+    if (self() == nullptr) TULLE_LIBC(pthread_setcancelstate)(t_cancels_before_fork, nullptr);
+}
+
 // By main, and once: whatever the run time calls itself is known from now on, and the program's own
 // handlers of forks will find locks and threads as they have left them. The dynamic linker calls
 // this later than the constructors of libraries that the program is linked with. These may make
@@ -107,12 +121,13 @@ __attribute__((constructor(101))) void prepare_calls() {
     s_is_loaded = true;
     find_all_in_libc();
     note_main();
-    // Those that prepare run in the opposite order: forking begins last, and ends last.
+    // Those that prepare run in the opposite order: forking begins last, and ends last. begin_fork
+    // is the first of ours.
     pthread_atfork(&forking::begin, nullptr, &after_fork_in_child);
     pthread_atfork(&known_descriptors::note_sharing, &known_descriptors::note_sharing,
                    &known_descriptors::note_sharing);
     runtime::expect_process_forks();
-    pthread_atfork(nullptr, &forking::end, &forking::end);
+    pthread_atfork(&begin_fork, &end_fork, &end_fork);
 }
 
 // A program that stands still by its own fault is told so, and stands still as it would anyway.
@@ -488,6 +503,7 @@ using namespace tulle::posix;
 TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*),
                                    void* argument) {
     kept_errno const kept;
+    uncancelled const meanwhile;
     auto why = needs_os_thread(how);
     if (!why && waits_by_system_calls(start)) why = tulle::diag::os_thread_reason::own_waits;
     // Otherwise nobody would tell.
@@ -592,7 +608,10 @@ TULLE_INTERPOSE __attribute__((noreturn)) void pthread_exit(void* result) {
         end_self(*t, result);
     }
     bool const is_main = TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)) == getpid();
-    if (is_main && is_started()) tulle::spawn_detached([] { end_with_last_thread(); });
+    if (is_main && is_started()) {
+        uncancelled const meanwhile;
+        tulle::spawn_detached([] { end_with_last_thread(); });
+    }
     TULLE_LIBC(pthread_exit)(result);
     __builtin_unreachable();
 }

@@ -162,8 +162,7 @@ enum class interruption : std::uint8_t { none, restarts, ends };
 [[nodiscard]] interruption run_handlers(thread& t);
 // Likewise, and does not return if the caller has been cancelled.
 [[nodiscard]] interruption attend(thread& t);
-// A cancellation point, of a call that has not begun. Null: an OS thread, of which the C library
-// knows.
+// A cancellation point, of a call that has not begun. Null: an OS thread, which the C library ends.
 void test_cancel(thread* t);
 // Of a thread of ours: unwinds its stack and ends it.
 [[noreturn]] void end_self(thread& t, void* result);
