@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,4 +134,256 @@ void points_of_main(void) {
     SHOW(end_of_pending(close_file, 1));
     SHOW(end_of_pending(lock_file, 0));
     SHOW(end_of_pending(lock_file, 1));
+}
+
+// --- waits of main, and of threads with stacks of their own --------------------------------------
+
+static pthread_mutex_t s_checking;
+static pthread_cond_t s_shared_cond;
+static pthread_t s_waiter, s_endless;
+static int s_cleanups;
+
+static void* wait_for_ever(void* unused) {
+    for (;;) pause();
+    return unused;
+}
+
+static void note_cleanup(void* unused) {
+    (void)unused;
+    ++s_cleanups;
+}
+static void note_unlock(void* unused) {
+    (void)unused;
+    if (pthread_mutex_unlock(&s_checking) == 0) ++s_cleanups;
+}
+
+static void wait_for(pthread_cond_t* cond, struct timespec const* until) {
+    pthread_mutex_lock(&s_checking);
+    pthread_cleanup_push(note_unlock, NULL);
+    for (;;) {
+        if (until == NULL)
+            pthread_cond_wait(cond, &s_checking);
+        else
+            pthread_cond_timedwait(cond, &s_checking, until);
+    }
+    pthread_cleanup_pop(0);
+}
+
+static void in_cond(void) { wait_for(&s_cond, NULL); }
+static void in_timed_cond(void) {
+    struct timespec const late = in_ms_of(CLOCK_REALTIME, 100000);
+    wait_for(&s_cond, &late);
+}
+static void in_shared_cond(void) { wait_for(&s_shared_cond, NULL); }
+static void in_semaphore(void) {
+    pthread_cleanup_push(note_cleanup, NULL);
+    while (sem_wait(&s_semaphore) != 0) {}
+    pthread_cleanup_pop(0);
+}
+static void in_timed_semaphore(void) {
+    struct timespec const late = in_ms_of(CLOCK_REALTIME, 100000);
+    pthread_cleanup_push(note_cleanup, NULL);
+    sem_timedwait(&s_semaphore, &late);
+    pthread_cleanup_pop(0);
+}
+static void in_join(void) {
+    pthread_cleanup_push(note_cleanup, NULL);
+    pthread_join(s_endless, NULL);
+    pthread_cleanup_pop(0);
+}
+static void in_timed_join(void) {
+    struct timespec const late = in_ms_of(CLOCK_REALTIME, 100000);
+    pthread_cleanup_push(note_cleanup, NULL);
+    pthread_timedjoin_np(s_endless, NULL, &late);
+    pthread_cleanup_pop(0);
+}
+static void in_file_lock(void) {
+    struct flock all = {.l_type = F_WRLCK};
+    FILE* const file = tmpfile();
+    if (fork() == 0) {
+        fclose(stdout);
+        fclose(stderr);
+        alarm(30);
+        fcntl(fileno(file), F_SETLK, &all);
+        for (;;) pause();
+    }
+    usleep(20000);
+    pthread_cleanup_push(note_cleanup, NULL);
+    fcntl(fileno(file), F_SETLKW, &all);
+    pthread_cleanup_pop(0);
+}
+
+static struct wait {
+    char const* name;
+    void (*begin)(void);
+} const s_waits[] = {
+    {"cond", in_cond},
+    {"timed cond", in_timed_cond},
+    {"shared cond", in_shared_cond},
+    {"semaphore", in_semaphore},
+    {"timed semaphore", in_timed_semaphore},
+    {"join", in_join},
+    {"timed join", in_timed_join},
+    {"file lock", in_file_lock},
+};
+enum { k_waits = sizeof s_waits / sizeof *s_waits };
+
+static void prepare_waits(void) {
+    pthread_mutexattr_t checking;
+    pthread_mutexattr_init(&checking);
+    pthread_mutexattr_settype(&checking, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&s_checking, &checking);
+    pthread_condattr_t shared;
+    pthread_condattr_init(&shared);
+    pthread_condattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    pthread_cond_init(&s_shared_cond, &shared);
+    sem_init(&s_semaphore, 0, 0);
+}
+
+static void make_with_own_stack(pthread_t* t, void* (*start)(void*), void* argument) {
+    enum { k_stack = 1 << 20 };
+    pthread_attr_t how;
+    pthread_attr_init(&how);
+    pthread_attr_setstack(&how, aligned_alloc(4096, k_stack), k_stack);
+    if (pthread_create(t, &how, start, argument) != 0) abort();
+}
+
+static void* begin_wait(void* of) {
+    ((struct wait const*)of)->begin();
+    return of;
+}
+
+// 10: its handler has run, with the mutex where there is one; 1: it was cancelled.
+static int how_cancelled(pthread_t waiter) {
+    usleep(100000);
+    void* result = NULL;
+    if (pthread_cancel(waiter) != 0 || pthread_join(waiter, &result) != 0) return -1;
+    return 10 * s_cleanups + (result == PTHREAD_CANCELED);
+}
+
+static void* cancel_main(void* unused) {
+    (void)unused;
+    _exit(how_cancelled(s_waiter));
+}
+
+static void wait_in_main(struct wait const* w) {
+    s_waiter = pthread_self();
+    pthread_t t;
+    pthread_create(&t, NULL, cancel_main, NULL);
+    w->begin();
+}
+
+void waits_of_main(void) {
+    prepare_waits();
+    for (int k = 0; k < k_waits; ++k) {
+        fflush(stdout);
+        pid_t const child = fork();
+        if (child == 0) {
+            alarm(30);
+            pthread_create(&s_endless, NULL, wait_for_ever, NULL);
+            wait_in_main(&s_waits[k]);
+            _exit(99);
+        }
+        printf("%s: %d\n", s_waits[k].name, end_of(child));
+    }
+}
+
+// With threads, or before there are any but those with stacks of their own.
+static void wait_with_own_stack(struct wait const* w, int has_threads) {
+    pthread_t t;
+    if (has_threads) pthread_create(&s_endless, NULL, wait_for_ever, NULL);
+    if (!has_threads) make_with_own_stack(&s_endless, wait_for_ever, NULL);
+    make_with_own_stack(&t, begin_wait, (void*)w);
+    _exit(how_cancelled(t));
+}
+
+void waits_on_own_stacks(void) {
+    prepare_waits();
+    for (int k = 0; k < 2 * k_waits; ++k) {
+        struct wait const* const w = &s_waits[k / 2];
+        fflush(stdout);
+        pid_t const child = fork();
+        if (child == 0) {
+            alarm(30);
+            wait_with_own_stack(w, k % 2);
+        }
+        printf("%s, %d: %d\n", w->name, k % 2, end_of(child));
+    }
+}
+
+// A cancellation that a thread does not let in ends no wait, and arrives at the next point.
+static void* wait_shielded(void* unused) {
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    while (sem_wait(&s_semaphore) != 0) {}
+    s_done = 1;
+    pthread_setcancelstate(before, NULL);
+    for (;;) pthread_testcancel();
+    return unused;
+}
+
+void shielded_on_own_stacks(void) {
+    for (int has_threads = 0; has_threads < 2; ++has_threads) {
+        s_done = 0;
+        sem_init(&s_semaphore, 0, 0);
+        if (has_threads) in_thread(do_nothing, NULL);
+        pthread_t t;
+        make_with_own_stack(&t, wait_shielded, NULL);
+        usleep(50000);
+        pthread_cancel(t);
+        usleep(50000);
+        SHOW(s_done);
+        sem_post(&s_semaphore);
+        void* result = NULL;
+        pthread_join(t, &result);
+        SHOW(s_done);
+        SHOW(result == PTHREAD_CANCELED);
+    }
+}
+
+// --- handlers end waits of threads of the C library ----------------------------------------------
+
+static volatile int s_handled;
+static unsigned s_word;
+
+static void note_signal(int signal) {
+    (void)signal;
+    s_handled = 1;
+}
+
+static void* wait_for_post(void* unused) {
+    (void)unused;
+    return (void*)(intptr_t)(sem_wait(&s_semaphore) != 0 ? errno : 0);
+}
+static void* wait_at_word(void* unused) {
+    (void)unused;
+    long const how = syscall(SYS_futex, &s_word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    return (void*)(intptr_t)(how != 0 ? errno : 0);
+}
+
+static void* signal_waiter(void* unused) {
+    usleep(100000);
+    pthread_kill(s_waiter, SIGUSR1);
+    return unused;
+}
+
+void interrupted_on_own_stacks(void) {
+    struct sigaction action = {.sa_handler = note_signal};
+    sigaction(SIGUSR1, &action, NULL);
+    sem_init(&s_semaphore, 0, 0);
+    void* (*const waits[])(void*) = {wait_for_post, wait_at_word};
+    for (int k = 0; k < 2; ++k) {
+        in_thread(do_nothing, NULL);
+        void* result = NULL;
+        make_with_own_stack(&s_waiter, waits[k], NULL);
+        signal_waiter(NULL);
+        pthread_join(s_waiter, &result);
+        SHOW((intptr_t)result == EINTR);
+        pthread_t t;
+        s_waiter = pthread_self();
+        pthread_create(&t, NULL, signal_waiter, NULL);
+        SHOW((intptr_t)waits[k](NULL) == EINTR);
+        pthread_join(t, NULL);
+    }
+    SHOW(s_handled);
 }

@@ -72,6 +72,10 @@ void numbers_of_the_run_time(void);
 // --- cancel_cases.c
 void pending_in_main(void);
 void points_of_main(void);
+void waits_of_main(void);
+void waits_on_own_stacks(void);
+void shielded_on_own_stacks(void);
+void interrupted_on_own_stacks(void);
 
 // --- socket_cases.c
 void modes_of_sockets(void);

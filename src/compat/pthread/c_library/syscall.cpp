@@ -6,6 +6,7 @@
 #include "compat/pthread/c_library/own.hpp"
 #include "compat/pthread/files/known_descriptors.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -40,19 +41,25 @@ std::uint64_t deadline_of(futex_call const& c) noexcept {
     return deadline_at(is_real_time ? CLOCK_REALTIME : CLOCK_MONOTONIC, *c.time);
 }
 
+// Whether handlers have run that end the call. It is no cancellation point.
+bool is_interrupted(thread* caller, os_attention& attention, bool is_timed) {
+    return caller != nullptr ? ends_at(run_handlers(*caller), is_timed) : attention.renew();
+}
+
 // As in the kernel, a wait without a limit goes on after a handler that restarts calls.
 long wait(futex_call const& c, std::uint32_t bits) {
     if (bits == 0 || (c.time != nullptr && (!is_time(*c.time) || c.time->tv_sec < 0)))
         return fail(EINVAL);
     thread* const caller = self();
     std::uint64_t const deadline = deadline_of(c);
+    bool const is_timed = c.time != nullptr;
+    os_attention attention(caller,
+                           is_timed ? ended_by::all_handlers : ended_by::handlers_without_restart);
     for (;;) {
-        int const error = futex_wait(c.word, c.value, interruptible(caller, deadline), bits);
+        int const error = futex_wait(c.word, c.value, attention.until(deadline), bits);
         if (error == 0) return 0;
         if (error != ECANCELED) return fail(error);
-        interruption const by = run_handlers(*caller);
-        if (by == interruption::ends || (by == interruption::restarts && c.time != nullptr))
-            return fail(EINTR);
+        if (is_interrupted(caller, attention, is_timed)) return fail(EINTR);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "compat/pthread/locks/futex_table.hpp"
 
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 #include "compat/pthread/threads/uncancelled.hpp"
 
 #include "os/futex.hpp"
@@ -91,10 +92,13 @@ int wait_until(bucket& b, futex_word& word, std::uint32_t expected, limit until,
     return w.load_state() == wait::outcome::cancelled ? ECANCELED : ETIMEDOUT;
 }
 
-int wait_in_kernel(futex_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
+int wait_in_kernel(futex_word& word, std::uint32_t expected, limit until) noexcept {
+    os_attention::in_kernel const here(word, until);
+    if (here.is_over()) return ECANCELED;
     s_in_kernel.fetch_add(1, std::memory_order_seq_cst); // F1, too: the kernel reads the word after
-    os::wait_result const how = os::futex_wait(word, expected, deadline);
+    os::wait_result const how = os::futex_wait(word, expected, until.deadline);
     s_in_kernel.fetch_sub(1, std::memory_order_relaxed); // relaxed: one more wake does no harm
+    if (here.is_over()) return ECANCELED;
     switch (how) {
         case os::wait_result::timed_out: return ETIMEDOUT;
         case os::wait_result::value_changed: return EAGAIN;
@@ -189,7 +193,7 @@ int futex_wait(futex_word& word, std::uint32_t expected, limit until, std::uint3
     if (word.load(std::memory_order_relaxed) != expected) return EAGAIN;
     bool const is_of_lock = turns != nullptr;
     if (!is_started() || (is_of_lock && (forking::by_caller() || has_no_thread())))
-        return wait_in_kernel(word, expected, until.deadline);
+        return wait_in_kernel(word, expected, until);
     if (!until.is_none() && until.is_over())
         return until.token != nullptr && until.token->is_requested() ? ECANCELED : ETIMEDOUT;
     kept_errno const kept;

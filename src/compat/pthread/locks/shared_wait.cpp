@@ -2,6 +2,7 @@
 #include "compat/pthread/locks/shared_wait.hpp"
 
 #include "compat/pthread/locks/os_thread_wait.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 
 namespace tulle::posix {
 
@@ -29,7 +30,7 @@ public:
         return error;
     }
     void cancel() noexcept { m_by.cancel(); }
-    [[nodiscard]] bool await(thread* caller) noexcept { return m_by.await_end(caller); }
+    [[nodiscard]] bool await(limit until) noexcept { return m_by.await_end(until); }
     [[nodiscard]] int join() noexcept {
         m_by.join();
         return m_result;
@@ -68,11 +69,12 @@ private:
 
 int wait_by_os_thread(pthread_cond_t* c, pthread_mutex_t* m, wait_in_libc const& how) {
     thread* const caller = self();
+    os_attention const attention(caller, ended_by::no_handler);
     test_cancel(caller);
     shared_wait it(c, how);
     if (it.start() != 0) return ENOMEM;
     int const refused = it.let_go_of(m);
-    if (refused != 0 || !it.await(caller)) it.cancel();
+    if (refused != 0 || !it.await(attention.until(wait::k_never))) it.cancel();
     int const result = it.join();
     if (refused != 0) return refused;
     if (caller != nullptr && caller->attention.is_requested())

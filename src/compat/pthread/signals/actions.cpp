@@ -5,6 +5,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 #include "diag/answer.hpp"
 #include "os/thread.hpp"
 #include "sched/worker.hpp"
@@ -257,7 +258,7 @@ void on_signal_of_os_thread(int signal, siginfo_t* about, void* context) {
         wakes_left const meanwhile;
         call(a, signal, about, context);
     }
-    if (is_started() && is_main()) note_handler_on_main(end_of_call(a));
+    if (is_started()) os_attention::note_handler(end_of_call(a));
 }
 
 // Whether the thread on the worker has run its handler.

@@ -134,15 +134,9 @@ void note_main() noexcept;
 void note_mask_of_main(signal_set blocked) noexcept;
 [[nodiscard]] signal_set mask_of_main() noexcept;
 [[nodiscard]] bool is_main() noexcept;
-// A handler has run on main. Any context, also that of the handler.
-void note_handler_on_main(interruption by) noexcept;
 // The caller `t` is about to end: what was sent while it lived and it does not block reaches it, as
 // natively, though nobody has handed it out yet. Runs handlers.
 void take_last_signals(thread& t);
-// Of a wait by main, which ends with ECANCELED at a handler; one that restarts calls ends only
-// waits with a time, as the kernel's. And whether it was for that.
-[[nodiscard]] limit interruptible_main(std::uint64_t deadline) noexcept;
-[[nodiscard]] bool main_was_interrupted() noexcept;
 
 // Somebody has been cancelled who may compute, and end at any point: signals interrupt the workers,
 // again and again for a while.

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 #include "compat/pthread/threads/thread.hpp"
 
 #include <cstdlib>
@@ -88,11 +89,17 @@ void set_any_point(thread& t, bool any) {
     if (any) test_cancel(&t);
 }
 
+int cancel_os_thread(pthread_t id) {
+    int const error = TULLE_LIBC(pthread_cancel)(id);
+    if (error == 0) os_attention::cancel(id);
+    return error;
+}
+
 } // namespace
 
 TULLE_INTERPOSE int pthread_cancel(pthread_t id) {
     thread* const t = thread_of(id);
-    if (t == nullptr) return TULLE_LIBC(pthread_cancel)(id);
+    if (t == nullptr) return cancel_os_thread(id);
     if (!t->is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
     t->is_cancelled.store(true, std::memory_order_release); // before what call_attention stores
     call_attention(*t);

@@ -5,6 +5,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 
 #include <csetjmp>
 
@@ -37,6 +38,7 @@ void leave_handlers(thread& t, bool restores) noexcept {
     thread* const t = self();
     if (t == nullptr) {
         wakes_left::forget();
+        os_attention::forget();
         jump_in_libc(to, value);
     }
     bool const restores = has_mask(*to);

@@ -10,6 +10,7 @@
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/locks/robust_mutex.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 #include "compat/pthread/threads/start_library.hpp"
 #include "compat/pthread/threads/uncancelled.hpp"
 #include "diag/answer.hpp"
@@ -93,6 +94,7 @@ void after_fork_in_child() noexcept {
     forget_robust_mutexes();
     forget_changes_of_actions();
     forget_signals();
+    os_attention::forget_others();
     if (t == nullptr) return;
     forget_requests(*t);
     sigset_t const blocked = as_sigset(t->blocked.load(std::memory_order_relaxed)); // relaxed: own
@@ -412,34 +414,80 @@ void drop_handle(detail::thread_core* handle) noexcept {
     if (handle != nullptr) detail::release_thread(handle);
 }
 
-int join(thread& t, void** result, std::uint64_t deadline, bool may_be_cancelled) {
-    thread* const caller = self();
-    if (may_be_cancelled) test_cancel(caller);
-    if (int const error = begin_to_join(t)) return error;
-    if (caller != nullptr && may_be_cancelled && deadline == wait::k_never) begin_now(t);
-    for (;;) {
-        std::uint32_t const life = t.life.load(std::memory_order_acquire); // pairs with run_thread
-        if ((life & k_ended) != 0) break;
-        int const how = futex_wait(
-            t.life, life, may_be_cancelled ? interruptible(caller, deadline) : limit(deadline));
-        if (how == ECANCELED) static_cast<void>(run_handlers(*caller));
-        bool const is_over = how == ETIMEDOUT || (how == ECANCELED && caller->is_to_end());
-        if (!is_over) continue;
-        // acq_rel: it may be joined by another one from now on.
-        t.life.fetch_and(~k_joining, std::memory_order_acq_rel);
-        test_cancel(caller);
-        return ETIMEDOUT;
-    }
+void end_join(thread& t, void** result) noexcept {
     if (result != nullptr) *result = t.result;
     drop_handle(t.handle);
     thread_blocks::give(t);
+}
+
+// The right to join, which goes back if the caller gives up, or is cancelled.
+class right_to_join {
+public:
+    explicit right_to_join(thread& t) noexcept : m_thread(&t) {}
+    right_to_join(right_to_join const&) = delete;
+    right_to_join& operator=(right_to_join const&) = delete;
+    // acq_rel: it may be joined by another one from now on.
+    ~right_to_join() {
+        if (m_thread != nullptr) m_thread->life.fetch_and(~k_joining, std::memory_order_acq_rel);
+    }
+    void use() noexcept { m_thread = nullptr; }
+
+private:
+    thread* m_thread;
+};
+
+// No handler ends it.
+void look_in_join(thread* caller, os_attention& attention) {
+    if (caller != nullptr)
+        static_cast<void>(run_handlers(*caller));
+    else
+        static_cast<void>(attention.renew());
+    test_cancel(caller);
+}
+
+bool is_at_end(thread const& t) noexcept {
+    return (t.life.load(std::memory_order_acquire) & k_ended) != 0; // pairs with run_thread
+}
+
+int await_end(thread& t, thread* caller, std::uint64_t deadline) {
+    if (is_at_end(t)) return 0;
+    os_attention attention(caller, ended_by::no_handler);
+    test_cancel(caller);
+    for (;;) {
+        std::uint32_t const life = t.life.load(std::memory_order_acquire); // pairs with run_thread
+        if ((life & k_ended) != 0) return 0;
+        int const how = futex_wait(t.life, life, attention.until(deadline));
+        if (how == ECANCELED) look_in_join(caller, attention);
+        if (how == ETIMEDOUT) return ETIMEDOUT;
+    }
+}
+
+int join(thread& t, void** result, std::uint64_t deadline) {
+    thread* const caller = self();
+    test_cancel(caller);
+    if (int const error = begin_to_join(t)) return error;
+    right_to_join right(t);
+    if (caller != nullptr && deadline == wait::k_never) begin_now(t);
+    if (int const error = await_end(t, caller, deadline)) return error;
+    right.use();
+    end_join(t, result);
+    return 0;
+}
+
+// No cancellation point.
+int try_to_join(thread& t, void** result) {
+    if (int const error = begin_to_join(t)) return error;
+    right_to_join right(t);
+    if (!is_at_end(t)) return EBUSY;
+    right.use();
+    end_join(t, result);
     return 0;
 }
 
 int join_by(thread& t, void** result, clockid_t clock, timespec const* until) {
-    if (until == nullptr) return join(t, result, wait::k_never, true);
+    if (until == nullptr) return join(t, result, wait::k_never);
     if (!is_clock(clock) || !is_time(*until)) return EINVAL;
-    return join(t, result, deadline_at(clock, *until), true);
+    return join(t, result, deadline_at(clock, *until));
 }
 
 } // namespace
@@ -530,7 +578,7 @@ int join_os_thread(thread& caller, pthread_t id, void** result) {
 } // namespace
 
 TULLE_INTERPOSE int pthread_join(pthread_t id, void** result) {
-    if (thread* const t = thread_of(id)) return join(*t, result, tulle::wait::k_never, true);
+    if (thread* const t = thread_of(id)) return join(*t, result, tulle::wait::k_never);
     thread* const caller = self();
     return caller != nullptr ? join_os_thread(*caller, id, result)
                              : TULLE_LIBC(pthread_join)(id, result);
@@ -539,8 +587,7 @@ TULLE_INTERPOSE int pthread_join(pthread_t id, void** result) {
 TULLE_INTERPOSE int pthread_tryjoin_np(pthread_t id, void** result) {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_tryjoin_np)(id, result);
-    int const error = join(*t, result, 0, false);
-    return error == ETIMEDOUT ? EBUSY : error;
+    return try_to_join(*t, result);
 }
 
 TULLE_INTERPOSE int pthread_timedjoin_np(pthread_t id, void** result, timespec const* until) {

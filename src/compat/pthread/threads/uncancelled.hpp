@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run time's own calls are no cancellation points. To the C library those that it makes for
-// main, or for another OS thread of the program, are: it would unwind the run time's frames, and no
-// exception leaves most of these. Threads of pthread_create stand on OS threads that nobody cancels.
+// main, or for another OS thread of the program, are: it would unwind frames of the run time, and
+// most of these let no exception through. Threads of pthread_create stand on OS threads that nobody
+// cancels.
 #pragma once
 
 #include "compat/pthread/c_library/libc.hpp"
