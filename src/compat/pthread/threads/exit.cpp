@@ -82,11 +82,14 @@ using namespace tulle::posix;
 
 namespace {
 
-// By the caller. relaxed: who cancels it looks again (interrupt_computing).
+// By the caller. Either who cancels it sees the type, or this sees that it is cancelled (Dekker).
+// relaxed: the fences.
 void set_any_point(thread& t, bool any) {
     if (any) allow_interrupts();
     t.at_any_point.store(any, std::memory_order_relaxed);
-    if (any) test_cancel(&t);
+    if (!any) return;
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with pthread_cancel
+    test_cancel(&t);
 }
 
 int cancel_os_thread(pthread_t id) {
@@ -103,6 +106,7 @@ TULLE_INTERPOSE int pthread_cancel(pthread_t id) {
     if (!t->is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
     t->is_cancelled.store(true, std::memory_order_release); // before what call_attention stores
     call_attention(*t);
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with set_any_point
     if (!ends_at_any_point(*t)) return 0;
     if (t == self())
         test_cancel(t);
