@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -386,4 +387,182 @@ void interrupted_on_own_stacks(void) {
         pthread_join(t, NULL);
     }
     SHOW(s_handled);
+}
+
+// --- more threads than may wait in the kernel ----------------------------------------------------
+
+enum { k_crowd = 128 };
+static pthread_mutex_t s_robust;
+static pthread_rwlock_t* s_shared_rwlock;
+static pthread_barrier_t* s_shared_barrier;
+
+static void* hold_robust(void* unused) {
+    if (pthread_mutex_lock(&s_robust) != 0) abort();
+    usleep(1000);
+    pthread_mutex_unlock(&s_robust);
+    return unused;
+}
+static void* read_shared(void* unused) {
+    if (pthread_rwlock_rdlock(s_shared_rwlock) != 0) abort();
+    usleep(1000);
+    pthread_rwlock_unlock(s_shared_rwlock);
+    return unused;
+}
+static void* write_shared(void* unused) {
+    if (pthread_rwlock_wrlock(s_shared_rwlock) != 0) abort();
+    usleep(1000);
+    pthread_rwlock_unlock(s_shared_rwlock);
+    return unused;
+}
+static void* come_to_shared(void* unused) {
+    int const how = pthread_barrier_wait(s_shared_barrier);
+    return how == PTHREAD_BARRIER_SERIAL_THREAD ? (void*)1 : unused;
+}
+
+static long sum_of_crowd(void* (*start)(void*)) {
+    pthread_t t[k_crowd];
+    long sum = 0;
+    for (int k = 0; k < k_crowd; ++k)
+        if (pthread_create(&t[k], NULL, start, NULL) != 0) abort();
+    for (int k = 0; k < k_crowd; ++k) {
+        void* result = NULL;
+        if (pthread_join(t[k], &result) == 0) sum += (long)(intptr_t)result;
+    }
+    return sum;
+}
+
+void crowds_in_kernel(void) {
+    char* const memory =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_t robust;
+    pthread_mutexattr_init(&robust);
+    pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&s_robust, &robust);
+    SHOW(sum_of_crowd(hold_robust));
+    s_shared_rwlock = (pthread_rwlock_t*)memory;
+    pthread_rwlockattr_t shared;
+    pthread_rwlockattr_init(&shared);
+    pthread_rwlockattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    pthread_rwlock_init(s_shared_rwlock, &shared);
+    SHOW(sum_of_crowd(write_shared));
+    pthread_rwlock_wrlock(s_shared_rwlock);
+    pthread_t t[k_crowd];
+    for (int k = 0; k < k_crowd; ++k) pthread_create(&t[k], NULL, read_shared, NULL);
+    SHOW(sum_of_crowd(do_nothing));
+    pthread_rwlock_unlock(s_shared_rwlock);
+    for (int k = 0; k < k_crowd; ++k) pthread_join(t[k], NULL);
+    s_shared_barrier = (pthread_barrier_t*)(memory + 1024);
+    pthread_barrierattr_t among;
+    pthread_barrierattr_init(&among);
+    pthread_barrierattr_setpshared(&among, PTHREAD_PROCESS_SHARED);
+    pthread_barrier_init(s_shared_barrier, &among, k_crowd);
+    SHOW(sum_of_crowd(come_to_shared));
+}
+
+// Handlers run in those that wait in the kernel.
+static void* lock_checked(void* mutex) {
+    int const error = pthread_mutex_lock(mutex);
+    if (error == 0) pthread_mutex_unlock(mutex);
+    return (void*)(intptr_t)error;
+}
+
+void handlers_in_kernel(void) {
+    struct sigaction action = {.sa_handler = note_signal};
+    sigaction(SIGUSR1, &action, NULL);
+    for (int shared = 0; shared < 2; ++shared) {
+        pthread_mutex_t mutex;
+        pthread_mutexattr_t how;
+        pthread_mutexattr_init(&how);
+        if (shared)
+            pthread_mutexattr_setpshared(&how, PTHREAD_PROCESS_SHARED);
+        else
+            pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);
+        pthread_mutex_init(&mutex, &how);
+        pthread_mutex_lock(&mutex);
+        s_handled = 0;
+        pthread_t t;
+        void* result = NULL;
+        pthread_create(&t, NULL, lock_checked, &mutex);
+        usleep(50000);
+        pthread_kill(t, SIGUSR1);
+        for (int k = 0; k < 500 && !s_handled; ++k) usleep(10000);
+        SHOW(s_handled);
+        pthread_mutex_unlock(&mutex);
+        pthread_join(t, &result);
+        SHOW((intptr_t)result);
+    }
+}
+
+// Where no memory is to be had for a stack of an OS thread.
+static void leave_no_memory(void) {
+    long pages = 0;
+    FILE* const file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%ld", &pages) != 1) abort();
+    fclose(file);
+    rlim_t const now = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+    struct rlimit const most = {now, now};
+    setrlimit(RLIMIT_AS, &most);
+}
+
+static void* set_shared_later(void* unused) {
+    while (sem_wait(&s_semaphore) != 0) {}
+    usleep(20000);
+    pthread_mutex_lock(&s_checking);
+    s_done = 1;
+    pthread_cond_broadcast(&s_shared_cond);
+    pthread_mutex_unlock(&s_checking);
+    return unused;
+}
+static void* await_shared(void* unused) {
+    struct timespec const soon = in_ms_of(CLOCK_REALTIME, 50);
+    int how = 0;
+    pthread_mutex_lock(&s_checking);
+    while (how == 0) how = pthread_cond_timedwait(&s_shared_cond, &s_checking, &soon);
+    SHOW(how == ETIMEDOUT);
+    sem_post(&s_semaphore);
+    how = 0;
+    while (how == 0 && !s_done) how = pthread_cond_wait(&s_shared_cond, &s_checking);
+    SHOW(how);
+    SHOW(pthread_mutex_unlock(&s_checking));
+    return unused;
+}
+static void* await_when_posted(void* begins) {
+    while (sem_wait(begins) != 0) {}
+    return await_shared(NULL);
+}
+
+void waits_without_os_threads(void) {
+    prepare_waits();
+    sem_t begins;
+    sem_init(&begins, 0, 0);
+    s_done = 0;
+    pthread_t t[3];
+    pthread_create(&t[0], NULL, set_shared_later, NULL);
+    pthread_create(&t[1], NULL, set_shared_later, NULL);
+    pthread_create(&t[2], NULL, await_when_posted, &begins);
+    leave_no_memory();
+    await_shared(NULL);
+    s_done = 0;
+    sem_post(&begins);
+    for (int k = 0; k < 3; ++k) pthread_join(t[k], NULL);
+}
+
+// --- a wait that began before there were threads -------------------------------------------------
+
+static unsigned s_early;
+
+static void* wait_early(void* unused) {
+    while (__atomic_load_n(&s_early, __ATOMIC_SEQ_CST) == 0)
+        syscall(SYS_futex, &s_early, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    return unused;
+}
+
+void early_waits(void) {
+    pthread_t t;
+    make_with_own_stack(&t, wait_early, NULL);
+    usleep(100000);
+    in_thread(do_nothing, NULL);
+    __atomic_store_n(&s_early, 1, __ATOMIC_SEQ_CST);
+    SHOW(syscall(SYS_futex, &s_early, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
+    SHOW(pthread_join(t, NULL));
 }

@@ -76,6 +76,10 @@ void waits_of_main(void);
 void waits_on_own_stacks(void);
 void shielded_on_own_stacks(void);
 void interrupted_on_own_stacks(void);
+void crowds_in_kernel(void);
+void handlers_in_kernel(void);
+void waits_without_os_threads(void);
+void early_waits(void);
 
 // --- socket_cases.c
 void modes_of_sockets(void);

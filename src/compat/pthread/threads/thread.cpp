@@ -8,6 +8,7 @@
 #include "compat/pthread/files/descriptors.hpp"
 #include "compat/pthread/files/known_descriptors.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
+#include "compat/pthread/locks/kernel_lock.hpp"
 #include "compat/pthread/locks/robust_mutex.hpp"
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/threads/os_attention.hpp"
@@ -95,6 +96,7 @@ void after_fork_in_child() noexcept {
     forget_changes_of_actions();
     forget_signals();
     os_attention::forget_others();
+    place_in_kernel::forget_others();
     if (t == nullptr) return;
     forget_requests(*t);
     sigset_t const blocked = as_sigset(t->blocked.load(std::memory_order_relaxed)); // relaxed: own
