@@ -95,6 +95,18 @@ void numbers_of_files(void);
 void closed_by_number(void);
 void numbers_of_the_run_time(void);
 
+// --- cancel_cases.c
+void pending_in_main(void);
+void points_of_main(void);
+void waits_of_main(void);
+void waits_on_own_stacks(void);
+void shielded_on_own_stacks(void);
+void interrupted_on_own_stacks(void);
+void crowds_in_kernel(void);
+void handlers_in_kernel(void);
+void waits_without_os_threads(void);
+void early_waits(void);
+
 // --- socket_cases.c
 void modes_of_sockets(void);
 void set_mode(int number);

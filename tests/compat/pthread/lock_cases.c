@@ -185,6 +185,7 @@ static void* is_above(void* argument) {
     SHOW(pthread_mutex_lock(&s_ceiling));
     SHOW(pthread_mutex_setprioceiling(&s_ceiling, 31, &before));
     SHOW(before);
+    SHOW(pthread_mutex_setprioceiling(&s_ceiling, 32, NULL));
     SHOW(pthread_mutex_unlock(&s_ceiling));
     return argument;
 }

@@ -6,6 +6,7 @@
 #include "compat/pthread/c_library/own.hpp"
 #include "compat/pthread/files/known_descriptors.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -40,19 +41,25 @@ std::uint64_t deadline_of(futex_call const& c) noexcept {
     return deadline_at(is_real_time ? CLOCK_REALTIME : CLOCK_MONOTONIC, *c.time);
 }
 
+// Whether handlers have run that end the call. It is no cancellation point.
+bool is_interrupted(thread* caller, os_attention& attention, bool is_timed) {
+    return caller != nullptr ? ends_at(run_handlers(*caller), is_timed) : attention.renew();
+}
+
 // As in the kernel, a wait without a limit goes on after a handler that restarts calls.
 long wait(futex_call const& c, std::uint32_t bits) {
     if (bits == 0 || (c.time != nullptr && (!is_time(*c.time) || c.time->tv_sec < 0)))
         return fail(EINVAL);
     thread* const caller = self();
     std::uint64_t const deadline = deadline_of(c);
+    bool const is_timed = c.time != nullptr;
+    os_attention attention(caller,
+                           is_timed ? ended_by::all_handlers : ended_by::handlers_without_restart);
     for (;;) {
-        int const error = futex_wait(c.word, c.value, interruptible(caller, deadline), bits);
+        int const error = futex_wait(c.word, c.value, attention.until(deadline), bits);
         if (error == 0) return 0;
         if (error != ECANCELED) return fail(error);
-        interruption const by = run_handlers(*caller);
-        if (by == interruption::ends || (by == interruption::restarts && c.time != nullptr))
-            return fail(EINTR);
+        if (is_interrupted(caller, attention, is_timed)) return fail(EINTR);
     }
 }
 
@@ -154,7 +161,17 @@ bool is_ours(int operation) noexcept {
     bool const has_owner = command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2 ||
                            command == FUTEX_UNLOCK_PI || command == FUTEX_TRYLOCK_PI ||
                            command == FUTEX_WAIT_REQUEUE_PI || command == FUTEX_CMP_REQUEUE_PI;
-    return (operation & FUTEX_PRIVATE_FLAG) != 0 && !has_owner && is_started();
+    if ((operation & FUTEX_PRIVATE_FLAG) == 0 || has_owner) return false;
+    // Who waits, or is woken, may have begun to wait in the kernel before there were threads, or be
+    // about to wait in the table.
+    bool const wakes = command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET;
+    return wakes || is_started();
+}
+
+bool waits_early(int operation) noexcept {
+    int const command = operation & FUTEX_CMD_MASK;
+    bool const waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+    return waits && (operation & FUTEX_PRIVATE_FLAG) != 0;
 }
 
 // Whether what is known of sockets may not hold after the call.
@@ -194,6 +211,10 @@ extern "C" TULLE_API long tulle_wait_syscall(long number, ...) {
         return serve({*reinterpret_cast<futex_word*>(a[0]), static_cast<int>(a[1]),
                       static_cast<std::uint32_t>(a[2]), reinterpret_cast<timespec const*>(a[3]),
                       reinterpret_cast<futex_word*>(a[4]), static_cast<std::uint32_t>(a[5])});
+    if (number == SYS_futex && waits_early(static_cast<int>(a[1]))) {
+        kernel_waiter const noted;
+        return TULLE_LIBC(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    }
     if (number == SYS_close) return tulle_own_close(static_cast<int>(a[0]));
     if (number == SYS_close_range)
         return tulle_own_close_range(static_cast<unsigned>(a[0]), static_cast<unsigned>(a[1]),

@@ -4,6 +4,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/files/known_descriptors.hpp"
 #include "compat/pthread/threads/thread.hpp"
+#include "compat/pthread/threads/uncancelled.hpp"
 #include "io/reactor.hpp"
 #include "os/private_descriptor.hpp"
 
@@ -20,6 +21,7 @@ bool is_private(int number) noexcept {
 // Makes such a call, and ends waits for the old file, of which the kernel would not tell. errno is
 // the call's.
 template <class Call> int replace(int number, Call call) noexcept {
+    uncancelled const meanwhile;
     known_descriptors::forget(number);
     if (!is_started() || vfork_children::has_caller()) return call();
     int error = 0;
@@ -59,6 +61,7 @@ template <class Call> int replace(int number, int becomes, Call call) noexcept {
 
 TULLE_INTERPOSE int close(int number) {
     if (is_private(number)) return fail(EBADF);
+    test_cancel(self());
     return replace(number, [=] { return TULLE_LIBC(close)(number); });
 }
 

@@ -27,8 +27,8 @@ int that_tries(int command) noexcept {
     }
 }
 
-// Those that wait for nothing.
-int control_at_once(int number, int command, void* argument) noexcept {
+// Those that wait for nothing, and what an OS thread asks for, who may be cancelled in it.
+int control_at_once(int number, int command, void* argument) {
     int const result = TULLE_LIBC(fcntl)(number, command, argument);
     if (command == F_SETFL) known_descriptors::note_change();
     return result;

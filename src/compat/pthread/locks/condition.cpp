@@ -5,6 +5,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/locks/shared_wait.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 
 namespace {
 
@@ -38,6 +39,7 @@ private:
 
 int wait_until(pthread_cond_t* c, pthread_mutex_t* m, std::uint64_t deadline) {
     thread* const caller = self();
+    os_attention attention(caller, ended_by::no_handler);
     test_cancel(caller);
     futex_word& sequence = sequence_of(c);
     waiters_of(c).fetch_add(1, std::memory_order_seq_cst); // pairs with the fence in wake
@@ -49,10 +51,10 @@ int wait_until(pthread_cond_t* c, pthread_mutex_t* m, std::uint64_t deadline) {
         depth.restore();
         return error;
     }
-    int const how = futex_wait(sequence, seen, interruptible(caller, deadline));
+    int const how = futex_wait(sequence, seen, attention.until(deadline));
     waiters_of(c).fetch_sub(1, std::memory_order_release); // the last access to the object
     // A wake-up for no reason, which POSIX allows, lets the program see what they have done.
-    if (how == ECANCELED) static_cast<void>(run_handlers(*caller));
+    if (how == ECANCELED && caller != nullptr) static_cast<void>(run_handlers(*caller));
     int const error = lock_mutex(m);
     depth.restore();
     if (how == ECANCELED) test_cancel(caller);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/pthread/locks/futex_table.hpp"
 
+#include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
+#include "compat/pthread/threads/uncancelled.hpp"
 
 #include "os/futex.hpp"
 #include "sched/scheduler.hpp"
@@ -11,6 +14,9 @@
 #include <array>
 #include <mutex>
 #include <new>
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
 
 namespace tulle::posix {
 
@@ -40,9 +46,6 @@ struct alignas(64) bucket {
         count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     }
 };
-
-// OS threads that began to wait in the kernel, before threads were made.
-constinit std::atomic<int> s_in_kernel{0};
 
 constexpr std::size_t k_bucket_bits = 12;
 constinit std::array<bucket, std::size_t{1} << k_bucket_bits> s_buckets{};
@@ -90,10 +93,12 @@ int wait_until(bucket& b, futex_word& word, std::uint32_t expected, limit until,
     return w.load_state() == wait::outcome::cancelled ? ECANCELED : ETIMEDOUT;
 }
 
-int wait_in_kernel(futex_word& word, std::uint32_t expected, std::uint64_t deadline) noexcept {
-    s_in_kernel.fetch_add(1, std::memory_order_seq_cst); // F1, too: the kernel reads the word after
-    os::wait_result const how = os::futex_wait(word, expected, deadline);
-    s_in_kernel.fetch_sub(1, std::memory_order_relaxed); // relaxed: one more wake does no harm
+int wait_in_kernel(futex_word& word, std::uint32_t expected, limit until) noexcept {
+    os_attention::in_kernel const here(word, until);
+    if (here.is_over()) return ECANCELED;
+    kernel_waiter const noted;
+    os::wait_result const how = os::futex_wait(word, expected, until.deadline);
+    if (here.is_over()) return ECANCELED;
     switch (how) {
         case os::wait_result::timed_out: return ETIMEDOUT;
         case os::wait_result::value_changed: return EAGAIN;
@@ -108,6 +113,19 @@ int wait_in_kernel(futex_word& word, std::uint32_t expected, std::uint64_t deadl
 bool has_no_thread() noexcept {
     sched::worker const* const w = sched::this_worker();
     return w == nullptr || (!w->is_guest() && w->current->frame == nullptr);
+}
+
+int wake_in_kernel(futex_word& word, int most, std::uint32_t bits) noexcept {
+    kept_errno const kept;
+    long const woken = TULLE_LIBC(syscall)(static_cast<long>(SYS_futex), &word,
+                                           FUTEX_WAKE_BITSET_PRIVATE, most, nullptr, nullptr, bits);
+    return static_cast<int>(std::max(woken, 0L)); // there is nobody at a word that is gone
+}
+
+void resume(wait::woken_chain<parking>& woken) noexcept {
+    kept_errno const kept;
+    uncancelled const meanwhile;
+    woken.resume_all();
 }
 
 constexpr unsigned k_most_lost = 4;
@@ -159,7 +177,7 @@ void wake_all_of_all_words() noexcept {
                 if (w->try_wake()) woken.add(*w);
             }
         }
-        woken.resume_all();
+        resume(woken);
     }
 }
 
@@ -182,10 +200,11 @@ int futex_wait(futex_word& word, std::uint32_t expected, limit until, std::uint3
     if (word.load(std::memory_order_relaxed) != expected) return EAGAIN;
     bool const is_of_lock = turns != nullptr;
     if (!is_started() || (is_of_lock && (forking::by_caller() || has_no_thread())))
-        return wait_in_kernel(word, expected, until.deadline);
+        return wait_in_kernel(word, expected, until);
     if (!until.is_none() && until.is_over())
         return until.token != nullptr && until.token->is_requested() ? ECANCELED : ETIMEDOUT;
     kept_errno const kept;
+    uncancelled const meanwhile;
     bucket& b = bucket_of(word);
     return until.is_none() ? wait_without_limit(b, word, expected, bits, turns)
                            : wait_until(b, word, expected, until, bits, turns);
@@ -212,20 +231,17 @@ void free_or_hand_on(futex_word& lock, int most) noexcept {
         });
         lock.store(next, std::memory_order_release);
     }
-    kept_errno const kept;
-    woken.resume_all();
+    resume(woken);
     std::atomic_thread_fence(std::memory_order_seq_cst); // F2
-    if (TULLE_UNLIKELY(s_in_kernel.load(std::memory_order_relaxed) != 0))
-        os::futex_wake(lock, most); // relaxed: F2
+    if (kernel_waiter::is_any()) os::futex_wake(lock, most);
 }
 
 int futex_wake(futex_word& word, int most, std::uint32_t bits) noexcept {
     bucket& b = bucket_of(word);
     std::atomic_thread_fence(std::memory_order_seq_cst); // F2
     int count = 0;
-    // relaxed, both: F2
-    if (TULLE_UNLIKELY(s_in_kernel.load(std::memory_order_relaxed) != 0))
-        count = os::futex_wake(word, most);
+    if (kernel_waiter::is_any()) count = wake_in_kernel(word, most, bits);
+    // relaxed: F2
     if (b.count.load(std::memory_order_relaxed) == 0 || count >= most) return count;
     if (TULLE_UNLIKELY(wakes_left::by_caller())) return leave_wake(word, most);
     wait::woken_chain<parking> woken;
@@ -236,14 +252,13 @@ int futex_wake(futex_word& word, int most, std::uint32_t bits) noexcept {
             ++count;
         });
     }
-    kept_errno const kept;
-    woken.resume_all();
+    resume(woken);
     return count;
 }
 
 void forget_futex_waiters() noexcept {
     for (auto& place : s_left) place.store(0, std::memory_order_relaxed); // relaxed: as below
-    s_in_kernel.store(0, std::memory_order_relaxed); // relaxed: there is one thread
+    kernel_waiter::forget();
     for (bucket& b : s_buckets) ::new (static_cast<void*>(&b)) bucket;
 }
 

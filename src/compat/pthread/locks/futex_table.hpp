@@ -39,6 +39,27 @@ struct lock_turns {
 // Wakes the first `most` of those whose bits have one in common with `bits`; how many.
 int futex_wake(futex_word& word, int most, std::uint32_t bits = k_any_bits) noexcept;
 
+// While one exists the caller may wait in the kernel, and wakes look there, too.
+class kernel_waiter {
+public:
+    // seq_cst, full: F1 (futex_table.cpp), as the kernel reads the word after it.
+    kernel_waiter() noexcept { s_count.fetch_add(1, std::memory_order_seq_cst); }
+    kernel_waiter(kernel_waiter const&) = delete;
+    kernel_waiter& operator=(kernel_waiter const&) = delete;
+    // relaxed: one more wake does no harm
+    ~kernel_waiter() { s_count.fetch_sub(1, std::memory_order_relaxed); }
+
+    // relaxed: F2
+    [[nodiscard]] static bool is_any() noexcept {
+        return TULLE_UNLIKELY(s_count.load(std::memory_order_relaxed) != 0);
+    }
+    // In a forked child.
+    static void forget() noexcept { s_count.store(0, std::memory_order_relaxed); }
+
+private:
+    static inline constinit std::atomic<int> s_count{0};
+};
+
 // By the only holder of a lock, whose word is not 0 as long as it is held: sets it to 0, or, if the
 // first waiter has lost often enough, hands the lock to that one: where a thread takes a lock again
 // as soon as it has let go of it, whoever is woken comes too late each time, with one worker for

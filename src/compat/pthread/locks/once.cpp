@@ -4,6 +4,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/locks/lock_wait.hpp"
+#include "compat/pthread/locks/os_thread_wait.hpp"
 
 namespace {
 
@@ -110,6 +111,49 @@ int wait_at(barrier& b) {
     return is_last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
+// A barrier that processes share is the C library's. For a thread of ours an OS thread comes to it,
+// as any number of threads may have to before it lets them through.
+class wait_at_shared {
+public:
+    explicit wait_at_shared(pthread_barrier_t* b) noexcept : m_barrier(b) {}
+    wait_at_shared(wait_at_shared const&) = delete;
+    wait_at_shared& operator=(wait_at_shared const&) = delete;
+    // Nothing ends a wait at a barrier: a handler that ends the thread is followed by it.
+    ~wait_at_shared() {
+        if (m_is_running) m_by.join();
+    }
+
+    int run(thread& t) {
+        if (m_by.start(&main_of, this) != 0) return TULLE_LIBC(pthread_barrier_wait)(m_barrier);
+        m_is_running = true;
+        while (!m_by.await_end(interruptible(&t, tulle::wait::k_never)))
+            static_cast<void>(run_handlers(t));
+        m_by.join();
+        m_is_running = false;
+        return m_result;
+    }
+
+private:
+    static void* main_of(void* of) {
+        auto& it = *static_cast<wait_at_shared*>(of);
+        tulle::os::set_name("tulle-barrier");
+        it.m_result = TULLE_LIBC(pthread_barrier_wait)(it.m_barrier);
+        it.m_by.become(os_thread_wait::k_over);
+        return nullptr;
+    }
+
+    pthread_barrier_t* m_barrier;
+    os_thread_wait m_by;
+    bool m_is_running = false;
+    int m_result = 0;
+};
+
+int wait_at_shared_barrier(pthread_barrier_t* b) {
+    thread* const t = self();
+    if (t == nullptr) return TULLE_LIBC(pthread_barrier_wait)(b);
+    return wait_at_shared(b).run(*t);
+}
+
 } // namespace
 
 void tulle::posix::forget_calls_once() noexcept { s_process += k_one_process; }
@@ -120,7 +164,7 @@ TULLE_INTERPOSE int pthread_once(pthread_once_t* once, void (*function)()) {
 }
 
 TULLE_INTERPOSE_WAIT(pthread_barrier_wait, (pthread_barrier_t * b)) {
-    return of(b).shared != 0 ? TULLE_LIBC(pthread_barrier_wait)(b) : wait_at(of(b));
+    return of(b).shared != 0 ? wait_at_shared_barrier(b) : wait_at(of(b));
 }
 
 // It may be called when the caller's round is over, though others have not left yet.

@@ -6,6 +6,7 @@
 
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
+#include "compat/pthread/threads/uncancelled.hpp"
 #include "os/thread.hpp"
 
 namespace tulle::posix {
@@ -28,16 +29,16 @@ public:
     void await_wait() noexcept {
         while (state() == k_begins) static_cast<void>(await_change(k_begins, limit(wait::k_never)));
     }
-    // Whether it is over; a handler, or a cancellation of `caller`, comes first otherwise.
-    [[nodiscard]] bool await_end(thread* caller) noexcept {
-        for (std::uint32_t now = state(); now != k_over; now = state()) {
-            if (await_change(now, interruptible(caller, wait::k_never)) == ECANCELED) return false;
-        }
+    // Whether it is over; a handler, or a cancellation of the caller, comes first otherwise.
+    [[nodiscard]] bool await_end(limit until) noexcept {
+        for (std::uint32_t now = state(); now != k_over; now = state())
+            if (await_change(now, until) == ECANCELED) return false;
         return true;
     }
     void cancel() noexcept { TULLE_LIBC(pthread_cancel)(m_os_thread); }
     void join() noexcept {
-        static_cast<void>(await_end(nullptr));
+        uncancelled const meanwhile;
+        static_cast<void>(await_end(limit(wait::k_never)));
         TULLE_LIBC(pthread_join)(m_os_thread, nullptr);
     }
 

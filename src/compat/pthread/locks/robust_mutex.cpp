@@ -3,13 +3,13 @@
 
 #include "base/spin_lock.hpp"
 #include "compat/pthread/c_library/libc.hpp"
-#include "compat/pthread/locks/futex_table.hpp"
-#include "os/clock.hpp"
+#include "compat/pthread/locks/kernel_lock.hpp"
 #include "os/futex.hpp"
 #include "os/thread.hpp"
 
 #include <mutex>
 #include <new>
+#include <optional>
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -117,6 +117,7 @@ bool exchange(pthread_mutex_t* m, std::uint32_t& seen, std::uint32_t next) noexc
 }
 
 void give(pthread_mutex_t* m, std::uint32_t flags) noexcept {
+    bool const shared = is_shared(m);
     std::uint32_t before = 0;
     {
         std::lock_guard const held(s_lock);
@@ -132,20 +133,25 @@ void give(pthread_mutex_t* m, std::uint32_t flags) noexcept {
         s_list.list_op_pending = nullptr;
     }
     if ((before & FUTEX_WAITERS) == 0) return;
-    is_shared(m) ? os::shared_futex_wake(word_of_mutex(m), 1) : os::futex_wake(word_of_mutex(m), 1);
+    futex_word& word = word_of_mutex(m); // its address alone: the mutex may be gone
+    shared ? os::shared_futex_wake(word, 1) : os::futex_wake(word, 1);
+    futex_wake(word, 1);
 }
 
 // False: the time is over. Otherwise the word has changed, perhaps.
-bool wait_for_change(pthread_mutex_t* m, std::uint32_t seen, std::uint64_t deadline) noexcept {
+bool wait_for_change(pthread_mutex_t* m, std::uint32_t seen, kernel_lock_wait& wait) {
     futex_word& word = word_of_mutex(m);
     std::uint32_t const waited = seen | FUTEX_WAITERS;
     // relaxed, both: the kernel compares it again.
     if (seen != waited && !word.compare_exchange_strong(seen, waited, std::memory_order_relaxed,
                                                         std::memory_order_relaxed))
         return true;
-    auto const how = is_shared(m) ? os::shared_futex_wait(word, waited, deadline)
-                                  : os::futex_wait(word, waited, deadline);
-    return how != os::wait_result::timed_out;
+    int const how = wait.once(word, waited, [&](std::uint64_t until) {
+        auto const end = is_shared(m) ? os::shared_futex_wait(word, waited, until)
+                                      : os::futex_wait(word, waited, until);
+        return end == os::wait_result::timed_out ? ETIMEDOUT : EBUSY;
+    });
+    return how != ETIMEDOUT;
 }
 
 bool knows_owner(pthread_mutex_t* m) noexcept {
@@ -181,10 +187,10 @@ int begin_to_own_of_dead(pthread_mutex_t* m) noexcept {
 
 } // namespace
 
-int lock_robust(pthread_mutex_t* m, std::uint64_t deadline) noexcept {
+int lock_robust(pthread_mutex_t* m, std::uint64_t deadline) {
     kept_errno const kept;
     if (!begin()) return ENOMEM;
-    bool const tries = deadline == 0;
+    std::optional<kernel_lock_wait> wait;
     std::uint32_t others_wait = 0; // whoever has waited does not know whether others still do
     std::uint32_t seen = word_of_mutex(m).load(std::memory_order_relaxed); // relaxed: exchanged
     for (;;) {
@@ -198,8 +204,9 @@ int lock_robust(pthread_mutex_t* m, std::uint64_t deadline) noexcept {
             if (exchange(m, seen, own_word() | others_wait)) return begin_to_own(m);
             continue;
         }
-        if (tries) return EBUSY;
-        if (!wait_for_change(m, seen, deadline)) return ETIMEDOUT;
+        if (deadline == 0) return EBUSY;
+        if (!wait) wait.emplace(deadline);
+        if (!wait_for_change(m, seen, *wait)) return ETIMEDOUT;
         others_wait = FUTEX_WAITERS;
         seen = word_of_mutex(m).load(std::memory_order_relaxed); // relaxed: as above
     }

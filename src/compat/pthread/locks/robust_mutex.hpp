@@ -4,7 +4,7 @@
 // processes take the mutex by: the number of an OS thread, and whether somebody waits and whether
 // the owner has died. A thread here has no OS thread of its own: one that does nothing else stands
 // for all of them, and has a list of their robust mutexes, which the kernel reads when the process
-// ends. Which thread it is stands in the mutex. Waits are in the kernel.
+// ends. Which thread it is stands in the mutex. Waits: kernel_lock.hpp.
 #pragma once
 
 #include "compat/pthread/threads/thread.hpp"
@@ -15,8 +15,9 @@ namespace tulle::posix {
     return (m->__data.__kind & 16) != 0;
 }
 
-// By a thread of pthread_create. Deadline 0: a try, which is refused with EBUSY.
-int lock_robust(pthread_mutex_t* m, std::uint64_t deadline) noexcept;
+// By a thread of pthread_create. Deadline 0: a try, which is refused with EBUSY. A wait may end the
+// caller.
+int lock_robust(pthread_mutex_t* m, std::uint64_t deadline);
 int unlock_robust(pthread_mutex_t* m) noexcept;
 // Such a thread, the caller, ends: the next owners of mutexes that it has are told so.
 void leave_robust_mutexes() noexcept;

@@ -4,7 +4,7 @@
 // wait, as there, unless the kind is PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP.
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
-#include "compat/pthread/locks/lock_wait.hpp"
+#include "compat/pthread/locks/kernel_lock.hpp"
 
 namespace {
 
@@ -152,11 +152,57 @@ int write_by(pthread_rwlock_t* l, clockid_t clock, timespec const* until) {
     return try_to_write(l) == taken::yes ? 0 : write_until(l, deadline_at(clock, *until));
 }
 
+// --- those that processes share, which are the C library's ---------------------------------------
+
+// By a thread of ours; `wait(until)` may take its worker. The C library's notes have its number.
+template <class Attempt, class Wait>
+int lock_shared_until(pthread_rwlock_t* l, std::uint64_t deadline, Attempt attempt, Wait wait) {
+    if (int const error = attempt(l); error != EBUSY) return error;
+    if (__atomic_load_n(&l->__data.__cur_writer, __ATOMIC_RELAXED) == own_number()) return EDEADLK;
+    return lock_of_libc(
+        word_of_lock(l), deadline, [=] { return attempt(l); },
+        [=](timespec const* until) { return wait(l, CLOCK_MONOTONIC, until); });
+}
+
+int read_shared_until(pthread_rwlock_t* l, std::uint64_t deadline) {
+    return lock_shared_until(l, deadline, TULLE_LIBC(pthread_rwlock_tryrdlock),
+                             TULLE_LIBC(pthread_rwlock_clockrdlock));
+}
+int write_shared_until(pthread_rwlock_t* l, std::uint64_t deadline) {
+    return lock_shared_until(l, deadline, TULLE_LIBC(pthread_rwlock_trywrlock),
+                             TULLE_LIBC(pthread_rwlock_clockwrlock));
+}
+
+int read_shared(pthread_rwlock_t* l) {
+    return self() == nullptr ? TULLE_LIBC(pthread_rwlock_rdlock)(l)
+                             : read_shared_until(l, tulle::wait::k_never);
+}
+int write_shared(pthread_rwlock_t* l) {
+    return self() == nullptr ? TULLE_LIBC(pthread_rwlock_wrlock)(l)
+                             : write_shared_until(l, tulle::wait::k_never);
+}
+int read_shared_by(pthread_rwlock_t* l, clockid_t clock, timespec const* until) {
+    bool const is_for_libc = self() == nullptr || !is_clock(clock) || !is_time(*until);
+    return is_for_libc ? TULLE_LIBC(pthread_rwlock_clockrdlock)(l, clock, until)
+                       : read_shared_until(l, deadline_at(clock, *until));
+}
+int write_shared_by(pthread_rwlock_t* l, clockid_t clock, timespec const* until) {
+    bool const is_for_libc = self() == nullptr || !is_clock(clock) || !is_time(*until);
+    return is_for_libc ? TULLE_LIBC(pthread_rwlock_clockwrlock)(l, clock, until)
+                       : write_shared_until(l, deadline_at(clock, *until));
+}
+
+int unlock_shared_lock(pthread_rwlock_t* l) noexcept {
+    futex_word& word = word_of_lock(l);
+    int const error = TULLE_LIBC(pthread_rwlock_unlock)(l);
+    if (error == 0) futex_wake(word, INT_MAX); // its address alone: the lock may be gone
+    return error;
+}
+
 } // namespace
 
 TULLE_INTERPOSE_WAIT(pthread_rwlock_rdlock, (pthread_rwlock_t * l)) {
-    return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_rdlock)(l)
-                         : read_until(l, tulle::wait::k_never);
+    return is_foreign(l) ? read_shared(l) : read_until(l, tulle::wait::k_never);
 }
 
 TULLE_INTERPOSE int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) noexcept {
@@ -166,19 +212,17 @@ TULLE_INTERPOSE int pthread_rwlock_tryrdlock(pthread_rwlock_t* l) noexcept {
 }
 
 TULLE_INTERPOSE_WAIT(pthread_rwlock_timedrdlock, (pthread_rwlock_t * l, timespec const* until)) {
-    return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_timedrdlock)(l, until)
+    return is_foreign(l) ? read_shared_by(l, CLOCK_REALTIME, until)
                          : read_by(l, CLOCK_REALTIME, until);
 }
 
 TULLE_INTERPOSE_WAIT(pthread_rwlock_clockrdlock,
                      (pthread_rwlock_t * l, clockid_t clock, timespec const* until)) {
-    return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_clockrdlock)(l, clock, until)
-                         : read_by(l, clock, until);
+    return is_foreign(l) ? read_shared_by(l, clock, until) : read_by(l, clock, until);
 }
 
 TULLE_INTERPOSE_WAIT(pthread_rwlock_wrlock, (pthread_rwlock_t * l)) {
-    return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_wrlock)(l)
-                         : write_until(l, tulle::wait::k_never);
+    return is_foreign(l) ? write_shared(l) : write_until(l, tulle::wait::k_never);
 }
 
 TULLE_INTERPOSE int pthread_rwlock_trywrlock(pthread_rwlock_t* l) noexcept {
@@ -187,16 +231,15 @@ TULLE_INTERPOSE int pthread_rwlock_trywrlock(pthread_rwlock_t* l) noexcept {
 }
 
 TULLE_INTERPOSE_WAIT(pthread_rwlock_timedwrlock, (pthread_rwlock_t * l, timespec const* until)) {
-    return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_timedwrlock)(l, until)
+    return is_foreign(l) ? write_shared_by(l, CLOCK_REALTIME, until)
                          : write_by(l, CLOCK_REALTIME, until);
 }
 
 TULLE_INTERPOSE_WAIT(pthread_rwlock_clockwrlock,
                      (pthread_rwlock_t * l, clockid_t clock, timespec const* until)) {
-    return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_clockwrlock)(l, clock, until)
-                         : write_by(l, clock, until);
+    return is_foreign(l) ? write_shared_by(l, clock, until) : write_by(l, clock, until);
 }
 
 TULLE_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* l) noexcept {
-    return is_foreign(l) ? TULLE_LIBC(pthread_rwlock_unlock)(l) : unlock(l);
+    return is_foreign(l) ? unlock_shared_lock(l) : unlock(l);
 }

@@ -5,7 +5,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/locks/shared_semaphore.hpp"
-#include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 
 namespace {
 
@@ -32,27 +32,37 @@ bool try_down(semaphore& s) noexcept {
 
 // Whether a handler has ended the wait of which `how` is said. As the kernel's do, waits with a
 // time end at handlers with SA_RESTART, too.
-bool is_interrupted(thread* caller, int how, bool is_timed) {
+bool is_interrupted(thread* caller, os_attention& attention, int how, bool is_timed) {
     if (how == EINTR) return true;
     if (how != ECANCELED) return false;
-    return caller != nullptr ? ends_at(attend(*caller), is_timed) : main_was_interrupted();
+    if (caller != nullptr) return ends_at(attend(*caller), is_timed);
+    bool const is_ended = attention.renew();
+    test_cancel(caller);
+    return is_ended;
 }
 
 int down_until(semaphore& s, std::uint64_t deadline) {
     thread* const caller = self();
+    bool const is_timed = deadline != tulle::wait::k_never;
+    os_attention attention(caller,
+                           is_timed ? ended_by::all_handlers : ended_by::handlers_without_restart);
     test_cancel(caller);
-    bool const by_main = caller == nullptr && is_main();
     while (!try_down(s)) {
-        int const how = futex_wait(
-            s.value, 0, by_main ? interruptible_main(deadline) : interruptible(caller, deadline));
-        if (is_interrupted(caller, how, deadline != tulle::wait::k_never)) return fail(EINTR);
+        int const how = futex_wait(s.value, 0, attention.until(deadline));
+        if (is_interrupted(caller, attention, how, is_timed)) return fail(EINTR);
         if (how == ETIMEDOUT) return try_down(s) ? 0 : fail(ETIMEDOUT);
     }
     return 0;
 }
 
+int down(semaphore& s) {
+    test_cancel(self());
+    return try_down(s) ? 0 : down_until(s, tulle::wait::k_never);
+}
+
 int down_by(semaphore& s, clockid_t clock, timespec const* until) {
     if (!is_clock(clock)) return fail(EINVAL);
+    test_cancel(self());
     if (try_down(s)) return 0;
     return is_time(*until) ? down_until(s, deadline_at(clock, *until)) : fail(EINVAL);
 }
@@ -77,8 +87,7 @@ int down_shared(sem_t* s, semaphore_wait const& how) {
 } // namespace
 
 TULLE_INTERPOSE int sem_wait(sem_t* s) {
-    return of(s).shared != 0 ? down_shared(s, {CLOCK_REALTIME, nullptr})
-                             : down_until(of(s), tulle::wait::k_never);
+    return of(s).shared != 0 ? down_shared(s, {CLOCK_REALTIME, nullptr}) : down(of(s));
 }
 
 TULLE_INTERPOSE int sem_trywait(sem_t* s) noexcept {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mutexes that processes share, but robust ones. They are the C library's, whose waits block an OS
-// thread. A few threads wait so, and another worker runs for each of them; the mutex may be held by
-// a thread that still needs a worker, so others look again after a while, or when a thread of this
-// process has let go of the mutex.
+// thread (kernel_lock.hpp).
 #pragma once
 
 #include <cstdint>

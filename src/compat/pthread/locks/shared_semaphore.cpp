@@ -20,7 +20,7 @@ public:
     // An errno value; 0: it is down; ECANCELED: a handler or a cancellation of `t` comes first.
     [[nodiscard]] int run(thread& t) noexcept {
         if (m_by.start(&main_of, this) != 0) return m_how(m_semaphore) == 0 ? 0 : errno;
-        if (!m_by.await_end(&t)) m_by.cancel();
+        if (!m_by.await_end(interruptible(&t, wait::k_never))) m_by.cancel();
         m_by.join();
         // It may have been woken in vain, and nobody else then.
         bool const is_down = m_error == ECANCELED && TULLE_LIBC(sem_trywait)(m_semaphore) == 0;

@@ -18,11 +18,6 @@ struct semaphore_wait {
     int operator()(sem_t* s) const;
 };
 
-// Whether a wait ends at handlers that have run.
-[[nodiscard]] constexpr bool ends_at(interruption seen, bool is_timed) noexcept {
-    return seen == interruption::ends || (is_timed && seen == interruption::restarts);
-}
-
 // A cancellation point. By the caller `t`; 0, or -1 and errno.
 int down_by_os_thread(thread& t, sem_t* s, semaphore_wait const& how);
 

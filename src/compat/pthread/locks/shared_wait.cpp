@@ -2,6 +2,9 @@
 #include "compat/pthread/locks/shared_wait.hpp"
 
 #include "compat/pthread/locks/os_thread_wait.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
+#include "os/clock.hpp"
+#include "wait/limit_wait.hpp"
 
 namespace tulle::posix {
 
@@ -29,7 +32,7 @@ public:
         return error;
     }
     void cancel() noexcept { m_by.cancel(); }
-    [[nodiscard]] bool await(thread* caller) noexcept { return m_by.await_end(caller); }
+    [[nodiscard]] bool await(limit until) noexcept { return m_by.await_end(until); }
     [[nodiscard]] int join() noexcept {
         m_by.join();
         return m_result;
@@ -66,13 +69,53 @@ private:
 
 } // namespace
 
+namespace {
+
+bool is_over(pthread_cond_t const* c, wait_in_libc const& how) noexcept {
+    if (how.until == nullptr) return false;
+    constexpr unsigned k_monotonic = 2; // of the C library's __wrefs
+    bool const is_monotonic = (c->__data.__wrefs & k_monotonic) != 0;
+    timespec now{};
+    clock_gettime(how.clock != nullptr ? *how.clock
+                  : is_monotonic       ? CLOCK_MONOTONIC
+                                       : CLOCK_REALTIME,
+                  &now);
+    return now.tv_sec != how.until->tv_sec ? now.tv_sec > how.until->tv_sec
+                                           : now.tv_nsec >= how.until->tv_nsec;
+}
+
+// There is no OS thread to be had: the program looks again after a while, as it does after any
+// wake-up for no reason.
+int wait_for_a_while(thread* caller, pthread_cond_t* c, pthread_mutex_t* m,
+                     wait_in_libc const& how) {
+    constexpr std::uint64_t k_pause_ns = 1'000'000;
+    if (how.until != nullptr && !is_time(*how.until)) return EINVAL;
+    if (how.clock != nullptr && !is_clock(*how.clock)) return EINVAL;
+    if (int const refused = unlock_mutex(m)) return refused;
+    if (caller == nullptr) {
+        uncancelled const meanwhile;
+        timespec const pause{0, k_pause_ns};
+        TULLE_LIBC(nanosleep)(&pause, nullptr);
+    } else {
+        static_cast<void>(
+            wait::wait_for_limit<parking>({wait::wait_kind::sleep, nullptr},
+                                          interruptible(caller, os::monotonic_ns() + k_pause_ns)));
+        if (caller->attention.is_requested()) static_cast<void>(run_handlers(*caller));
+    }
+    int const error = lock_mutex(m);
+    return error != 0 ? error : is_over(c, how) ? ETIMEDOUT : 0;
+}
+
+} // namespace
+
 int wait_by_os_thread(pthread_cond_t* c, pthread_mutex_t* m, wait_in_libc const& how) {
     thread* const caller = self();
+    os_attention const attention(caller, ended_by::no_handler);
     test_cancel(caller);
     shared_wait it(c, how);
-    if (it.start() != 0) return ENOMEM;
+    if (it.start() != 0) return wait_for_a_while(caller, c, m, how);
     int const refused = it.let_go_of(m);
-    if (refused != 0 || !it.await(caller)) it.cancel();
+    if (refused != 0 || !it.await(attention.until(wait::k_never))) it.cancel();
     int const result = it.join();
     if (refused != 0) return refused;
     if (caller != nullptr && caller->attention.is_requested())

@@ -6,6 +6,7 @@
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/signals/uninterrupted.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 #include "diag/answer.hpp"
 #include "os/thread.hpp"
 #include "sched/worker.hpp"
@@ -286,7 +287,6 @@ void handle_on_main(signal_action const& a, int signal, siginfo_t* about, uconte
     call(a, signal, about, context);
     static_cast<void>(note_wait_of_main(waited_for));
     note_mask_of_main(set_of(context->uc_sigmask));
-    if (is_started()) note_handler_on_main(end_of_call(a));
 }
 
 // In a forked child a thread has its own OS thread, and blocks what that blocks. What comes back
@@ -311,6 +311,7 @@ void on_signal_of_os_thread(int signal, siginfo_t* about, void* context) {
         handle_on_main(a, signal, about, static_cast<ucontext_t*>(context));
     else
         call(a, signal, about, context);
+    if (is_started()) os_attention::note_handler(end_of_call(a));
 }
 
 // Whether the thread on the worker has run its handler.

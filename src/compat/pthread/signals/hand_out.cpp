@@ -14,6 +14,8 @@
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/signals/uninterrupted.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
+#include "compat/pthread/threads/uncancelled.hpp"
 #include "os/clock.hpp"
 #include "os/futex.hpp"
 #include "os/thread.hpp"
@@ -267,23 +269,6 @@ void open_mask() noexcept {
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
 }
 
-// --- waits of main -------------------------------------------------------------------------------
-
-// A handler that does not restart calls has run on main.
-std::atomic<bool> s_main_was_interrupted{false};
-std::atomic<bool> s_main_waits_with_time{false};
-
-// Made when the library is loaded, and anew in a forked child, as others may have been in it.
-alignas(detail::cancellation) std::byte s_attention_of_main[sizeof(detail::cancellation)];
-
-void make_attention_of_main() {
-    ::new (static_cast<void*>(s_attention_of_main)) detail::cancellation(nullptr);
-}
-
-detail::cancellation& attention_of_main() noexcept {
-    return *std::launder(reinterpret_cast<detail::cancellation*>(s_attention_of_main));
-}
-
 void* serve(void*) {
     os::set_name("tulle-signal");
     s_server.store(os::thread_id(), std::memory_order_relaxed); // relaxed: its own handlers read it
@@ -293,9 +278,7 @@ void* serve(void*) {
         open_mask();
         wakes_left::make_up();
         signal_set all = s_arrived.load(std::memory_order_acquire); // pairs with hand_out
-        // acquire pairs with note_handler_on_main
-        if (s_main_was_interrupted.load(std::memory_order_acquire))
-            static_cast<void>(attention_of_main().request());
+        os_attention::end_interrupted();
         // relaxed: set before the call of this thread, which has been seen, or ends the wait
         if (s_interrupts.exchange(false, std::memory_order_relaxed) || all != 0) again.begin();
         if (all == 0) static_cast<void>(os::futex_wait(s_calls, seen, again.next()));
@@ -563,6 +546,7 @@ void end_wait_in_kernel(thread& t) noexcept {
 } // namespace
 
 void call_attention(thread& t) noexcept {
+    uncancelled const meanwhile;
     static_cast<void>(t.attention.request());
     end_wait_in_kernel(t);
 }
@@ -580,7 +564,6 @@ void call_attention_to_signal(thread& t) noexcept {
 
 void note_main() noexcept {
     s_main = pthread_self();
-    make_attention_of_main();
     note_mask_of_main(mask_in_kernel());
 }
 
@@ -611,27 +594,7 @@ signal_set mask_of_main() noexcept {
     return noted == ~signal_set{0} ? 0 : noted;
 }
 
-void note_handler_on_main(interruption by) noexcept {
-    // relaxed: main's own
-    if (by == interruption::restarts && !s_main_waits_with_time.load(std::memory_order_relaxed))
-        return;
-    s_main_was_interrupted.store(true, std::memory_order_release); // pairs with serve
-    call_server();
-}
-
-limit interruptible_main(std::uint64_t deadline) noexcept {
-    s_main_waits_with_time.store(deadline != wait::k_never, std::memory_order_relaxed); // likewise
-    s_main_was_interrupted.store(false, std::memory_order_relaxed); // relaxed: main's own handlers
-    attention_of_main().renew();
-    return limit(deadline, &attention_of_main());
-}
-
-bool main_was_interrupted() noexcept {
-    return s_main_was_interrupted.load(std::memory_order_relaxed); // relaxed: as above
-}
-
 void forget_signals() noexcept {
-    make_attention_of_main();
     signal_notes::forget();
     s_runs.store(false, std::memory_order_relaxed); // relaxed: there is one thread
     // relaxed, all: there is one thread.

@@ -196,15 +196,9 @@ private:
 };
 // The mask of the caller's OS thread.
 [[nodiscard]] signal_set mask_in_kernel() noexcept;
-// A handler has run on main. Any context, also that of the handler.
-void note_handler_on_main(interruption by) noexcept;
 // The caller `t` is about to end, or its child has: whether it has some that it does not block.
 // What was sent by then reaches it, as natively, though nobody has handed it out yet.
 [[nodiscard]] bool has_arrived_signals(thread& t) noexcept;
-// Of a wait by main, which ends with ECANCELED at a handler; one that restarts calls ends only
-// waits with a time, as the kernel's. And whether it was for that.
-[[nodiscard]] limit interruptible_main(std::uint64_t deadline) noexcept;
-[[nodiscard]] bool main_was_interrupted() noexcept;
 
 // Somebody has been cancelled who may compute, and end at any point: signals interrupt the workers,
 // again and again for a while.

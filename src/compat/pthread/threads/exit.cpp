@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 #include "compat/pthread/threads/thread.hpp"
 
 #include <cstdlib>
@@ -70,7 +71,7 @@ interruption attend(thread& t) {
 }
 
 void test_cancel(thread* t) {
-    if (t == nullptr) return;
+    if (t == nullptr) return TULLE_LIBC(pthread_testcancel)();
     if (TULLE_UNLIKELY(t->attention.is_requested())) static_cast<void>(run_handlers(*t));
     if (TULLE_UNLIKELY(t->is_to_end())) end_self(*t, PTHREAD_CANCELED);
 }
@@ -81,21 +82,31 @@ using namespace tulle::posix;
 
 namespace {
 
-// By the caller. relaxed: who cancels it looks again (interrupt_computing).
+// By the caller. Either who cancels it sees the type, or this sees that it is cancelled (Dekker).
+// relaxed: the fences.
 void set_any_point(thread& t, bool any) {
     if (any) allow_interrupts();
     t.at_any_point.store(any, std::memory_order_relaxed);
-    if (any) test_cancel(&t);
+    if (!any) return;
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with pthread_cancel
+    test_cancel(&t);
+}
+
+int cancel_os_thread(pthread_t id) {
+    int const error = TULLE_LIBC(pthread_cancel)(id);
+    if (error == 0) os_attention::cancel(id);
+    return error;
 }
 
 } // namespace
 
 TULLE_INTERPOSE int pthread_cancel(pthread_t id) {
     thread* const t = thread_of(id);
-    if (t == nullptr) return TULLE_LIBC(pthread_cancel)(id);
+    if (t == nullptr) return cancel_os_thread(id);
     if (!t->is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
     t->is_cancelled.store(true, std::memory_order_release); // before what call_attention stores
     call_attention(*t);
+    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with set_any_point
     if (!ends_at_any_point(*t)) return 0;
     if (t == self())
         test_cancel(t);
@@ -104,10 +115,7 @@ TULLE_INTERPOSE int pthread_cancel(pthread_t id) {
     return 0;
 }
 
-TULLE_INTERPOSE void pthread_testcancel() {
-    if (thread* const t = self()) return test_cancel(t);
-    TULLE_LIBC(pthread_testcancel)();
-}
+TULLE_INTERPOSE void pthread_testcancel() { test_cancel(self()); }
 
 TULLE_INTERPOSE int pthread_setcancelstate(int state, int* before) {
     thread* const t = self();

@@ -5,6 +5,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 
 #include <csetjmp>
 #include <cstring>
@@ -50,6 +51,7 @@ void note_jump_of_main(__jmp_buf_tag const& to) noexcept {
     if (t == nullptr) {
         wakes_left::forget();
         if (is_main() && !vfork_children::has_caller()) note_jump_of_main(*to);
+        os_attention::forget();
         jump_in_libc(to, value);
     }
     bool const restores = has_mask(*to);

@@ -8,9 +8,12 @@
 #include "compat/pthread/files/descriptors.hpp"
 #include "compat/pthread/files/known_descriptors.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
+#include "compat/pthread/locks/kernel_lock.hpp"
 #include "compat/pthread/locks/robust_mutex.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/os_attention.hpp"
 #include "compat/pthread/threads/start_library.hpp"
+#include "compat/pthread/threads/uncancelled.hpp"
 #include "diag/answer.hpp"
 #include "os/clock.hpp"
 #include "os/private_descriptor.hpp"
@@ -92,10 +95,25 @@ void after_fork_in_child() noexcept {
     forget_robust_mutexes();
     forget_changes_of_actions();
     forget_signals();
+    os_attention::forget_others();
+    place_in_kernel::forget_others();
     if (t == nullptr) return;
     forget_requests(*t);
     sigset_t const blocked = as_sigset(t->blocked.load(std::memory_order_relaxed)); // relaxed: own
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+}
+
+// The run time prepares for a fork by calls of its own (uncancelled.hpp).
+constinit thread_local int t_cancels_before_fork = PTHREAD_CANCEL_ENABLE;
+
+void begin_fork() noexcept {
+    if (self() == nullptr)
+        TULLE_LIBC(pthread_setcancelstate)(PTHREAD_CANCEL_DISABLE, &t_cancels_before_fork);
+}
+
+void end_fork() noexcept {
+    forking::end();
+    if (self() == nullptr) TULLE_LIBC(pthread_setcancelstate)(t_cancels_before_fork, nullptr);
 }
 
 // By main, and once: whatever the run time calls itself is known from now on, and the program's own
@@ -107,12 +125,13 @@ __attribute__((constructor(101))) void prepare_calls() {
     s_is_loaded = true;
     find_all_in_libc();
     note_main();
-    // Those that prepare run in the opposite order: forking begins last, and ends last.
+    // Those that prepare run in the opposite order: forking begins last, and ends last. begin_fork
+    // is the first of ours.
     pthread_atfork(&forking::begin, nullptr, &after_fork_in_child);
     pthread_atfork(&known_descriptors::note_sharing, &known_descriptors::note_sharing,
                    &known_descriptors::note_sharing);
     runtime::expect_process_forks();
-    pthread_atfork(nullptr, &forking::end, &forking::end);
+    pthread_atfork(&begin_fork, &end_fork, &end_fork);
 }
 
 // A program that stands still by its own fault is told so, and stands still as it would anyway.
@@ -400,34 +419,80 @@ void drop_handle(detail::thread_core* handle) noexcept {
     if (handle != nullptr) detail::release_thread(handle);
 }
 
-int join(thread& t, void** result, std::uint64_t deadline, bool may_be_cancelled) {
-    thread* const caller = self();
-    if (may_be_cancelled) test_cancel(caller);
-    if (int const error = begin_to_join(t)) return error;
-    if (caller != nullptr && may_be_cancelled && deadline == wait::k_never) begin_now(t);
-    for (;;) {
-        std::uint32_t const life = t.life.load(std::memory_order_acquire); // pairs with run_thread
-        if ((life & k_ended) != 0) break;
-        int const how = futex_wait(
-            t.life, life, may_be_cancelled ? interruptible(caller, deadline) : limit(deadline));
-        if (how == ECANCELED) static_cast<void>(run_handlers(*caller));
-        bool const is_over = how == ETIMEDOUT || (how == ECANCELED && caller->is_to_end());
-        if (!is_over) continue;
-        // acq_rel: it may be joined by another one from now on.
-        t.life.fetch_and(~k_joining, std::memory_order_acq_rel);
-        test_cancel(caller);
-        return ETIMEDOUT;
-    }
+void end_join(thread& t, void** result) noexcept {
     if (result != nullptr) *result = t.result;
     drop_handle(t.handle);
     thread_blocks::give(t);
+}
+
+// The right to join, which goes back if the caller gives up, or is cancelled.
+class right_to_join {
+public:
+    explicit right_to_join(thread& t) noexcept : m_thread(&t) {}
+    right_to_join(right_to_join const&) = delete;
+    right_to_join& operator=(right_to_join const&) = delete;
+    // acq_rel: it may be joined by another one from now on.
+    ~right_to_join() {
+        if (m_thread != nullptr) m_thread->life.fetch_and(~k_joining, std::memory_order_acq_rel);
+    }
+    void use() noexcept { m_thread = nullptr; }
+
+private:
+    thread* m_thread;
+};
+
+// No handler ends it.
+void look_in_join(thread* caller, os_attention& attention) {
+    if (caller != nullptr)
+        static_cast<void>(run_handlers(*caller));
+    else
+        static_cast<void>(attention.renew());
+    test_cancel(caller);
+}
+
+bool is_at_end(thread const& t) noexcept {
+    return (t.life.load(std::memory_order_acquire) & k_ended) != 0; // pairs with run_thread
+}
+
+int await_end(thread& t, thread* caller, std::uint64_t deadline) {
+    if (is_at_end(t)) return 0;
+    os_attention attention(caller, ended_by::no_handler);
+    test_cancel(caller);
+    for (;;) {
+        std::uint32_t const life = t.life.load(std::memory_order_acquire); // pairs with run_thread
+        if ((life & k_ended) != 0) return 0;
+        int const how = futex_wait(t.life, life, attention.until(deadline));
+        if (how == ECANCELED) look_in_join(caller, attention);
+        if (how == ETIMEDOUT) return ETIMEDOUT;
+    }
+}
+
+int join(thread& t, void** result, std::uint64_t deadline) {
+    thread* const caller = self();
+    test_cancel(caller);
+    if (int const error = begin_to_join(t)) return error;
+    right_to_join right(t);
+    if (caller != nullptr && deadline == wait::k_never) begin_now(t);
+    if (int const error = await_end(t, caller, deadline)) return error;
+    right.use();
+    end_join(t, result);
+    return 0;
+}
+
+// No cancellation point.
+int try_to_join(thread& t, void** result) {
+    if (int const error = begin_to_join(t)) return error;
+    right_to_join right(t);
+    if (!is_at_end(t)) return EBUSY;
+    right.use();
+    end_join(t, result);
     return 0;
 }
 
 int join_by(thread& t, void** result, clockid_t clock, timespec const* until) {
-    if (until == nullptr) return join(t, result, wait::k_never, true);
+    if (until == nullptr) return join(t, result, wait::k_never);
     if (!is_clock(clock) || !is_time(*until)) return EINVAL;
-    return join(t, result, deadline_at(clock, *until), true);
+    return join(t, result, deadline_at(clock, *until));
 }
 
 } // namespace
@@ -491,6 +556,7 @@ using namespace tulle::posix;
 TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*),
                                    void* argument) {
     kept_errno const kept;
+    uncancelled const meanwhile;
     auto why = needs_os_thread(how);
     if (!why && waits_by_system_calls(start)) why = tulle::diag::os_thread_reason::own_waits;
     // Otherwise nobody would tell.
@@ -517,7 +583,7 @@ int join_os_thread(thread& caller, pthread_t id, void** result) {
 } // namespace
 
 TULLE_INTERPOSE int pthread_join(pthread_t id, void** result) {
-    if (thread* const t = thread_of(id)) return join(*t, result, tulle::wait::k_never, true);
+    if (thread* const t = thread_of(id)) return join(*t, result, tulle::wait::k_never);
     thread* const caller = self();
     return caller != nullptr ? join_os_thread(*caller, id, result)
                              : TULLE_LIBC(pthread_join)(id, result);
@@ -526,8 +592,7 @@ TULLE_INTERPOSE int pthread_join(pthread_t id, void** result) {
 TULLE_INTERPOSE int pthread_tryjoin_np(pthread_t id, void** result) {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_tryjoin_np)(id, result);
-    int const error = join(*t, result, 0, false);
-    return error == ETIMEDOUT ? EBUSY : error;
+    return try_to_join(*t, result);
 }
 
 TULLE_INTERPOSE int pthread_timedjoin_np(pthread_t id, void** result, timespec const* until) {
@@ -597,6 +662,7 @@ TULLE_INTERPOSE __attribute__((noreturn)) void pthread_exit(void* result) {
     }
     bool const is_main = TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)) == getpid();
     if (is_main && is_started()) {
+        uncancelled const meanwhile;
         note_end_of_main();
         tulle::spawn_detached([] { end_with_last_thread(); });
     }

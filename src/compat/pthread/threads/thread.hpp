@@ -159,13 +159,16 @@ void follow_changes_of_identity() noexcept;
 // What handlers of signals have left to do to the call in which they have run: nothing; to begin
 // anew where it does that after handlers with SA_RESTART; to end with EINTR.
 enum class interruption : std::uint8_t { none, restarts, ends };
+// Whether a wait ends at handlers that have run.
+[[nodiscard]] constexpr bool ends_at(interruption seen, bool is_timed) noexcept {
+    return seen == interruption::ends || (is_timed && seen == interruption::restarts);
+}
 
 // Runs handlers of signals that `t`, the caller, has and does not block.
 [[nodiscard]] interruption run_handlers(thread& t);
 // Likewise, and does not return if the caller has been cancelled.
 [[nodiscard]] interruption attend(thread& t);
-// A cancellation point, of a call that has not begun. Null: an OS thread, of which the C library
-// knows.
+// A cancellation point, of a call that has not begun. Null: an OS thread, which the C library ends.
 void test_cancel(thread* t);
 // Of a thread of ours: unwinds its stack and ends it.
 [[noreturn]] void end_self(thread& t, void* result);
