@@ -12,8 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -565,4 +568,134 @@ void early_waits(void) {
     __atomic_store_n(&s_early, 1, __ATOMIC_SEQ_CST);
     SHOW(syscall(SYS_futex, &s_early, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
     SHOW(pthread_join(t, NULL));
+}
+
+// --- calls that would not wait -------------------------------------------------------------------
+
+static int s_file, s_sockets[2], s_queue;
+static pthread_t s_on_own_stack;
+static char s_byte[8] = "x";
+static struct iovec s_part = {s_byte, 1};
+
+static void close_null(void) { close(s_file); }
+static void open_null(void) { open("/dev/null", O_RDONLY); }
+static void open_new(void) { open("/tmp", O_TMPFILE | O_RDWR, 0600); }
+static void open_at(void) { openat(AT_FDCWD, "/dev/null", O_RDONLY); }
+static void create(void) { creat("/dev/null", 0600); }
+static void write_one(void) { SHOW(write(s_file, s_byte, 1)); }
+static void write_none(void) { SHOW(write(s_file, s_byte, 0)); }
+static void write_part(void) { SHOW(writev(s_file, &s_part, 1)); }
+static void write_to_socket(void) { SHOW(write(s_sockets[0], s_byte, 1)); }
+static void read_none(void) { SHOW(read(s_file, s_byte, 0)); }
+static void read_no_part(void) { SHOW(readv(s_file, &s_part, 0)); }
+static void receive_at_once(void) { recv(s_sockets[1], s_byte, 1, MSG_DONTWAIT); }
+static void receive_message(void) {
+    struct msghdr message = {.msg_iov = &s_part, .msg_iovlen = 1};
+    recvmsg(s_sockets[1], &message, MSG_DONTWAIT);
+}
+static void receive_messages(void) {
+    struct mmsghdr message = {.msg_hdr = {.msg_iov = &s_part, .msg_iovlen = 1}};
+    recvmmsg(s_sockets[1], &message, 1, MSG_DONTWAIT, NULL);
+}
+static void send_at_once(void) { send(s_sockets[0], s_byte, 1, MSG_DONTWAIT); }
+static void send_to_at_once(void) { sendto(s_sockets[0], s_byte, 1, MSG_DONTWAIT, NULL, 0); }
+static void send_message(void) {
+    struct msghdr message = {.msg_iov = &s_part, .msg_iovlen = 1};
+    sendmsg(s_sockets[0], &message, MSG_DONTWAIT);
+}
+static void queue_message(void) {
+    struct {
+        long kind;
+        char text[1];
+    } const message = {1, {0}};
+    msgsnd(s_queue, &message, 1, IPC_NOWAIT);
+}
+static void take_message(void) {
+    struct {
+        long kind;
+        char text[8];
+    } message;
+    msgrcv(s_queue, &message, 8, 0, IPC_NOWAIT);
+}
+static void take_semaphore(void) { sem_wait(&s_semaphore); }
+static void take_semaphore_by(void) {
+    struct timespec const past = {1, 0};
+    sem_timedwait(&s_semaphore, &past);
+}
+static void sleep_for_nothing(void) {
+    struct timespec const nothing = {0, 0};
+    clock_nanosleep(CLOCK_BOOTTIME, 0, &nothing, NULL);
+}
+static void try_semaphore(void) { sem_trywait(&s_semaphore); }
+static void try_join(void) { pthread_tryjoin_np(s_endless, NULL); }
+static void sleep_long(void) {
+    struct timespec const time = {1000, 0};
+    clock_nanosleep(CLOCK_BOOTTIME, 0, &time, NULL);
+}
+static void sleep_until_late(void) {
+    struct timespec const late = in_ms_of(CLOCK_BOOTTIME, 1000000);
+    clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &late, NULL);
+}
+static void join_until_late(void) {
+    struct timespec const late = in_ms_of(CLOCK_REALTIME, 1000000);
+    pthread_timedjoin_np(s_on_own_stack, NULL, &late);
+}
+
+static struct call {
+    char const* name;
+    void (*make)(void);
+} const s_calls[] = {
+#define CALL(name)                                                                                 \
+    { #name, name }
+    CALL(close_null),        CALL(open_null),        CALL(open_new),
+    CALL(open_at),           CALL(create),           CALL(write_one),
+    CALL(write_none),        CALL(write_part),       CALL(write_to_socket),
+    CALL(read_none),         CALL(read_no_part),     CALL(receive_at_once),
+    CALL(receive_message),   CALL(receive_messages), CALL(send_at_once),
+    CALL(send_to_at_once),   CALL(send_message),     CALL(queue_message),
+    CALL(take_message),      CALL(take_semaphore),   CALL(take_semaphore_by),
+    CALL(sleep_for_nothing), CALL(try_semaphore),    CALL(try_join),
+#undef CALL
+};
+
+static void* call_cancelled(void* of) {
+    pthread_cancel(pthread_self());
+    ((struct call const*)of)->make();
+    return NULL;
+}
+
+static void prepare_calls(void) {
+    s_file = open("/dev/null", O_RDWR);
+    s_queue = msgget(IPC_PRIVATE, 0600);
+    sem_init(&s_semaphore, 0, 1000);
+    if (s_file < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, s_sockets) != 0) abort();
+    pthread_create(&s_endless, NULL, wait_for_ever, NULL);
+    make_with_own_stack(&s_on_own_stack, wait_for_ever, NULL);
+}
+
+static void* call_later(void* of) {
+    ((struct call const*)of)->make();
+    return NULL;
+}
+
+void points_of_threads(void) {
+    prepare_calls();
+    for (size_t k = 0; k != sizeof s_calls / sizeof *s_calls; ++k) {
+        void* const result = in_thread(call_cancelled, (void*)&s_calls[k]);
+        printf("%s: %d\n", s_calls[k].name, result == PTHREAD_CANCELED);
+    }
+    msgctl(s_queue, IPC_RMID, NULL);
+    struct call const long_calls[] = {
+        {"sleep", sleep_long}, {"sleep until", sleep_until_late}, {"join", join_until_late}};
+    for (int k = 0; k < 3; ++k) {
+        pthread_t t;
+        void* result = NULL;
+        pthread_create(&t, NULL, call_later, (void*)&long_calls[k]);
+        usleep(50000);
+        pthread_cancel(t);
+        pthread_join(t, &result);
+        printf("%s: %d\n", long_calls[k].name, result == PTHREAD_CANCELED);
+    }
+    struct timespec const soon = in_ms_of(CLOCK_REALTIME, 20);
+    SHOW(pthread_timedjoin_np(s_on_own_stack, NULL, &soon) == ETIMEDOUT);
 }

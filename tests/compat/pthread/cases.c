@@ -465,6 +465,7 @@ static struct {
     {"waits_on_own_stacks", waits_on_own_stacks},
     {"shielded_on_own_stacks", shielded_on_own_stacks},
     {"interrupted_on_own_stacks", interrupted_on_own_stacks},
+    {"points_of_threads", points_of_threads},
     {"crowds_in_kernel", crowds_in_kernel},
     {"handlers_in_kernel", handlers_in_kernel},
     {"waits_without_os_threads", waits_without_os_threads},

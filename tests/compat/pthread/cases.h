@@ -102,6 +102,7 @@ void waits_of_main(void);
 void waits_on_own_stacks(void);
 void shielded_on_own_stacks(void);
 void interrupted_on_own_stacks(void);
+void points_of_threads(void);
 void crowds_in_kernel(void);
 void handlers_in_kernel(void);
 void waits_without_os_threads(void);

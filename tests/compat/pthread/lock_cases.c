@@ -185,7 +185,8 @@ static void* is_above(void* argument) {
     SHOW(pthread_mutex_lock(&s_ceiling));
     SHOW(pthread_mutex_setprioceiling(&s_ceiling, 31, &before));
     SHOW(before);
-    SHOW(pthread_mutex_setprioceiling(&s_ceiling, 32, NULL));
+    int* volatile nowhere = NULL; // the header warns of a null pointer
+    SHOW(pthread_mutex_setprioceiling(&s_ceiling, 32, nowhere));
     SHOW(pthread_mutex_unlock(&s_ceiling));
     return argument;
 }

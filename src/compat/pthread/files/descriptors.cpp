@@ -233,7 +233,7 @@ ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* f
     auto const call = [=](int with) {
         return TULLE_LIBC(recvfrom)(socket, data, size, flags | with, from, length);
     };
-    if (!is_plain(flags)) return call(0);
+    if (!is_plain(flags)) return test_cancel(self()), call(0);
     return until_done(
         socket, direction::in, flags == 0 ? size : k_unknown_size,
         [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
@@ -274,7 +274,8 @@ template <class Call> int accept_by(int socket, int flags, Call call) {
 using namespace tulle::posix;
 
 TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
-    if (size == 0) return TULLE_LIBC(read)(number, data, size); // which waits for nothing
+    // Which waits for nothing.
+    if (size == 0) return test_cancel(self()), TULLE_LIBC(read)(number, data, size);
     return as_of_socket(
         number, size, [=] { return receive(number, data, size, 0, nullptr, nullptr); },
         [=] {
@@ -288,12 +289,13 @@ TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
 
 TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {
     if (count <= 0 || size_of(parts, static_cast<std::size_t>(count)) == 0)
-        return TULLE_LIBC(readv)(number, parts, count);
+        return test_cancel(self()), TULLE_LIBC(readv)(number, parts, count);
     return when_ready(number, direction::in,
                       [=] { return TULLE_LIBC(readv)(number, parts, count); });
 }
 
 TULLE_INTERPOSE ssize_t write(int number, void const* data, size_t size) {
+    test_cancel(self());
     if (self() == nullptr || size == 0) return TULLE_LIBC(write)(number, data, size);
     return as_of_socket(
         number, size, [=] { return send_to(number, data, size, 0, nullptr, 0); },
@@ -304,6 +306,7 @@ TULLE_INTERPOSE ssize_t write(int number, void const* data, size_t size) {
 }
 
 TULLE_INTERPOSE ssize_t writev(int number, iovec const* parts, int count) {
+    test_cancel(self());
     if (count <= 0 || static_cast<std::size_t>(count) > remaining_parts::k_most)
         return TULLE_LIBC(writev)(number, parts, count);
     return write_parts(number, parts, static_cast<std::size_t>(count));
@@ -324,25 +327,26 @@ TULLE_INTERPOSE ssize_t recvmsg(int socket, msghdr* message, int flags) {
         if (result >= 0) known_descriptors::note_received(*message);
         return result;
     };
-    if (!is_plain(flags)) return call(0);
+    if (!is_plain(flags)) return test_cancel(self()), call(0);
     return until_done(
         socket, direction::in, [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
 }
 
 TULLE_INTERPOSE ssize_t send(int socket, void const* data, size_t size, int flags) {
     if (self() == nullptr || (flags & MSG_DONTWAIT) != 0)
-        return TULLE_LIBC(send)(socket, data, size, flags);
+        return test_cancel(self()), TULLE_LIBC(send)(socket, data, size, flags);
     return send_to(socket, data, size, flags, nullptr, 0);
 }
 
 TULLE_INTERPOSE ssize_t sendto(int socket, void const* data, size_t size, int flags,
                                sockaddr const* to, socklen_t length) {
     if (self() == nullptr || (flags & MSG_DONTWAIT) != 0)
-        return TULLE_LIBC(sendto)(socket, data, size, flags, to, length);
+        return test_cancel(self()), TULLE_LIBC(sendto)(socket, data, size, flags, to, length);
     return send_to(socket, data, size, flags, to, length);
 }
 
 TULLE_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
+    test_cancel(self());
     if (message == nullptr) return TULLE_LIBC(sendmsg)(socket, message, flags);
     if (self() != nullptr && (flags & MSG_DONTWAIT) == 0)
         return send_message(socket, message, flags);
@@ -373,8 +377,8 @@ int wait_for_connection(int socket, tulle::wait_limit const& until) noexcept {
 
 TULLE_INTERPOSE int connect(int socket, sockaddr const* address, socklen_t length) {
     thread* const t = self();
-    if (t == nullptr || never_waits(socket)) return TULLE_LIBC(connect)(socket, address, length);
     test_cancel(t);
+    if (t == nullptr || never_waits(socket)) return TULLE_LIBC(connect)(socket, address, length);
     std::uint64_t const deadline = deadline_of(socket, direction::out);
     tulle::wait_limit const until =
         tulle::wait_limit::of({deadline, interruptible(t, deadline).token});

@@ -115,14 +115,15 @@ TULLE_INTERPOSE ssize_t mq_timedreceive(mqd_t queue, char* data, size_t size, un
 
 TULLE_INTERPOSE int msgsnd(int queue, void const* message, size_t size, int flags) {
     thread* const t = (flags & IPC_NOWAIT) == 0 ? self() : nullptr;
-    if (t == nullptr) return TULLE_LIBC(msgsnd)(queue, message, size, flags);
+    if (t == nullptr) return test_cancel(self()), TULLE_LIBC(msgsnd)(queue, message, size, flags);
     return repeat(*t, {.not_yet = EAGAIN, .restarts = false}, while_it_exists([=] {
         return TULLE_LIBC(msgsnd)(queue, message, size, flags | IPC_NOWAIT);
     }));
 }
 TULLE_INTERPOSE ssize_t msgrcv(int queue, void* message, size_t size, long kind, int flags) {
     thread* const t = (flags & IPC_NOWAIT) == 0 ? self() : nullptr;
-    if (t == nullptr) return TULLE_LIBC(msgrcv)(queue, message, size, kind, flags);
+    if (t == nullptr)
+        return test_cancel(self()), TULLE_LIBC(msgrcv)(queue, message, size, kind, flags);
     return repeat(*t, {.not_yet = ENOMSG, .restarts = false}, while_it_exists([=] {
         return TULLE_LIBC(msgrcv)(queue, message, size, kind, flags | IPC_NOWAIT);
     }));

@@ -21,7 +21,7 @@ int receive_messages(int socket, mmsghdr* first, unsigned count, int flags, time
     thread* const t = self();
     if (t == nullptr || (flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)) != 0 || count == 0 ||
         (time != nullptr && (!is_time(*time) || time->tv_sec < 0)))
-        return TULLE_LIBC(recvmmsg)(socket, first, count, flags, time);
+        return test_cancel(t), TULLE_LIBC(recvmmsg)(socket, first, count, flags, time);
     std::uint64_t const deadline = time == nullptr ? tulle::wait::k_never : deadline_after(*time);
     unsigned done = 0;
     ssize_t result = 0;
@@ -50,9 +50,9 @@ int send_messages(int socket, mmsghdr* first, unsigned count, int flags) {
     });
     std::for_each_n(first, count,
                     [](mmsghdr const& m) { known_descriptors::note_sent(m.msg_hdr); });
+    test_cancel(self());
     if (self() == nullptr || (flags & MSG_DONTWAIT) != 0 || has_large)
         return TULLE_LIBC(sendmmsg)(socket, first, count, flags);
-    test_cancel(self());
     for (unsigned done = 0; done != count;) {
         int const now =
             TULLE_LIBC(sendmmsg)(socket, first + done, count - done, flags | MSG_DONTWAIT);

@@ -2,8 +2,11 @@
 // Sleeps, and sched_yield.
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/threads/thread.hpp"
+#include "os/clock.hpp"
 #include "sched/switch.hpp"
 #include "wait/limit_wait.hpp"
+
+#include <algorithm>
 
 namespace {
 
@@ -32,6 +35,39 @@ int sleep_for(thread& t, timespec const* time, timespec* rest) {
     return EINTR;
 }
 
+// Of clocks that stand still meanwhile, or that go on while the machine sleeps, no timer here knows:
+// the thread looks now and then.
+bool is_looked_at(clockid_t clock) noexcept {
+    return clock == CLOCK_BOOTTIME || clock == CLOCK_TAI || clock == CLOCK_PROCESS_CPUTIME_ID;
+}
+
+int sleep_by_looking(thread& t, clockid_t clock, timespec until, timespec* rest) {
+    constexpr std::uint64_t k_between_ns = 100'000'000;
+    for (;;) {
+        std::uint64_t const deadline = deadline_at(clock, until); // 0: it is over
+        if (deadline == 0) return test_cancel(&t), 0;
+        if (sleep_until(t, std::min(deadline, tulle::os::monotonic_ns() + k_between_ns))) continue;
+        if (rest != nullptr) *rest = left_until(deadline);
+        return EINTR;
+    }
+}
+
+timespec after(timespec const& now, timespec const& time) noexcept {
+    constexpr long k_second = 1'000'000'000;
+    constexpr time_t k_most = 4'000'000'000; // centuries
+    long const ns = now.tv_nsec + time.tv_nsec;
+    return {now.tv_sec + std::min(time.tv_sec, k_most) + ns / k_second, ns % k_second};
+}
+
+int sleep_on_other_clock(thread& t, clockid_t clock, int flags, timespec const& time,
+                         timespec* rest) {
+    if (time.tv_sec < 0 || !is_time(time)) return EINVAL;
+    if ((flags & TIMER_ABSTIME) != 0) return sleep_by_looking(t, clock, time, nullptr);
+    timespec now{};
+    clock_gettime(clock, &now);
+    return sleep_by_looking(t, clock, after(now, time), rest);
+}
+
 } // namespace
 
 TULLE_INTERPOSE int nanosleep(timespec const* time, timespec* rest) {
@@ -44,8 +80,9 @@ TULLE_INTERPOSE int nanosleep(timespec const* time, timespec* rest) {
 TULLE_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, timespec const* time,
                                     timespec* rest) {
     thread* const t = self();
-    if (t == nullptr || !is_clock(clock))
-        return TULLE_LIBC(clock_nanosleep)(clock, flags, time, rest);
+    if (t == nullptr || (!is_clock(clock) && !is_looked_at(clock)))
+        return test_cancel(t), TULLE_LIBC(clock_nanosleep)(clock, flags, time, rest);
+    if (is_looked_at(clock)) return sleep_on_other_clock(*t, clock, flags, *time, rest);
     if ((flags & TIMER_ABSTIME) == 0) return sleep_for(*t, time, rest);
     if (time->tv_sec < 0 || !is_time(*time)) return EINVAL;
     return sleep_until(*t, deadline_at(clock, *time)) ? 0 : EINTR;

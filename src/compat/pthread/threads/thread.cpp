@@ -571,13 +571,22 @@ TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, voi
 namespace {
 
 // By a thread of ours: nobody tells it of the end.
-int join_os_thread(thread& caller, pthread_t id, void** result) {
+int join_os_thread(thread& caller, pthread_t id, void** result, std::uint64_t deadline) {
+    kept_errno const kept;
     int error = 0;
-    static_cast<void>(repeat(caller, {.not_yet = EBUSY, .ends_for_handlers = false}, [&] {
+    repetition const how{.not_yet = EBUSY, .ends_for_handlers = false, .deadline = deadline};
+    static_cast<void>(repeat(caller, how, [&] {
         error = TULLE_LIBC(pthread_tryjoin_np)(id, result);
         return error == EBUSY ? fail(EBUSY) : 0;
     }));
-    return error;
+    return error == EBUSY ? ETIMEDOUT : error;
+}
+
+int join_os_thread_by(pthread_t id, void** result, clockid_t clock, timespec const* until) {
+    thread* const caller = self();
+    if (caller == nullptr || until == nullptr || !is_clock(clock) || !is_time(*until))
+        return TULLE_LIBC(pthread_clockjoin_np)(id, result, clock, until);
+    return join_os_thread(*caller, id, result, deadline_at(clock, *until));
 }
 
 } // namespace
@@ -585,7 +594,7 @@ int join_os_thread(thread& caller, pthread_t id, void** result) {
 TULLE_INTERPOSE int pthread_join(pthread_t id, void** result) {
     if (thread* const t = thread_of(id)) return join(*t, result, tulle::wait::k_never);
     thread* const caller = self();
-    return caller != nullptr ? join_os_thread(*caller, id, result)
+    return caller != nullptr ? join_os_thread(*caller, id, result, tulle::wait::k_never)
                              : TULLE_LIBC(pthread_join)(id, result);
 }
 
@@ -597,14 +606,14 @@ TULLE_INTERPOSE int pthread_tryjoin_np(pthread_t id, void** result) {
 
 TULLE_INTERPOSE int pthread_timedjoin_np(pthread_t id, void** result, timespec const* until) {
     thread* const t = thread_of(id);
-    return t == nullptr ? TULLE_LIBC(pthread_timedjoin_np)(id, result, until)
+    return t == nullptr ? join_os_thread_by(id, result, CLOCK_REALTIME, until)
                         : join_by(*t, result, CLOCK_REALTIME, until);
 }
 
 TULLE_INTERPOSE int pthread_clockjoin_np(pthread_t id, void** result, clockid_t clock,
                                          timespec const* until) {
     thread* const t = thread_of(id);
-    return t == nullptr ? TULLE_LIBC(pthread_clockjoin_np)(id, result, clock, until)
+    return t == nullptr ? join_os_thread_by(id, result, clock, until)
                         : join_by(*t, result, clock, until);
 }
 
