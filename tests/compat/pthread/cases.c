@@ -534,6 +534,7 @@ static struct {
     {"uncaught", uncaught},
     {"unwound", unwound},
     {"objects_of_threads", objects_of_threads},
+    {"objects_of_destructors", objects_of_destructors},
     {"forks", forks},
     {"masks_of_programs", masks_of_programs},
     {"vforks", vforks},

@@ -183,6 +183,7 @@ void late_variables(void);
 void uncaught(void);
 void unwound(void);
 void objects_of_threads(void);
+void objects_of_destructors(void);
 
 #ifdef __cplusplus
 }

@@ -205,10 +205,17 @@ TULLE_NOINLINE void run_start(thread& t) {
     if (_setjmp(at_end) == 0) tulle_outermost_call(&call_start, &t);
 }
 
+void call_tls_destructors() noexcept {
+    if (s_parts.call_tls_destructors != nullptr) s_parts.call_tls_destructors();
+}
+
 void call_destructors(thread& t) noexcept {
     t.is_ending = true;
-    if (s_parts.call_tls_destructors != nullptr) s_parts.call_tls_destructors();
+    call_tls_destructors();
     destroy_values();
+    // The destructor of a key may have been the first to use a variable. The C library would leave
+    // that variable's destructor to nobody; in this block the next thread would run it.
+    call_tls_destructors();
     uselocale(LC_GLOBAL_LOCALE); // the block may be used again
 }
 
