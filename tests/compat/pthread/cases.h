@@ -105,6 +105,11 @@ void inherited_scheduling(void);
 void crowds_at_shared_mutexes(void);
 void syncs_beside_sleepers(void);
 
+// --- life_cases.c
+void cancelled_main(void);
+void exits_of_main(void);
+void ends_of_os_threads(void);
+
 // --- process_cases.c
 void masks_of_programs(void);
 void vforks(void);

@@ -10,20 +10,19 @@
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/locks/robust_mutex.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/living.hpp"
 #include "compat/pthread/threads/start_library.hpp"
 #include "diag/answer.hpp"
 #include "os/clock.hpp"
 #include "os/private_descriptor.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
-#include "sched/timed.hpp"
 
 #include <tulle/runtime.hpp>
 #include <tulle/thread.hpp>
 
 #include <algorithm>
 #include <clocale>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -32,7 +31,6 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <fcntl.h>
 #include <resolv.h>
 #include <sys/syscall.h>
 
@@ -43,8 +41,6 @@ namespace {
 enum class run_time_state : int { not_started, starting, started, not_here };
 
 std::atomic<run_time_state> s_state{run_time_state::not_started};
-std::atomic<std::uint32_t> s_alive{0};            // threads, but main; a word of the futex table
-constinit thread_local bool t_is_counted = false; // the caller is one, but none of ours
 
 // What the C library does at the end of a thread, and where its resolver's pointer lies, from the
 // thread pointer. Found before there are threads: in a child that is forked while another thread
@@ -80,12 +76,12 @@ void forget_requests(thread& t) noexcept {
 // In a child process only the caller is left, and the run time starts anew if it makes a thread.
 void after_fork_in_child() noexcept {
     forking::enter_child();
+    living::forget_others();
     if (!s_is_prepared) return;
     forget_futex_waiters();
     thread* const t = self();
     thread_blocks::forget_others(t);
-    s_alive.store(t != nullptr || t_is_counted ? 1 : 0, std::memory_order_relaxed); // relaxed: one
-    if (s_state.load(std::memory_order_relaxed) != run_time_state::not_here)
+    if (s_state.load(std::memory_order_relaxed) != run_time_state::not_here) // relaxed: one thread
         s_state.store(run_time_state::not_started, std::memory_order_relaxed);
     forget_calls_once();
     forget_commands();
@@ -178,6 +174,7 @@ bool start_once() noexcept {
                                             std::memory_order_acquire,
                                             std::memory_order_relaxed)) { // relaxed: read again
             s_state.store(start_run_time(), std::memory_order_release);
+            living::begin_to_watch();
             continue;
         }
         TULLE_LIBC(sched_yield)();
@@ -225,23 +222,9 @@ void free_own_of_libc() noexcept {
     if (s_parts.free_own != nullptr) s_parts.free_own();
 }
 
-void end_one() noexcept {
-    // acq_rel: who sees that none is left sees what they have done.
-    if (s_alive.fetch_sub(1, std::memory_order_acq_rel) == 1) futex_wake(s_alive, INT_MAX);
-}
-
-// The process ends with the last thread.
-[[noreturn]] void exit_with_last_thread() {
-    for (;;) {
-        std::uint32_t const alive = s_alive.load(std::memory_order_acquire); // pairs with end_one
-        if (alive == 0) std::exit(0);
-        static_cast<void>(futex_wait(s_alive, alive, limit(wait::k_never)));
-    }
-}
-
 // acq_rel: pairs with those of join and detach. What its life was before.
 std::uint32_t note_end(thread& t) noexcept {
-    end_one();
+    living::end_one();
     return t.life.fetch_or(k_ended, std::memory_order_acq_rel);
 }
 
@@ -249,7 +232,7 @@ std::uint32_t note_end(thread& t) noexcept {
 // variables than its own to go back to.
 [[noreturn]] void end_as_main(thread& t) {
     if ((note_end(t) & k_joining) != 0) futex_wake(t.life, INT_MAX);
-    exit_with_last_thread();
+    living::exit_with_last();
 }
 
 // On a thread of Tulle. The last word is said without the thread's variables.
@@ -326,10 +309,12 @@ struct os_thread {
 
     static void* run(void* of) {
         os_thread const one = *std::unique_ptr<os_thread>(static_cast<os_thread*>(of));
-        t_is_counted = true;
         struct ending {
-            ~ending() { end_one(); } // also where its stack is unwound
-        } const at_end;
+            ~ending() { // also where its stack is unwound
+                if (!is_expected) living::end_one();
+            }
+            bool is_expected;
+        } const at_end{living::expect_own_end()};
         return one.start(one.argument);
     }
 };
@@ -338,12 +323,12 @@ int create_os_thread(pthread_t* id, pthread_attr_t const* how, void* (*start)(vo
                      void* argument) noexcept {
     std::unique_ptr<os_thread> one(new (std::nothrow) os_thread{start, argument});
     if (one == nullptr) return EAGAIN;
-    s_alive.fetch_add(1, std::memory_order_relaxed); // relaxed: as a counter
+    living::add();
     int const error = TULLE_LIBC(pthread_create)(id, how, &os_thread::run, one.get());
     if (error == 0)
         static_cast<void>(one.release());
     else
-        end_one();
+        living::end_one();
     return error;
 }
 
@@ -368,11 +353,11 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     begin_mask(*t, first_mask(how));
     t->start = start;
     t->argument = argument;
-    *id = t->id();                                   // it may end before spawn_thread returns
-    s_alive.fetch_add(1, std::memory_order_relaxed); // relaxed: as a counter
+    *id = t->id(); // it may end before spawn_thread returns
+    living::add();
     int const error = spawn_thread(*t);
     if (error == 0) return 0;
-    end_one();
+    living::end_one();
     thread_blocks::give(*t);
     return error;
 }
@@ -495,6 +480,7 @@ using namespace tulle::posix;
 TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*),
                                    void* argument) {
     kept_errno const kept;
+    living::expect_end_of_main();
     auto why = needs_os_thread(how);
     if (!why && waits_by_system_calls(start)) why = tulle::diag::os_thread_reason::own_waits;
     // Otherwise nobody would tell.
@@ -562,31 +548,6 @@ TULLE_INTERPOSE int pthread_detach(pthread_t id) noexcept {
     return 0;
 }
 
-namespace {
-
-bool has_ended(int tid) noexcept {
-    char text[256];
-    std::snprintf(text, sizeof text, "/proc/self/task/%d/stat", tid);
-    int const file = open(text, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return true;
-    ssize_t const bytes = TULLE_LIBC(read)(file, text, sizeof text - 1);
-    TULLE_LIBC(close)(file);
-    text[bytes < 0 ? 0 : bytes] = '\0';
-    char const* const name_end = std::strrchr(text, ')');
-    return name_end != nullptr && name_end[1] == ' ' && name_end[2] == 'Z';
-}
-
-// Main has ended.
-void end_with_last_thread() {
-    using tulle::os::monotonic_ns;
-    constexpr std::uint64_t k_between_looks_ns = 1'000'000;
-    int const main = getpid();
-    while (!has_ended(main)) tulle::sched::sleep_until_ns(monotonic_ns() + k_between_looks_ns);
-    exit_with_last_thread();
-}
-
-} // namespace
-
 TULLE_INTERPOSE int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
                                       void* library) noexcept {
     if (!tulle::base::has_foreign_thread_sanitizer()) prepare_calls(); // it is not ready itself
@@ -598,8 +559,8 @@ TULLE_INTERPOSE __attribute__((noreturn)) void pthread_exit(void* result) {
         if (!t->is_ending) take_last_signals(*t);
         end_self(*t, result);
     }
-    bool const is_main = TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)) == getpid();
-    if (is_main && is_started()) tulle::spawn_detached([] { end_with_last_thread(); });
+    // Without keys the end of main is noted here, and what it has to do may be cut off.
+    if (!living::expect_end_of_main()) living::end_main();
     TULLE_LIBC(pthread_exit)(result);
     __builtin_unreachable();
 }

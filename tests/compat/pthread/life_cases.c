@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of how threads begin and end, main among them, and of how a process ends with the last one.
+// A thread whose stack is the program's own is one of the C library.
+#define _GNU_SOURCE
+#include "cases.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// --- the end of a process ------------------------------------------------------------------------
+
+static pthread_t s_main;
+static pthread_key_t s_key;
+
+static pthread_t start_on_own_stack(void* (*f)(void*), void* argument) {
+    enum { k_size = 1 << 18 };
+    pthread_attr_t how;
+    pthread_t t;
+    void* const memory =
+        mmap(NULL, k_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_init(&how);
+    if (memory == MAP_FAILED || pthread_attr_setstack(&how, memory, k_size) != 0 ||
+        pthread_create(&t, &how, f, argument) != 0)
+        abort();
+    return t;
+}
+
+// Runs `f` in a child, which is to end by itself.
+static void show_end_of_child(void (*f)(void)) {
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) {
+        f();
+        _exit(77);
+    }
+    for (int k = 0; k != 1500; ++k, usleep(10000)) {
+        siginfo_t about = {.si_pid = 0};
+        if (waitid(P_PID, (id_t)child, &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            about.si_pid != 0) {
+            SHOW(end_of(child));
+            return;
+        }
+    }
+    puts("it stands still");
+    kill(child, SIGKILL);
+    end_of(child);
+}
+
+static void say_that_process_ends(void) { puts("the process ends"); }
+
+static void clean_up(void* text) {
+    usleep(50000); // the other thread has ended long since
+    puts(text);
+}
+
+static void* cancels_main(void* argument) {
+    usleep(20000);
+    SHOW(pthread_cancel(s_main));
+    return argument;
+}
+static void wait_to_be_cancelled(void) {
+    pthread_t t;
+    s_main = pthread_self();
+    pthread_create(&t, NULL, cancels_main, NULL);
+    pthread_cleanup_push(clean_up, "main was cancelled");
+    sleep(100);
+    pthread_cleanup_pop(0);
+}
+
+void cancelled_main(void) {
+    atexit(say_that_process_ends);
+    show_end_of_child(wait_to_be_cancelled);
+    wait_to_be_cancelled();
+}
+
+static void* makes_thread_late(void* argument) {
+    usleep(30000); // main has ended long since
+    SHOW(in_thread(add_own, (void*)2) == (void*)9);
+    return argument;
+}
+static void exit_with_os_thread(void) {
+    start_on_own_stack(makes_thread_late, NULL);
+    pthread_exit(NULL);
+}
+
+static void* sleeps(void* argument) {
+    usleep(20000);
+    return argument;
+}
+static void exit_without_descriptors(void) {
+    struct rlimit none = {3, 3};
+    pthread_t t;
+    pthread_create(&t, NULL, sleeps, NULL);
+    usleep(1000);
+    setrlimit(RLIMIT_NOFILE, &none);
+    pthread_cleanup_push(clean_up, "main exits");
+    pthread_exit(NULL);
+    pthread_cleanup_pop(0);
+}
+
+static void exit_with_value(void) {
+    pthread_t t;
+    pthread_create(&t, NULL, sleeps, NULL);
+    pthread_key_create(&s_key, clean_up);
+    pthread_setspecific(s_key, "main has a value");
+    pthread_exit(NULL);
+}
+
+static void* returns_in_child(void* argument) {
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0)
+        in_thread(add_own, NULL);
+    else
+        SHOW(end_of(child));
+    return argument;
+}
+static void fork_on_os_thread(void) {
+    in_thread(add_own, NULL);
+    pthread_join(start_on_own_stack(returns_in_child, NULL), NULL);
+    exit(0);
+}
+
+void exits_of_main(void) {
+    show_end_of_child(exit_with_os_thread);
+    show_end_of_child(exit_without_descriptors);
+    show_end_of_child(exit_with_value);
+    show_end_of_child(fork_on_os_thread);
+}
+
+static void* has_value(void* argument) {
+    pthread_setspecific(s_key, argument);
+    usleep(20000); // main has ended
+    return NULL;
+}
+
+// What they have to do is done before the process ends, though there is nobody else.
+void ends_of_os_threads(void) {
+    in_thread(add_own, NULL);
+    pthread_key_create(&s_key, clean_up);
+    start_on_own_stack(has_value, "it has a value");
+    pthread_exit(NULL);
+}
