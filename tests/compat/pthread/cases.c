@@ -417,20 +417,23 @@ static void many(void) {
 static void own_resources(void) {
     enum { k_stack = 1 << 18 };
     void* const memory = aligned_alloc(4096, k_stack);
-    pthread_attr_t with_stack, on_first;
+    pthread_attr_t with_stack, with_guard, on_first;
     pthread_attr_init(&with_stack);
     pthread_attr_setstack(&with_stack, memory, k_stack);
+    pthread_attr_init(&with_guard);
+    pthread_attr_setguardsize(&with_guard, k_stack);
     pthread_attr_init(&on_first);
     cpu_set_t allowed;
     sched_getaffinity(0, sizeof allowed, &allowed);
     pthread_attr_setaffinity_np(&on_first, sizeof allowed, &allowed);
-    pthread_t t[3];
-    int flag[3] = {0};
+    pthread_t t[4];
+    int flag[4] = {0};
     pthread_create(&t[0], &with_stack, set_flag, &flag[0]);
     pthread_create(&t[1], &on_first, set_flag, &flag[1]);
     pthread_create(&t[2], &on_first, set_flag, &flag[2]);
-    for (int k = 0; k < 3; ++k) pthread_join(t[k], NULL);
-    SHOW(flag[0] + flag[1] + flag[2]);
+    pthread_create(&t[3], &with_guard, set_flag, &flag[3]);
+    for (int k = 0; k < 4; ++k) pthread_join(t[k], NULL);
+    SHOW(flag[0] + flag[1] + flag[2] + flag[3]);
     free(memory);
 }
 
@@ -553,6 +556,16 @@ static struct {
     {"ends_in_calls_of_signals", ends_in_calls_of_signals},
     {"exits_of_children", exits_of_children},
     {"gone_threads", gone_threads},
+    {"refused_joins", refused_joins},
+    {"cancelled_main", cancelled_main},
+    {"exits_of_main", exits_of_main},
+    {"ends_of_os_threads", ends_of_os_threads},
+    {"signals_and_failures", signals_and_failures},
+    {"exits_in_destructors", exits_in_destructors},
+    {"described_early", described_early},
+    {"memory_in_children", memory_in_children},
+    {"large_guards", large_guards},
+    {"floating_point", floating_point},
     {"joins_of_os_threads", joins_of_os_threads},
     {"inherited_scheduling", inherited_scheduling},
     {"crowds_at_shared_mutexes", crowds_at_shared_mutexes},
@@ -567,6 +580,7 @@ static struct {
     {"uncaught", uncaught},
     {"unwound", unwound},
     {"objects_of_threads", objects_of_threads},
+    {"objects_of_destructors", objects_of_destructors},
     {"forks", forks},
     {"masks_of_programs", masks_of_programs},
     {"vforks", vforks},
@@ -592,6 +606,8 @@ static struct {
     {"transfers", transfers},
     {"rules_of_attributes", rules_of_attributes},
     {"rules_of_threads", rules_of_threads},
+    {"rules_of_ended_threads", rules_of_ended_threads},
+    {"names_of_threads", names_of_threads},
     {"rules_of_keys", rules_of_keys},
     {"rules_of_locks", rules_of_locks},
     {"rules_of_fork", rules_of_fork},
@@ -609,6 +625,7 @@ static struct {
 #ifndef CASES_ARE_STATIC
     {"second_names", second_names},
     {"late_variables", late_variables},
+    {"errors_of_libraries", errors_of_libraries},
 #endif
     {"hosts", hosts},
     {"memory_of_threads", memory_of_threads},

@@ -139,10 +139,22 @@ void aborts_for_one_thread(void);
 void last_signals(void);
 void exits_of_children(void);
 void gone_threads(void);
+void refused_joins(void);
 void joins_of_os_threads(void);
 void inherited_scheduling(void);
 void crowds_at_shared_mutexes(void);
 void syncs_beside_sleepers(void);
+
+// --- life_cases.c
+void cancelled_main(void);
+void exits_of_main(void);
+void ends_of_os_threads(void);
+void signals_and_failures(void);
+void exits_in_destructors(void);
+void described_early(void);
+void memory_in_children(void);
+void large_guards(void);
+void floating_point(void);
 
 // --- process_cases.c
 void masks_of_programs(void);
@@ -190,6 +202,8 @@ void transfers(void);
 // --- rule_cases.c
 void rules_of_attributes(void);
 void rules_of_threads(void);
+void rules_of_ended_threads(void);
+void names_of_threads(void);
 void rules_of_keys(void);
 void rules_of_locks(void);
 void rules_of_fork(void);
@@ -220,11 +234,13 @@ void variables_used_again(void);
 void aligned_variables(void);
 void parts_of_threads(void);
 void late_variables(void);
+void errors_of_libraries(void);
 
 // --- cxx_cases.cpp
 void uncaught(void);
 void unwound(void);
 void objects_of_threads(void);
+void objects_of_destructors(void);
 
 #ifdef __cplusplus
 }

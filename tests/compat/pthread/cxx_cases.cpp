@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <exception>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -90,6 +91,25 @@ void* catch_own(void* argument) {
     return argument;
 }
 
+// What a log that the destructor of a key writes to would have.
+std::string& own_text() {
+    thread_local std::string text;
+    return text;
+}
+
+void write_text(void*) { own_text().assign(1000, 'x'); }
+
+void* leave_value(void* key) {
+    pthread_setspecific(*static_cast<pthread_key_t*>(key), key);
+    return nullptr;
+}
+// Whether its text is as new.
+void* look_at_text(void* argument) {
+    bool const is_new = own_text().empty();
+    own_text().assign(2000, 'y');
+    return is_new ? argument : nullptr;
+}
+
 } // namespace
 
 void uncaught() {
@@ -126,4 +146,16 @@ void objects_of_threads() {
     SHOW(in_thread(&touch_own, stdout) == stdout);
     SHOW(in_thread(&touch_own_and_exit, stdout) == stdout);
     SHOW(in_thread(&touch_own, stdout) == stdout);
+}
+
+// The destructor of a key is the first in its thread to use a thread-local object.
+void objects_of_destructors() {
+    pthread_key_t key{};
+    int good = 0;
+    pthread_key_create(&key, &write_text);
+    for (int k = 0; k != 20; ++k) {
+        in_thread(&leave_value, &key);
+        good += in_thread(&look_at_text, &key) == &key ? 1 : 0;
+    }
+    SHOW(good);
 }

@@ -11,6 +11,7 @@
 #include "compat/pthread/locks/kernel_lock.hpp"
 #include "compat/pthread/locks/robust_mutex.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/living.hpp"
 #include "compat/pthread/threads/os_attention.hpp"
 #include "compat/pthread/threads/start_library.hpp"
 #include "compat/pthread/threads/uncancelled.hpp"
@@ -19,14 +20,12 @@
 #include "os/private_descriptor.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
-#include "sched/timed.hpp"
 
 #include <tulle/runtime.hpp>
 #include <tulle/thread.hpp>
 
 #include <algorithm>
 #include <clocale>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -35,7 +34,6 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <fcntl.h>
 #include <resolv.h>
 #include <sys/syscall.h>
 
@@ -46,22 +44,27 @@ namespace {
 enum class run_time_state : int { not_started, starting, started, not_here };
 
 std::atomic<run_time_state> s_state{run_time_state::not_started};
-std::atomic<std::uint32_t> s_alive{0};            // threads, but main; a word of the futex table
-constinit thread_local bool t_is_counted = false; // the caller is one, but none of ours
 
-// What the C library does at the end of a thread, and where its resolver's pointer lies, from the
-// thread pointer. Found before there are threads: in a child that is forked while another thread
-// begins with a static variable, that never ends.
+// What the C library does at the end of a thread, and where its resolver's pointer and that to what
+// dlerror tells lie, from the thread pointer. Found before there are threads: in a child that is
+// forked while another thread begins with a static variable, that never ends.
 struct parts_of_libc {
     std::ptrdiff_t resolver = 0;
     void (*call_tls_destructors)() = nullptr; // null: a library that is linked statically
-    void (*free_own)() = nullptr;             // likewise
+    void (*free_own)() = nullptr;             // null: one that is linked dynamically
+    char* (*last_error)() = nullptr;          // dlerror; null: not needed, or `error` is not known
+    std::ptrdiff_t error = 0;
 
     void find() noexcept {
         resolver = reinterpret_cast<std::ptrdiff_t>(find_symbol("__resp")) -
                    reinterpret_cast<std::ptrdiff_t>(arch::thread_pointer());
         call_tls_destructors = reinterpret_cast<void (*)()>(find_symbol("__call_tls_dtors"));
         free_own = reinterpret_cast<void (*)()>(find_symbol("__libc_thread_freeres"));
+        void* const found = find_symbol("__libc_dlerror_result");
+        if (found == nullptr) return;
+        error = reinterpret_cast<std::ptrdiff_t>(found) -
+                reinterpret_cast<std::ptrdiff_t>(arch::thread_pointer());
+        last_error = reinterpret_cast<char* (*)()>(find_symbol("dlerror"));
     }
 };
 constinit parts_of_libc s_parts;
@@ -83,12 +86,12 @@ void forget_requests(thread& t) noexcept {
 // In a child process only the caller is left, and the run time starts anew if it makes a thread.
 void after_fork_in_child() noexcept {
     forking::enter_child();
+    living::forget_others();
     if (!s_is_prepared) return;
     forget_futex_waiters();
     thread* const t = self();
     thread_blocks::forget_others(t);
-    s_alive.store(t != nullptr || t_is_counted ? 1 : 0, std::memory_order_relaxed); // relaxed: one
-    if (s_state.load(std::memory_order_relaxed) != run_time_state::not_here)
+    if (s_state.load(std::memory_order_relaxed) != run_time_state::not_here) // relaxed: one thread
         s_state.store(run_time_state::not_started, std::memory_order_relaxed);
     forget_calls_once();
     forget_commands();
@@ -197,6 +200,7 @@ bool start_once() noexcept {
                                             std::memory_order_acquire,
                                             std::memory_order_relaxed)) { // relaxed: read again
             s_state.store(start_run_time(), std::memory_order_release);
+            living::begin_to_watch();
             continue;
         }
         TULLE_LIBC(sched_yield)();
@@ -210,12 +214,29 @@ void give_resolver(thread& t) noexcept {
     *reinterpret_cast<void**>(pointer) = t.resolver;
 }
 
+void call_tls_destructors() noexcept {
+    if (s_parts.call_tls_destructors != nullptr) s_parts.call_tls_destructors();
+}
+
+// A destructor may end the thread that is ending: its stack is unwound to here.
+void call_destructors(void* of) {
+    static_cast<thread*>(of)->is_ending = true;
+    call_tls_destructors();
+    destroy_values();
+    // The destructor of a key may have been the first to use a variable. The C library would leave
+    // that variable's destructor to nobody; in this block the next thread would run it.
+    call_tls_destructors();
+}
+
 void call_start(void* of) {
     auto& t = *static_cast<thread*>(of);
     if (t.attention.is_requested() || signals_for(t) != 0) static_cast<void>(run_handlers(t));
     t.result = t.start(t.argument);
     if (has_arrived_signals(t)) static_cast<void>(run_handlers(t));
+    call_destructors(of);
 }
+
+void call_handlers(void* of) { static_cast<void>(run_handlers(*static_cast<thread*>(of))); }
 
 // Jumped to when the stack has been unwound: it has nothing to be destroyed.
 TULLE_NOINLINE void run_to_end(thread& t, void (*call)(void*)) {
@@ -224,36 +245,34 @@ TULLE_NOINLINE void run_to_end(thread& t, void (*call)(void*)) {
     if (_setjmp(at_end) == 0) tulle_outermost_call(call, &t);
 }
 
-void call_destructors(thread& t) noexcept {
-    t.is_ending = true;
-    if (s_parts.call_tls_destructors != nullptr) s_parts.call_tls_destructors();
-    destroy_values();
+// If a destructor has ended the thread, those that are left are called.
+TULLE_NOINLINE void run_start(thread& t) {
+    jmp_buf at_end;
+    t.at_end = at_end;
+    static_cast<void>(_setjmp(at_end));
+    tulle_outermost_call(t.is_ending ? &call_destructors : &call_start, &t);
     uselocale(LC_GLOBAL_LOCALE); // the block may be used again
+}
+
+// An error of dlopen and its kin that the thread has had. The first call may tell of it, and the
+// second one frees it then. To look at the pointer takes a fraction of what a call takes.
+void free_error(thread const& t) noexcept {
+    if (s_parts.last_error == nullptr) return;
+    auto const* const place = static_cast<std::byte const*>(t.block) + s_parts.error;
+    if (TULLE_LIKELY(*reinterpret_cast<void* const*>(place) == nullptr)) return;
+    if (s_parts.last_error() != nullptr) static_cast<void>(s_parts.last_error());
 }
 
 // What the C library has of its own in the block is kept for the next thread (thread_block.cpp),
 // unless it is linked statically.
-void free_own_of_libc() noexcept {
+void free_own_of_libc(thread const& t) noexcept {
     if (s_parts.free_own != nullptr) s_parts.free_own();
-}
-
-void end_one() noexcept {
-    // acq_rel: who sees that none is left sees what they have done.
-    if (s_alive.fetch_sub(1, std::memory_order_acq_rel) == 1) futex_wake(s_alive, INT_MAX);
-}
-
-// The process ends with the last thread.
-[[noreturn]] void exit_with_last_thread() {
-    for (;;) {
-        std::uint32_t const alive = s_alive.load(std::memory_order_acquire); // pairs with end_one
-        if (alive == 0) std::exit(0);
-        static_cast<void>(futex_wait(s_alive, alive, limit(wait::k_never)));
-    }
+    free_error(t);
 }
 
 // acq_rel: pairs with those of join and detach. What its life was before.
 std::uint32_t note_end(thread& t) noexcept {
-    end_one();
+    living::end_one();
     return t.life.fetch_or(k_ended, std::memory_order_acq_rel);
 }
 
@@ -261,27 +280,25 @@ std::uint32_t note_end(thread& t) noexcept {
 // variables than its own to go back to.
 [[noreturn]] void end_as_main(thread& t) {
     if ((note_end(t) & k_joining) != 0) futex_wake(t.life, INT_MAX);
-    exit_with_last_thread();
+    living::exit_with_last();
 }
 
 // On a thread of Tulle. The last word is said without the thread's variables.
 void run_thread(thread& t) {
     sched::fiber const& stands_on = sched::this_fiber();
-    t.stack_end = stands_on.stack.end();
+    t.stack_end.store(stands_on.stack.end(), std::memory_order_relaxed); // relaxed: an address
     t.stands_on.store(&stands_on, std::memory_order_relaxed); // relaxed: a hint (os_thread_of)
     sched::take_variables(t.block);
     begin_variables();
     give_resolver(t);
     errno = h_errno = 0;
     open_mask_of_worker(t, false);
-    t.floats.give_to_caller();
-    run_to_end(t, &call_start);
-    call_destructors(t);
-    if (has_arrived_signals(t))
-        run_to_end(t, [](void* of) { static_cast<void>(run_handlers(*static_cast<thread*>(of))); });
+    t.floats.give_to_caller(); // its worker has what the thread before it has left behind
+    run_start(t);
+    if (has_arrived_signals(t)) run_to_end(t, &call_handlers);
     leave_robust_mutexes();
     if (sched::this_worker()->is_guest()) end_as_main(t);
-    free_own_of_libc();
+    free_own_of_libc(t);
     thread_blocks::close(t);
     give_back(t, ~signal_set{0});
     sched::take_variables(nullptr);
@@ -341,10 +358,12 @@ struct os_thread {
 
     static void* run(void* of) {
         os_thread const one = *std::unique_ptr<os_thread>(static_cast<os_thread*>(of));
-        t_is_counted = true;
         struct ending {
-            ~ending() { end_one(); } // also where its stack is unwound
-        } const at_end;
+            ~ending() { // also where its stack is unwound
+                if (!is_expected) living::end_one();
+            }
+            bool is_expected;
+        } const at_end{living::expect_own_end()};
         return one.start(one.argument);
     }
 };
@@ -353,12 +372,12 @@ int create_os_thread(pthread_t* id, pthread_attr_t const* how, void* (*start)(vo
                      void* argument) noexcept {
     std::unique_ptr<os_thread> one(new (std::nothrow) os_thread{start, argument});
     if (one == nullptr) return EAGAIN;
-    s_alive.fetch_add(1, std::memory_order_relaxed); // relaxed: as a counter
+    living::add();
     int const error = TULLE_LIBC(pthread_create)(id, how, &os_thread::run, one.get());
     if (error == 0)
         static_cast<void>(one.release());
     else
-        end_one();
+        living::end_one();
     return error;
 }
 
@@ -380,14 +399,17 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     thread* const t = thread_blocks::take();
     if (t == nullptr) return EAGAIN;
     read_attributes(*t, how);
+    inherit_name(*t);
     begin_mask(*t, first_mask(how));
     t->start = start;
     t->argument = argument;
-    *id = t->id();                                   // it may end before spawn_thread returns
-    s_alive.fetch_add(1, std::memory_order_relaxed); // relaxed: as a counter
+    *id = t->id(); // it may end before spawn_thread returns
+    living::add();
     int const error = spawn_thread(*t);
     if (error == 0) return 0;
-    end_one();
+    living::end_one();
+    thread_blocks::close(*t);
+    give_back(*t, ~signal_set{0}); // it may have been lent one since begin_mask
     thread_blocks::give(*t);
     return error;
 }
@@ -401,8 +423,8 @@ int why_gone(thread const& t) noexcept {
 // The right to join, and 0; or why not.
 int begin_to_join(thread& t) noexcept {
     if (!t.is_used.load(std::memory_order_relaxed)) return why_gone(t); // relaxed: see give
-    if (&t == self()) return EDEADLK;
-    std::uint32_t life = t.life.load(std::memory_order_relaxed); // relaxed: exchanged below
+    std::uint32_t life = t.life.load(std::memory_order_relaxed);        // relaxed: exchanged below
+    if (&t == self()) return (life & k_detached) != 0 ? EINVAL : EDEADLK;
     do {
         if ((life & (k_detached | k_joining)) != 0) return EINVAL;
     } while (!t.life.compare_exchange_weak(life, life | k_joining, std::memory_order_acq_rel,
@@ -557,6 +579,7 @@ TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, voi
                                    void* argument) {
     kept_errno const kept;
     uncancelled const meanwhile;
+    living::expect_end_of_main();
     auto why = needs_os_thread(how);
     if (!why && waits_by_system_calls(start)) why = tulle::diag::os_thread_reason::own_waits;
     // Otherwise nobody would tell.
@@ -601,7 +624,11 @@ TULLE_INTERPOSE int pthread_join(pthread_t id, void** result) {
 TULLE_INTERPOSE int pthread_tryjoin_np(pthread_t id, void** result) {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_tryjoin_np)(id, result);
-    return try_to_join(*t, result);
+    // One that has not ended is busy, whatever else may be said of it, and others may join it
+    // meanwhile. relaxed, both: try_to_join acquires.
+    bool const is_there = t->is_used.load(std::memory_order_relaxed);
+    bool const has_ended = (t->life.load(std::memory_order_relaxed) & k_ended) != 0;
+    return is_there && !has_ended ? EBUSY : try_to_join(*t, result);
 }
 
 TULLE_INTERPOSE int pthread_timedjoin_np(pthread_t id, void** result, timespec const* until) {
@@ -632,32 +659,6 @@ TULLE_INTERPOSE int pthread_detach(pthread_t id) noexcept {
     return 0;
 }
 
-namespace {
-
-bool has_ended(int tid) noexcept {
-    char text[256];
-    std::snprintf(text, sizeof text, "/proc/self/task/%d/stat", tid);
-    int const file = open(text, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return true;
-    ssize_t const bytes = TULLE_LIBC(read)(file, text, sizeof text - 1);
-    TULLE_LIBC(close)(file);
-    text[bytes < 0 ? 0 : bytes] = '\0';
-    char const* const name_end = std::strrchr(text, ')');
-    return name_end != nullptr && name_end[1] == ' ' && name_end[2] == 'Z';
-}
-
-// Main has ended.
-void end_with_last_thread() {
-    using tulle::os::monotonic_ns;
-    constexpr std::uint64_t k_between_looks_ns = 1'000'000;
-    int const main = getpid();
-    while (!has_ended(main)) tulle::sched::sleep_until_ns(monotonic_ns() + k_between_looks_ns);
-    note_end_of_main();
-    exit_with_last_thread();
-}
-
-} // namespace
-
 TULLE_INTERPOSE int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
                                       void* library) noexcept {
     if (!tulle::base::has_foreign_thread_sanitizer()) prepare_calls(); // it is not ready itself
@@ -669,12 +670,8 @@ TULLE_INTERPOSE __attribute__((noreturn)) void pthread_exit(void* result) {
         if (!t->is_ending && has_arrived_signals(*t)) static_cast<void>(run_handlers(*t));
         end_self(*t, result);
     }
-    bool const is_main = TULLE_LIBC(syscall)(static_cast<long>(SYS_gettid)) == getpid();
-    if (is_main && is_started()) {
-        uncancelled const meanwhile;
-        note_end_of_main();
-        tulle::spawn_detached([] { end_with_last_thread(); });
-    }
+    // Without keys the end of main is noted here, and what it has to do may be cut off.
+    if (!living::expect_end_of_main()) living::end_main();
     TULLE_LIBC(pthread_exit)(result);
     __builtin_unreachable();
 }

@@ -72,6 +72,8 @@ struct thread {
     // lock of the blocks.
     std::atomic<bool> is_open{false};
     thread* next_free = nullptr; // under the lock of the blocks
+    bool is_free = false;        // likewise: it is in the list of those
+    bool is_left_behind = false; // it was running in the process that this one was forked off
 
     std::atomic<std::uint32_t> life{0};
     // Dropped by who joins or detaches it; null: it is detached from the start.
@@ -79,11 +81,11 @@ struct thread {
     void* (*start)(void*) = nullptr;
     void* argument = nullptr;
     void* result = nullptr;
-    std::size_t stack_size = 0;           // as asked for
-    std::size_t guard_size = 0;           // likewise
-    arch::float_environment const floats; // of who has made it, with which it begins
-    void* stack_end = nullptr;            // once it has started
-    void* resolver[72];                   // the C library's struct __res_state, of 568 bytes
+    std::size_t stack_size = 0;            // as asked for
+    std::size_t guard_size = 0;            // likewise
+    arch::float_environment const floats;  // of who has made it, with which it begins
+    std::atomic<void*> stack_end{nullptr}; // once it has started
+    void* resolver[72];                    // the C library's struct __res_state, of 568 bytes
     char name[16] = {};
     int policy = 0, priority = 0; // as answered
 
@@ -182,8 +184,11 @@ int yield_to_others() noexcept;
 void forget_calls_once() noexcept;
 void forget_commands() noexcept;
 
-// Destroys the values that the caller has for keys.
-void destroy_values() noexcept;
+// A new thread has the name of its creator, the caller.
+void inherit_name(thread& t) noexcept;
+
+// Destroys the values that the caller has for keys. A destructor may end the caller.
+void destroy_values();
 void begin_variables() noexcept;
 
 // The C library makes an OS thread of what needs one: why.

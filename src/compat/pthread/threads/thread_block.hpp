@@ -57,6 +57,7 @@ public:
     [[nodiscard]] static std::size_t tid_offset() noexcept { return s_tid; }
 
 private:
+    static void put_into_list(thread& t) noexcept;
     [[nodiscard]] static std::byte* block_at(std::size_t number) noexcept;
     template <class Is> [[nodiscard]] static thread* first_that(Is is_it) noexcept;
 
