@@ -141,7 +141,19 @@ long wake_and_change(futex_call const& c) noexcept {
     return woken + futex_wake(*c.second, most_to_wake(most));
 }
 
+// Before there are threads: some may wait by instructions of the program's own, as ever.
+long wake_early(futex_call const& c) {
+    int const most = most_to_wake(c.value);
+    long const woken = TULLE_LIBC(syscall)(static_cast<long>(SYS_futex), &c.word, c.operation, most,
+                                           nullptr, nullptr, c.third);
+    if (woken < 0 || woken >= most) return woken;
+    bool const has_bits = (c.operation & FUTEX_CMD_MASK) == FUTEX_WAKE_BITSET;
+    return woken +
+           futex_wake(c.word, most - static_cast<int>(woken), has_bits ? c.third : k_any_bits);
+}
+
 long serve(futex_call const& c) {
+    if (!is_started()) return wake_early(c);
     switch (c.operation & FUTEX_CMD_MASK) {
         case FUTEX_WAIT: return wait(c, k_any_bits);
         case FUTEX_WAIT_BITSET: return wait(c, c.third);

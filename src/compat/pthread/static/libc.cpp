@@ -32,6 +32,7 @@
 
 extern "C" {
 #define TULLE_SYMBOL(name) extern char tulle_static_##name asm(#name) __attribute__((weak));
+// Not weak: else the linker would leave out what only OS threads of the program call.
 #define TULLE_PAST_OURS(name) extern char tulle_static_##name asm("__real_" #name);
 TULLE_SYMBOLS(TULLE_SYMBOL)
 TULLE_CALLED_BY_MACROS(TULLE_PAST_OURS)

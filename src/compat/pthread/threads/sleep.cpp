@@ -35,7 +35,7 @@ int sleep_for(thread& t, timespec const* time, timespec* rest) {
     return EINTR;
 }
 
-// Of clocks that stand still meanwhile, or that go on while the machine sleeps, no timer here knows:
+// No timer here knows of clocks that stand still meanwhile, or go on while the machine sleeps:
 // the thread looks now and then.
 bool is_looked_at(clockid_t clock) noexcept {
     return clock == CLOCK_BOOTTIME || clock == CLOCK_TAI || clock == CLOCK_PROCESS_CPUTIME_ID;
