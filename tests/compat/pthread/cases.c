@@ -523,6 +523,7 @@ static struct {
     {"cancelled_main", cancelled_main},
     {"exits_of_main", exits_of_main},
     {"ends_of_os_threads", ends_of_os_threads},
+    {"floating_point", floating_point},
     {"joins_of_os_threads", joins_of_os_threads},
     {"inherited_scheduling", inherited_scheduling},
     {"crowds_at_shared_mutexes", crowds_at_shared_mutexes},

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "cases.h"
 
+#include <fenv.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -146,4 +148,57 @@ void ends_of_os_threads(void) {
     pthread_key_create(&s_key, clean_up);
     start_on_own_stack(has_value, "it has a value");
     pthread_exit(NULL);
+}
+
+// --- floating point ------------------------------------------------------------------------------
+
+// A third, rounded as the thread does it; the compiler is not to compute it.
+static double third(void) {
+    double volatile one = 1, three = 3;
+    return one / three;
+}
+
+static double overflow(void) {
+    double volatile much = 1e308;
+    return much * 1e308;
+}
+
+static void* shows_floating_point(void* again) {
+    SHOW(fegetround() == FE_TONEAREST);
+    SHOW(fegetround() == FE_UPWARD);
+    SHOW(third() > 0.33333333333333331);
+    SHOW(fetestexcept(FE_OVERFLOW) != 0);
+    SHOW(fegetexcept() == FE_DIVBYZERO);
+    fesetround(FE_DOWNWARD); // also in what other threads run on
+    feclearexcept(FE_ALL_EXCEPT);
+    for (int k = 0; k != 3; ++k) sched_yield();
+    usleep(1000);
+    SHOW(fegetround() == FE_DOWNWARD);
+    if (again != NULL) in_thread(shows_floating_point, NULL);
+    SHOW(fegetround() == FE_DOWNWARD);
+    return again;
+}
+
+static void* divides_by_nothing(void* result) {
+    double volatile one = 1, nothing = 0;
+    *(double*)result = one / nothing;
+    return NULL;
+}
+
+// A thread begins with what its creator has, in each of these, and neither changes the other's.
+void floating_point(void) {
+    in_thread(shows_floating_point, "");
+    SHOW(overflow() > 1e308);
+    fesetround(FE_UPWARD);
+    in_thread(shows_floating_point, "");
+    SHOW(fegetround() == FE_UPWARD);
+    SHOW(fetestexcept(FE_OVERFLOW) != 0);
+    feclearexcept(FE_ALL_EXCEPT);
+    fesetround(FE_TONEAREST);
+    feenableexcept(FE_DIVBYZERO);
+    in_thread(shows_floating_point, "");
+    fedisableexcept(FE_ALL_EXCEPT);
+    double result = 0;
+    for (int k = 0; k != 10; ++k) in_thread(divides_by_nothing, &result);
+    SHOW(result > 1e300);
 }

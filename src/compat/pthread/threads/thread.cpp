@@ -245,6 +245,7 @@ void run_thread(thread& t) {
     give_resolver(t);
     errno = h_errno = 0;
     open_mask_of_worker(t, false);
+    t.floating.load(); // its worker has what the thread before it has left behind
     run_start(t);
     call_destructors(t);
     leave_robust_mutexes();
@@ -353,6 +354,7 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     begin_mask(*t, first_mask(how));
     t->start = start;
     t->argument = argument;
+    t->floating.save();
     *id = t->id(); // it may end before spawn_thread returns
     living::add();
     int const error = spawn_thread(*t);

@@ -4,6 +4,7 @@
 // OS threads; they wait in the same queues, as guests.
 #pragma once
 
+#include "arch/floating_state.hpp"
 #include "arch/thread_pointer.hpp"
 #include "base/kept_errno.hpp"
 #include "compat/pthread/processes/vfork.hpp"
@@ -84,6 +85,7 @@ struct thread {
     void* resolver[72];         // the C library's struct __res_state, of 568 bytes
     char name[16] = {};
     int policy = 0, priority = 0; // as answered
+    arch::floating_state floating; // of its creator
 
     // --- signals (signals/signals.cpp) -----------------------------------------------------------
     std::atomic<signal_set> blocked{~signal_set{0}}; // written by the thread itself
