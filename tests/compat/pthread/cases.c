@@ -417,20 +417,23 @@ static void many(void) {
 static void own_resources(void) {
     enum { k_stack = 1 << 18 };
     void* const memory = aligned_alloc(4096, k_stack);
-    pthread_attr_t with_stack, on_first;
+    pthread_attr_t with_stack, with_guard, on_first;
     pthread_attr_init(&with_stack);
     pthread_attr_setstack(&with_stack, memory, k_stack);
+    pthread_attr_init(&with_guard);
+    pthread_attr_setguardsize(&with_guard, k_stack);
     pthread_attr_init(&on_first);
     cpu_set_t allowed;
     sched_getaffinity(0, sizeof allowed, &allowed);
     pthread_attr_setaffinity_np(&on_first, sizeof allowed, &allowed);
-    pthread_t t[3];
-    int flag[3] = {0};
+    pthread_t t[4];
+    int flag[4] = {0};
     pthread_create(&t[0], &with_stack, set_flag, &flag[0]);
     pthread_create(&t[1], &on_first, set_flag, &flag[1]);
     pthread_create(&t[2], &on_first, set_flag, &flag[2]);
-    for (int k = 0; k < 3; ++k) pthread_join(t[k], NULL);
-    SHOW(flag[0] + flag[1] + flag[2]);
+    pthread_create(&t[3], &with_guard, set_flag, &flag[3]);
+    for (int k = 0; k < 4; ++k) pthread_join(t[k], NULL);
+    SHOW(flag[0] + flag[1] + flag[2] + flag[3]);
     free(memory);
 }
 
@@ -523,6 +526,7 @@ static struct {
     {"cancelled_main", cancelled_main},
     {"exits_of_main", exits_of_main},
     {"ends_of_os_threads", ends_of_os_threads},
+    {"large_guards", large_guards},
     {"floating_point", floating_point},
     {"joins_of_os_threads", joins_of_os_threads},
     {"inherited_scheduling", inherited_scheduling},

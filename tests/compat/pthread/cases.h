@@ -109,6 +109,7 @@ void syncs_beside_sleepers(void);
 void cancelled_main(void);
 void exits_of_main(void);
 void ends_of_os_threads(void);
+void large_guards(void);
 void floating_point(void);
 
 // --- process_cases.c

@@ -152,6 +152,7 @@ class Loading(unittest.TestCase):
         done = run(TULLE, "run", "--pthreads", "--explain", CASES, "own_resources")
         self.assertIn("\nthreads that are OS threads: 1, as they bring memory for their stacks\n", done.stderr)
         self.assertIn("\nthreads that are OS threads: 2, as they are to run on some processors only\n", done.stderr)
+        self.assertIn("\nthreads that are OS threads: 1, as they ask for larger guards of their stacks\n", done.stderr)
 
     def test_it_needs_no_other_place_and_no_seed(self):
         for words in (("-n", "2"), ("--seed", "1")):

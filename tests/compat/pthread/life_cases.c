@@ -150,6 +150,40 @@ void ends_of_os_threads(void) {
     pthread_exit(NULL);
 }
 
+// --- stacks --------------------------------------------------------------------------------------
+
+enum { k_guarded = 64, k_stack_bytes = 1 << 18, k_guard_bytes = 1 << 20 };
+static pthread_barrier_t s_all;
+
+static void* writes_below_its_stack(void* writes) {
+    pthread_attr_t how;
+    void* stack = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &how) != 0) abort();
+    pthread_attr_getstack(&how, &stack, &size);
+    pthread_barrier_wait(&s_all);
+    if (writes != NULL) *(char volatile*)((char*)stack - 600 * 1024) = 1;
+    pthread_barrier_wait(&s_all);
+    return NULL;
+}
+static void write_below_a_stack(void) {
+    struct rlimit const no_core = {0, 0};
+    pthread_attr_t how;
+    pthread_t t[k_guarded];
+    setrlimit(RLIMIT_CORE, &no_core);
+    pthread_barrier_init(&s_all, NULL, k_guarded);
+    pthread_attr_init(&how);
+    pthread_attr_setstacksize(&how, k_stack_bytes);
+    pthread_attr_setguardsize(&how, k_guard_bytes);
+    for (int k = 0; k != k_guarded; ++k)
+        pthread_create(&t[k], &how, writes_below_its_stack, k == k_guarded / 2 ? &how : NULL);
+    for (int k = 0; k != k_guarded; ++k) pthread_join(t[k], NULL);
+    puts("it was not guarded");
+}
+
+// A store that passes by a page, and by the stacks of others.
+void large_guards(void) { show_end_of_child(write_below_a_stack); }
+
 // --- floating point ------------------------------------------------------------------------------
 
 // A third, rounded as the thread does it; the compiler is not to compute it.

@@ -4,6 +4,8 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/threads/thread.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace tulle::posix {
@@ -19,9 +21,28 @@ bool has_processors(pthread_attr_t const& attributes) noexcept {
            !CPU_EQUAL(&chosen, &all);
 }
 
+// What attributes have that say nothing of guards: a page, or what the C library takes for enough
+// on this architecture. Stacks of the run time are guarded by a page at least.
+std::size_t usual_guard() noexcept {
+    static constinit std::atomic<std::size_t> s_known{0}; // relaxed, both: it is always the same
+    std::size_t bytes = s_known.load(std::memory_order_relaxed);
+    if (TULLE_LIKELY(bytes != 0)) return bytes;
+    bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    pthread_attr_t fresh;
+    std::size_t of_fresh = 0;
+    if (pthread_attr_init(&fresh) == 0) {
+        pthread_attr_getguardsize(&fresh, &of_fresh);
+        pthread_attr_destroy(&fresh);
+    }
+    bytes = std::max(bytes, of_fresh);
+    s_known.store(bytes, std::memory_order_relaxed);
+    return bytes;
+}
+
 } // namespace
 
-// A stack of the program's own, a scheduling policy or processors for this one thread.
+// A stack of the program's own, a larger guard, a scheduling policy or processors for this one
+// thread.
 std::optional<diag::os_thread_reason> needs_os_thread(pthread_attr_t const* attributes) noexcept {
     using reason = diag::os_thread_reason;
     if (attributes == nullptr) return std::nullopt;
@@ -34,6 +55,9 @@ std::optional<diag::os_thread_reason> needs_os_thread(pthread_attr_t const* attr
     // The C library gives the end of a stack that was not set as 0, and so its begin as -size.
     bool const has_stack = reinterpret_cast<std::uintptr_t>(stack) + size != 0;
     if (has_stack) return reason::own_stack;
+    std::size_t guard = 0;
+    pthread_attr_getguardsize(attributes, &guard);
+    if (guard > usual_guard()) return reason::wide_guard;
     if (has_processors(*attributes)) return reason::processors;
     if (inherits == PTHREAD_EXPLICIT_SCHED && policy != SCHED_OTHER) return reason::policy;
     return std::nullopt;
