@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -183,6 +184,57 @@ static void write_below_a_stack(void) {
 
 // A store that passes by a page, and by the stacks of others.
 void large_guards(void) { show_end_of_child(write_below_a_stack); }
+
+// --- memory of threads that a fork has left behind -----------------------------------------------
+
+enum { k_left = 8, k_generations = 6 };
+static __thread char t_text[100] = "as new";
+
+static int is_as_new(void) {
+    int const is_new = strcmp(t_text, "as new") == 0 && pthread_getspecific(s_key) == NULL;
+    strcpy(t_text, "not any more");
+    pthread_setspecific(s_key, t_text);
+    return is_new;
+}
+static void* is_there_for_a_while(void* is_new) {
+    *(int*)is_new = is_as_new();
+    free(malloc(100)); // memory is kept in a cache of the thread
+    pthread_barrier_wait(&s_all);
+    pthread_barrier_wait(&s_all);
+    return NULL;
+}
+
+// How many threads of the child have memory of one that is not there, by their numbers.
+static void begin_generation(pthread_t const* before, int generation) {
+    pthread_t now[k_left];
+    int is_new[k_left], used_again = 0, as_new = 0;
+    pthread_attr_t how;
+    pthread_attr_init(&how);
+    pthread_attr_setstacksize(&how, 1 << 16);
+    pthread_barrier_init(&s_all, NULL, k_left + 1);
+    for (int k = 0; k != k_left; ++k)
+        if (pthread_create(&now[k], &how, is_there_for_a_while, &is_new[k]) != 0) abort();
+    pthread_barrier_wait(&s_all);
+    for (int k = 0; k != k_left; ++k) {
+        as_new += is_new[k];
+        for (int b = 0; before != NULL && b != k_left; ++b) used_again += now[k] == before[b];
+    }
+    printf("as new: %d, used again: %d\n", as_new, used_again);
+    fflush(stdout);
+    pid_t const child = generation == k_generations ? -1 : fork();
+    if (child == 0) {
+        begin_generation(now, generation + 1);
+        _exit(0);
+    }
+    if (child > 0) SHOW(end_of(child));
+    pthread_barrier_wait(&s_all);
+    for (int k = 0; k != k_left; ++k) pthread_join(now[k], NULL);
+}
+
+void memory_in_children(void) {
+    pthread_key_create(&s_key, NULL);
+    begin_generation(NULL, 0);
+}
 
 // --- floating point ------------------------------------------------------------------------------
 

@@ -72,6 +72,8 @@ struct thread {
     // lock of the blocks.
     std::atomic<bool> is_open{false};
     thread* next_free = nullptr; // under the lock of the blocks
+    bool is_free = false;        // likewise: it is in the list of those
+    bool is_left_behind = false; // it was running in the process that this one was forked off
 
     std::atomic<std::uint32_t> life{0};
     // Dropped by who joins or detaches it; null: it is detached from the start.

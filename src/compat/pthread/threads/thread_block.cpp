@@ -13,6 +13,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include <link.h>
 #include <sys/mman.h>
@@ -250,11 +251,13 @@ bool renew_all(std::byte* block) noexcept {
     return true;
 }
 
-// The C library's own variables, with the cache of malloc, outlive a thread.
-bool renew(std::byte* block) noexcept {
+// The C library's own variables, with the cache of malloc, outlive a thread, but not one that a
+// fork has left behind: it may have been in the midst of changing them, and what it has noted in
+// them to be done at its end is not to be done here.
+bool renew(std::byte* block, bool ended) noexcept {
     constexpr std::size_t k_most_own = 1024;
     std::byte kept[k_most_own];
-    bool const keeps = s_layout.own_bytes <= k_most_own;
+    bool const keeps = ended && s_layout.own_bytes <= k_most_own;
     if (keeps) std::memcpy(kept, block + s_layout.own, s_layout.own_bytes);
     if (!renew_all(block)) return false;
     if (keeps) std::memcpy(block + s_layout.own, kept, s_layout.own_bytes);
@@ -290,24 +293,28 @@ thread* thread_blocks::take() noexcept {
     thread* t = nullptr;
     std::byte* block = nullptr;
     std::int32_t tid = 0;
+    bool had_variables = false, ended = true;
     {
         std::lock_guard const held(s_lock);
         tid = next_tid();
         if (s_free != nullptr) {
             t = s_free;
             s_free = t->next_free;
+            t->is_free = false;
+            // Until they are as new, a forked child must not have them.
+            had_variables = std::exchange(t->has_variables, false);
         } else if (s_made != k_most_threads) {
             block = block_at(s_made++);
         }
     }
     if (t == nullptr && block == nullptr) return nullptr;
-    bool had_variables = false;
     if (t != nullptr) {
         block = static_cast<std::byte*>(t->block);
-        had_variables = t->has_variables;
-        t->~thread();
+        ended = !t->is_left_behind;
+        if (ended) t->~thread(); // else it may be part of what has been left behind, too
     }
-    bool const has_variables = had_variables ? renew(block) : s_layout.allocate(block) != nullptr;
+    bool const has_variables =
+        had_variables ? renew(block, ended) : s_layout.allocate(block) != nullptr;
     t = ::new (block + s_layout.behind) thread(block);
     t->has_variables = has_variables;
     fill_in(block, tid);
@@ -319,13 +326,19 @@ thread* thread_blocks::take() noexcept {
     return t;
 }
 
+// With the lock held.
+void thread_blocks::put_into_list(thread& t) noexcept {
+    t.is_free = true;
+    t.next_free = s_free;
+    s_free = &t;
+}
+
 void thread_blocks::give(thread& t) noexcept {
     t.is_used.store(false, std::memory_order_relaxed); // relaxed: who asks for it races anyway
     signal_notes::drop_all(t);
     std::lock_guard const held(s_lock);
     t.is_open.store(false, std::memory_order_relaxed); // relaxed: under the lock
-    t.next_free = s_free;
-    s_free = &t;
+    put_into_list(t);
 }
 
 // relaxed, both: under the lock.
@@ -335,6 +348,8 @@ void thread_blocks::close(thread& t) noexcept {
 }
 
 // relaxed, both: there is one thread. Whoever held the lock left the lists whole at each moment.
+// As the C library does with its stacks, the blocks of threads that are not there are used again.
+// The run time's stacks are not: whoever waits is linked into what it waits for, on its stack.
 void thread_blocks::forget_others(thread const* left) noexcept {
     ::new (static_cast<void*>(&s_lock)) base::spin_lock;
     number_anew();
@@ -343,6 +358,9 @@ void thread_blocks::forget_others(thread const* left) noexcept {
         if (&t == left || t.block == nullptr) continue;
         t.is_open.store(false, std::memory_order_relaxed);
         t.is_used.store(false, std::memory_order_relaxed);
+        if (t.is_free || !t.has_variables) continue;
+        t.is_left_behind = true;
+        put_into_list(t);
     }
 }
 

@@ -52,6 +52,7 @@ public:
     [[nodiscard]] static std::size_t tid_offset() noexcept { return s_tid; }
 
 private:
+    static void put_into_list(thread& t) noexcept;
     [[nodiscard]] static std::byte* block_at(std::size_t number) noexcept;
 
     static std::uintptr_t s_first; // the first block
