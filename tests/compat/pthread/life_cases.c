@@ -185,6 +185,41 @@ static void write_below_a_stack(void) {
 // A store that passes by a page, and by the stacks of others.
 void large_guards(void) { show_end_of_child(write_below_a_stack); }
 
+static void* stack_of(pthread_t t) {
+    pthread_attr_t how;
+    void* stack = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(t, &how) != 0) abort();
+    pthread_attr_getstack(&how, &stack, &size);
+    pthread_attr_destroy(&how);
+    return stack;
+}
+static void* own_stack(void* argument) {
+    void* const stack = stack_of(pthread_self());
+    char here;
+    pthread_barrier_wait(argument);
+    return (char*)stack < &here ? stack : NULL;
+}
+
+// By another thread, perhaps before it has begun.
+static void* describes_others(void* argument) {
+    int good = 0;
+    pthread_barrier_init(&s_all, NULL, 2);
+    for (int k = 0; k != 50; ++k) {
+        pthread_t t;
+        void* own = NULL;
+        pthread_create(&t, NULL, own_stack, &s_all);
+        void* const seen = stack_of(t);
+        pthread_barrier_wait(&s_all);
+        pthread_join(t, &own);
+        good += seen == own;
+    }
+    SHOW(good);
+    return argument;
+}
+
+void described_early(void) { in_both(describes_others); }
+
 // --- memory of threads that a fork has left behind -----------------------------------------------
 
 enum { k_left = 8, k_generations = 6 };

@@ -3,6 +3,8 @@
 // answered and has no effect, as workers run all threads alike.
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/threads/thread.hpp"
+#include "os/clock.hpp"
+#include "sched/timed.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -69,15 +71,30 @@ bool is_gone(thread const& t) noexcept {
     return !t.is_used.load(std::memory_order_relaxed); // relaxed: see thread_blocks::give
 }
 
+// Where the stack of a thread ends is known when it has begun, which it mostly does at once. Null:
+// it does not for so long that the caller may be what keeps it from that. relaxed: an address.
+void* wait_for_stack(thread const& t) noexcept {
+    constexpr std::uint64_t k_longest_ns = 2'000'000'000, k_between_looks_ns = 100'000;
+    void* end = t.stack_end.load(std::memory_order_relaxed);
+    if (TULLE_LIKELY(end != nullptr)) return end;
+    std::uint64_t const deadline = os::monotonic_ns() + k_longest_ns;
+    while ((end = t.stack_end.load(std::memory_order_relaxed)) == nullptr) {
+        std::uint64_t const now = os::monotonic_ns();
+        if (now >= deadline) return nullptr;
+        sched::sleep_until_ns(now + k_between_looks_ns);
+    }
+    return end;
+}
+
 int describe(thread const& t, pthread_attr_t* how) noexcept {
     if (int const error = pthread_attr_init(how)) return error;
     std::uint32_t const life = t.life.load(std::memory_order_relaxed); // relaxed: a snapshot
     pthread_attr_setdetachstate(how, (life & k_detached) != 0 ? PTHREAD_CREATE_DETACHED
                                                               : PTHREAD_CREATE_JOINABLE);
     pthread_attr_setguardsize(how, t.guard_size);
-    if (t.stack_end == nullptr) return pthread_attr_setstacksize(how, t.stack_size);
-    return pthread_attr_setstack(how, static_cast<std::byte*>(t.stack_end) - t.stack_size,
-                                 t.stack_size);
+    void* const end = wait_for_stack(t);
+    if (end == nullptr) return pthread_attr_setstacksize(how, t.stack_size);
+    return pthread_attr_setstack(how, static_cast<std::byte*>(end) - t.stack_size, t.stack_size);
 }
 
 } // namespace

@@ -238,7 +238,7 @@ std::uint32_t note_end(thread& t) noexcept {
 // On a thread of Tulle. The last word is said without the thread's variables.
 void run_thread(thread& t) {
     sched::fiber const& stands_on = sched::this_fiber();
-    t.stack_end = stands_on.stack.end();
+    t.stack_end.store(stands_on.stack.end(), std::memory_order_relaxed); // relaxed: an address
     t.stands_on.store(&stands_on, std::memory_order_relaxed); // relaxed: a hint (os_thread_of)
     sched::take_variables(t.block);
     begin_variables();

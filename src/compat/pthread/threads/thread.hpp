@@ -83,7 +83,7 @@ struct thread {
     void* result = nullptr;
     std::size_t stack_size = 0; // as asked for
     std::size_t guard_size = 0; // likewise
-    void* stack_end = nullptr;  // once it has started
+    std::atomic<void*> stack_end{nullptr}; // once it has started
     void* resolver[72];         // the C library's struct __res_state, of 568 bytes
     char name[16] = {};
     int policy = 0, priority = 0; // as answered
