@@ -151,6 +151,26 @@ void ends_of_os_threads(void) {
     pthread_exit(NULL);
 }
 
+static int s_exits;
+
+static void exit_again(void* value) {
+    printf("destroyed: %d\n", ++s_exits);
+    if (s_exits % 3 != 0) pthread_setspecific(s_key, value);
+    pthread_exit((void*)(intptr_t)s_exits);
+}
+static void* has_value_to_exit(void* by_exit) {
+    pthread_setspecific(s_key, "");
+    if (by_exit != NULL) pthread_exit(by_exit);
+    return NULL;
+}
+
+// A destructor ends the thread that is ending, and leaves another value.
+void exits_in_destructors(void) {
+    pthread_key_create(&s_key, exit_again);
+    SHOW((intptr_t)in_thread(has_value_to_exit, NULL));
+    SHOW((intptr_t)in_thread(has_value_to_exit, ""));
+}
+
 // --- stacks --------------------------------------------------------------------------------------
 
 enum { k_guarded = 64, k_stack_bytes = 1 << 18, k_guard_bytes = 1 << 20 };

@@ -23,7 +23,7 @@ constinit std::array<key_entry, PTHREAD_KEYS_MAX> s_keys{};
 constinit std::atomic<unsigned> s_most{0}; // one above the highest key so far
 
 // Whether a destructor was called.
-bool destroy_once() noexcept {
+bool destroy_once() {
     bool called = false;
     unsigned const most = s_most.load(std::memory_order_acquire); // pairs with create_key
     for (unsigned key = 0; key != most; ++key) {
@@ -50,7 +50,7 @@ int create_key(pthread_key_t* key, destructor destroy) noexcept {
 
 } // namespace
 
-void destroy_values() noexcept {
+void destroy_values() {
     for (int round = 0; round != PTHREAD_DESTRUCTOR_ITERATIONS && destroy_once(); ++round) {}
 }
 

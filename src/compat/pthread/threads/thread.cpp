@@ -188,31 +188,35 @@ void give_resolver(thread& t) noexcept {
     *reinterpret_cast<void**>(pointer) = t.resolver;
 }
 
-void call_start(void* of) {
-    auto& t = *static_cast<thread*>(of);
-    if (t.attention.is_requested()) static_cast<void>(run_handlers(t));
-    t.result = t.start(t.argument);
-    take_last_signals(t);
-}
-
-// Jumped to when the stack has been unwound: it has nothing to be destroyed.
-TULLE_NOINLINE void run_start(thread& t) {
-    jmp_buf at_end;
-    t.at_end = at_end;
-    if (_setjmp(at_end) == 0) tulle_outermost_call(&call_start, &t);
-}
-
 void call_tls_destructors() noexcept {
     if (s_parts.call_tls_destructors != nullptr) s_parts.call_tls_destructors();
 }
 
-void call_destructors(thread& t) noexcept {
-    t.is_ending = true;
+// A destructor may end the thread that is ending: its stack is unwound to here.
+void call_destructors(void* of) {
+    static_cast<thread*>(of)->is_ending = true;
     call_tls_destructors();
     destroy_values();
     // The destructor of a key may have been the first to use a variable. The C library would leave
     // that variable's destructor to nobody; in this block the next thread would run it.
     call_tls_destructors();
+}
+
+void call_start(void* of) {
+    auto& t = *static_cast<thread*>(of);
+    if (t.attention.is_requested()) static_cast<void>(run_handlers(t));
+    t.result = t.start(t.argument);
+    take_last_signals(t);
+    call_destructors(of);
+}
+
+// Jumped to when the stack has been unwound: it has nothing to be destroyed. If that was by a
+// destructor, those that are left are called.
+TULLE_NOINLINE void run_start(thread& t) {
+    jmp_buf at_end;
+    t.at_end = at_end;
+    static_cast<void>(_setjmp(at_end));
+    tulle_outermost_call(t.is_ending ? &call_destructors : &call_start, &t);
     uselocale(LC_GLOBAL_LOCALE); // the block may be used again
 }
 
@@ -247,7 +251,6 @@ void run_thread(thread& t) {
     open_mask_of_worker(t, false);
     t.floating.load(); // its worker has what the thread before it has left behind
     run_start(t);
-    call_destructors(t);
     leave_robust_mutexes();
     if (sched::this_worker()->is_guest()) end_as_main(t);
     free_own_of_libc();

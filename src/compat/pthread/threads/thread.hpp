@@ -181,8 +181,8 @@ int yield_to_others() noexcept;
 void forget_calls_once() noexcept;
 void forget_commands() noexcept;
 
-// Destroys the values that the caller has for keys.
-void destroy_values() noexcept;
+// Destroys the values that the caller has for keys. A destructor may end the caller.
+void destroy_values();
 void begin_variables() noexcept;
 
 // The C library makes an OS thread of what needs one: why.
