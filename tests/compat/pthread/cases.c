@@ -526,6 +526,7 @@ static struct {
     {"cancelled_main", cancelled_main},
     {"exits_of_main", exits_of_main},
     {"ends_of_os_threads", ends_of_os_threads},
+    {"signals_and_failures", signals_and_failures},
     {"exits_in_destructors", exits_in_destructors},
     {"described_early", described_early},
     {"memory_in_children", memory_in_children},

@@ -109,6 +109,7 @@ void syncs_beside_sleepers(void);
 void cancelled_main(void);
 void exits_of_main(void);
 void ends_of_os_threads(void);
+void signals_and_failures(void);
 void exits_in_destructors(void);
 void described_early(void);
 void memory_in_children(void);

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "cases.h"
 
+#include <errno.h>
 #include <fenv.h>
 #include <sched.h>
 #include <signal.h>
@@ -169,6 +170,55 @@ void exits_in_destructors(void) {
     pthread_key_create(&s_key, exit_again);
     SHOW((intptr_t)in_thread(has_value_to_exit, NULL));
     SHOW((intptr_t)in_thread(has_value_to_exit, ""));
+}
+
+// --- threads that cannot be made -----------------------------------------------------------------
+
+static atomic_int s_goes_on;
+
+static void nothing(int signal) { (void)signal; }
+
+// Each would take the signal if there were memory for its stack.
+static void* fails_to_make_some(void* argument) {
+    pthread_attr_t how;
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_attr_init(&how);
+    pthread_attr_setstacksize(&how, (size_t)1 << 46);
+    pthread_attr_setsigmask_np(&how, &none);
+    while (atomic_load(&s_goes_on) != 0) {
+        pthread_t t;
+        if (pthread_create(&t, &how, sleeps, NULL) != EAGAIN) abort();
+    }
+    return argument;
+}
+
+static int takes_within_seconds(sigset_t const* one) {
+    struct timespec const at_once = {0, 0};
+    for (int k = 0; k != 3000; ++k, usleep(1000))
+        if (sigtimedwait(one, NULL, &at_once) == SIGUSR1) return 1;
+    return 0;
+}
+
+void signals_and_failures(void) {
+    struct sigaction const how = {.sa_handler = nothing};
+    sigset_t one;
+    pthread_t t;
+    int taken = 0;
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    sigaction(SIGUSR1, &how, NULL);
+    pthread_sigmask(SIG_BLOCK, &one, NULL);
+    atomic_store(&s_goes_on, 1);
+    pthread_create(&t, NULL, fails_to_make_some, NULL);
+    for (int k = 0; k != 500; ++k) {
+        kill(getpid(), SIGUSR1);
+        taken += takes_within_seconds(&one);
+        if (taken != k + 1) break;
+    }
+    SHOW(taken);
+    atomic_store(&s_goes_on, 0);
+    pthread_join(t, NULL);
 }
 
 // --- stacks --------------------------------------------------------------------------------------

@@ -363,6 +363,8 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     int const error = spawn_thread(*t);
     if (error == 0) return 0;
     living::end_one();
+    thread_blocks::close(*t);
+    give_back(*t, ~signal_set{0}); // it may have been lent one since begin_mask
     thread_blocks::give(*t);
     return error;
 }
