@@ -523,6 +523,7 @@ static struct {
     {"last_signals", last_signals},
     {"exits_of_children", exits_of_children},
     {"gone_threads", gone_threads},
+    {"refused_joins", refused_joins},
     {"cancelled_main", cancelled_main},
     {"exits_of_main", exits_of_main},
     {"ends_of_os_threads", ends_of_os_threads},

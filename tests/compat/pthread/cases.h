@@ -100,6 +100,7 @@ void aborts_for_one_thread(void);
 void last_signals(void);
 void exits_of_children(void);
 void gone_threads(void);
+void refused_joins(void);
 void joins_of_os_threads(void);
 void inherited_scheduling(void);
 void crowds_at_shared_mutexes(void);

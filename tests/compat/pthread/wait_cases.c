@@ -407,6 +407,58 @@ void gone_threads(void) {
     SHOW(pthread_detach(t) == EINVAL);
 }
 
+static void* joins_itself(void* unused) {
+    SHOW(pthread_tryjoin_np(pthread_self(), NULL) == EBUSY);
+    SHOW(pthread_join(pthread_self(), NULL) == EDEADLK);
+    SHOW(pthread_detach(pthread_self()));
+    SHOW(pthread_tryjoin_np(pthread_self(), NULL) == EBUSY);
+    SHOW(pthread_join(pthread_self(), NULL) == EINVAL);
+    sem_post(&s_handled);
+    return unused;
+}
+static void* waits_to_end(void* unused) {
+    while (atomic_load(&s_goes_on) != 0) usleep(1000);
+    return unused;
+}
+static void* joins_it(void* of) {
+    atomic_fetch_add(&s_waiting, 1);
+    return (void*)(intptr_t)pthread_join(*(pthread_t*)of, NULL);
+}
+static void* tries_to_join(void* of) {
+    intptr_t busy = 0, tries = 0;
+    for (; atomic_load(&s_goes_on) == 2; ++tries)
+        busy += pthread_tryjoin_np(*(pthread_t*)of, NULL) == EBUSY;
+    return (void*)(tries - busy);
+}
+
+void refused_joins(void) {
+    pthread_t t, joiner, other;
+    struct timespec soon;
+    void* result = NULL;
+    sem_init(&s_handled, 0, 0);
+    pthread_create(&t, NULL, joins_itself, NULL);
+    sem_wait(&s_handled);
+    // Whoever asks whether it has ended does not keep others from joining it.
+    atomic_store(&s_goes_on, 2);
+    pthread_create(&t, NULL, waits_to_end, NULL);
+    pthread_create(&other, NULL, tries_to_join, &t);
+    int refused = 0;
+    for (int k = 0; k != 2000; ++k) {
+        clock_gettime(CLOCK_REALTIME, &soon);
+        refused += pthread_timedjoin_np(t, NULL, &soon) != ETIMEDOUT;
+    }
+    SHOW(refused);
+    pthread_create(&joiner, NULL, joins_it, &t);
+    until_waiting(1);
+    SHOW(pthread_tryjoin_np(t, NULL) == EBUSY);
+    atomic_store(&s_goes_on, 1);
+    pthread_join(other, &result);
+    SHOW((intptr_t)result);
+    atomic_store(&s_goes_on, 0);
+    pthread_join(joiner, &result);
+    SHOW((intptr_t)result);
+}
+
 // On a stack of its own it is an OS thread.
 static pthread_t start_on_own_stack(void* (*f)(void*)) {
     enum { k_size = 1 << 18 };

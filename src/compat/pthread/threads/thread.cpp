@@ -378,8 +378,8 @@ int why_gone(thread const& t) noexcept {
 // The right to join, and 0; or why not.
 int begin_to_join(thread& t) noexcept {
     if (!t.is_used.load(std::memory_order_relaxed)) return why_gone(t); // relaxed: see give
-    if (&t == self()) return EDEADLK;
     std::uint32_t life = t.life.load(std::memory_order_relaxed); // relaxed: exchanged below
+    if (&t == self()) return (life & k_detached) != 0 ? EINVAL : EDEADLK;
     do {
         if ((life & (k_detached | k_joining)) != 0) return EINVAL;
     } while (!t.life.compare_exchange_weak(life, life | k_joining, std::memory_order_acq_rel,
@@ -523,8 +523,11 @@ TULLE_INTERPOSE int pthread_join(pthread_t id, void** result) {
 TULLE_INTERPOSE int pthread_tryjoin_np(pthread_t id, void** result) {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_tryjoin_np)(id, result);
-    int const error = join(*t, result, 0, false);
-    return error == ETIMEDOUT ? EBUSY : error;
+    // One that has not ended is busy, whatever else may be said of it, and others may join it
+    // meanwhile. relaxed, both: join acquires.
+    bool const is_there = t->is_used.load(std::memory_order_relaxed);
+    bool const has_ended = (t->life.load(std::memory_order_relaxed) & k_ended) != 0;
+    return is_there && !has_ended ? EBUSY : join(*t, result, 0, false);
 }
 
 TULLE_INTERPOSE int pthread_timedjoin_np(pthread_t id, void** result, timespec const* until) {
