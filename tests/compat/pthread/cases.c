@@ -573,6 +573,8 @@ static struct {
     {"transfers", transfers},
     {"rules_of_attributes", rules_of_attributes},
     {"rules_of_threads", rules_of_threads},
+    {"rules_of_ended_threads", rules_of_ended_threads},
+    {"names_of_threads", names_of_threads},
     {"rules_of_keys", rules_of_keys},
     {"rules_of_locks", rules_of_locks},
     {"rules_of_fork", rules_of_fork},

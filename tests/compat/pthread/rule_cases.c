@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -153,6 +154,69 @@ static void* has_rules_of_threads(void* argument) {
 }
 
 void rules_of_threads(void) { in_both(has_rules_of_threads); }
+
+// Until it has ended, as its scheduling tells.
+static void wait_for_end_of(pthread_t t) {
+    int policy = 0;
+    struct sched_param how;
+    for (int k = 0; k != 1000 && pthread_getschedparam(t, &policy, &how) == 0; ++k) usleep(10000);
+}
+
+static void* has_rules_of_ended_threads(void* argument) {
+    pthread_t t;
+    int policy = 0;
+    char name[16] = "";
+    clockid_t clock = 0;
+    void* result = NULL;
+    struct sched_param how = {0};
+    atomic_store(&s_may_end, 1);
+    pthread_create(&t, NULL, waits, &how);
+    wait_for_end_of(t);
+    SHOW(pthread_setname_np(t, "late") == ENOENT);
+    SHOW(pthread_getname_np(t, name, sizeof name) == ENOENT);
+    SHOW(pthread_getschedparam(t, &policy, &how) == ESRCH);
+    SHOW(pthread_setschedparam(t, SCHED_OTHER, &how) == ESRCH);
+    SHOW(pthread_setschedprio(t, 0) == ESRCH);
+    SHOW(pthread_getcpuclockid(t, &clock) == ESRCH);
+    SHOW(pthread_cancel(t));
+    SHOW(pthread_join(t, &result));
+    SHOW(result == &how);
+    return argument;
+}
+
+void rules_of_ended_threads(void) { in_both(has_rules_of_ended_threads); }
+
+static char s_expected[16];
+
+static void* shows_name(void* argument) {
+    char name[16] = "";
+    cpu_set_t set, of_process;
+    pthread_attr_t how;
+    SHOW(pthread_getname_np(pthread_self(), name, sizeof name));
+    SHOW(strcmp(name, s_expected) == 0);
+    CPU_ZERO(&set);
+    SHOW(pthread_setaffinity_np(pthread_self(), sizeof set, &set) == EINVAL);
+    SHOW(sched_getaffinity(getpid(), sizeof of_process, &of_process));
+    SHOW(pthread_setaffinity_np(pthread_self(), sizeof set, &of_process));
+    SHOW(pthread_getattr_np(pthread_self(), &how));
+    SHOW(pthread_attr_getaffinity_np(&how, sizeof set, &set));
+    SHOW(CPU_EQUAL(&set, &of_process));
+    SHOW(pthread_attr_destroy(&how));
+    if (argument == NULL) return NULL;
+    SHOW(pthread_setname_np(pthread_self(), strcpy(s_expected, "child")));
+    in_thread(shows_name, NULL);
+    return NULL;
+}
+
+// A thread has the name that its creator has then.
+void names_of_threads(void) {
+    SHOW(pthread_getname_np(pthread_self(), s_expected, sizeof s_expected));
+    in_thread(shows_name, "");
+    SHOW(pthread_setname_np(pthread_self(), strcpy(s_expected, "parent")));
+    in_thread(shows_name, "");
+    SHOW(pthread_setname_np(pthread_self(), strcpy(s_expected, "parent again")));
+    in_thread(shows_name, "");
+}
 
 // --- keys ----------------------------------------------------------------------------------------
 

@@ -71,6 +71,49 @@ bool is_gone(thread const& t) noexcept {
     return !t.is_used.load(std::memory_order_relaxed); // relaxed: see thread_blocks::give
 }
 
+// It may not have been joined yet. relaxed: who asks while it ends has a race of its own.
+bool has_ended(thread const& t) noexcept {
+    return is_gone(t) || (t.life.load(std::memory_order_relaxed) & k_ended) != 0;
+}
+
+// Of a thread's name, which the C library looks up among files; 0: it has one.
+int why_nameless(thread const& t) noexcept {
+    return is_gone(t) ? ESRCH : has_ended(t) ? ENOENT : 0;
+}
+
+// The name of an OS thread is the kernel's; who makes many threads asks for it once. By whatever
+// thread it is changed by pthread_setname_np, this counts it. relaxed, all: a change that another
+// thread makes meanwhile may come later.
+constinit std::atomic<unsigned> s_changes_of_names{1};
+struct known_name {
+    unsigned changes = 0; // when it was asked for; 0: it was not
+    char text[sizeof(thread::name)] = {};
+};
+constinit thread_local known_name t_name;
+
+char const* name_of_os_thread() noexcept {
+    unsigned const changes = s_changes_of_names.load(std::memory_order_relaxed);
+    if (TULLE_LIKELY(t_name.changes == changes)) return t_name.text;
+    if (TULLE_LIBC(pthread_getname_np)(pthread_self(), t_name.text, sizeof t_name.text) != 0)
+        t_name.text[0] = '\0';
+    t_name.changes = changes;
+    return t_name.text;
+}
+
+// The kernel has it so: of those that it names there must be one that the machine has.
+bool names_a_processor(std::size_t bytes, cpu_set_t const* set) noexcept {
+    auto const known = static_cast<std::size_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
+    for (std::size_t k = 0; k != std::min(known, 8 * bytes); ++k)
+        if (CPU_ISSET_S(k, bytes, set)) return true;
+    return false;
+}
+
+void describe_processors(pthread_attr_t* how) noexcept {
+    cpu_set_t set;
+    if (sched_getaffinity(getpid(), sizeof set, &set) == 0)
+        pthread_attr_setaffinity_np(how, sizeof set, &set);
+}
+
 // Where the stack of a thread ends is known when it has begun, which it mostly does at once. Null:
 // it does not for so long that the caller may be what keeps it from that. relaxed: an address.
 void* wait_for_stack(thread const& t) noexcept {
@@ -92,12 +135,18 @@ int describe(thread const& t, pthread_attr_t* how) noexcept {
     pthread_attr_setdetachstate(how, (life & k_detached) != 0 ? PTHREAD_CREATE_DETACHED
                                                               : PTHREAD_CREATE_JOINABLE);
     pthread_attr_setguardsize(how, t.guard_size);
+    describe_processors(how);
     void* const end = wait_for_stack(t);
     if (end == nullptr) return pthread_attr_setstacksize(how, t.stack_size);
     return pthread_attr_setstack(how, static_cast<std::byte*>(end) - t.stack_size, t.stack_size);
 }
 
 } // namespace
+
+void inherit_name(thread& t) noexcept {
+    thread const* const by = self();
+    std::memcpy(t.name, by != nullptr ? by->name : name_of_os_thread(), sizeof t.name);
+}
 
 } // namespace tulle::posix
 
@@ -110,9 +159,13 @@ TULLE_INTERPOSE int pthread_getattr_np(pthread_t id, pthread_attr_t* how) noexce
 
 TULLE_INTERPOSE int pthread_setname_np(pthread_t id, char const* name) noexcept {
     thread* const t = thread_of(id);
-    if (t == nullptr) return TULLE_LIBC(pthread_setname_np)(id, name);
-    if (is_gone(*t)) return ESRCH;
+    if (t == nullptr) {
+        int const error = TULLE_LIBC(pthread_setname_np)(id, name);
+        s_changes_of_names.fetch_add(1, std::memory_order_relaxed);
+        return error;
+    }
     if (std::strlen(name) >= sizeof t->name) return ERANGE;
+    if (int const error = why_nameless(*t)) return error;
     std::strcpy(t->name, name);
     return 0;
 }
@@ -120,8 +173,8 @@ TULLE_INTERPOSE int pthread_setname_np(pthread_t id, char const* name) noexcept 
 TULLE_INTERPOSE int pthread_getname_np(pthread_t id, char* name, size_t size) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_getname_np)(id, name, size);
-    if (is_gone(*t)) return ESRCH;
     if (size < sizeof t->name) return ERANGE;
+    if (int const error = why_nameless(*t)) return error;
     std::memcpy(name, t->name, sizeof t->name);
     return 0;
 }
@@ -130,7 +183,8 @@ TULLE_INTERPOSE int pthread_setaffinity_np(pthread_t id, size_t size,
                                            cpu_set_t const* cpus) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_setaffinity_np)(id, size, cpus);
-    return is_gone(*t) ? ESRCH : 0;
+    if (is_gone(*t)) return ESRCH;
+    return names_a_processor(size, cpus) ? 0 : EINVAL;
 }
 
 TULLE_INTERPOSE int pthread_getaffinity_np(pthread_t id, size_t size, cpu_set_t* cpus) noexcept {
@@ -144,7 +198,7 @@ TULLE_INTERPOSE int pthread_setschedparam(pthread_t id, int policy,
                                           sched_param const* how) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_setschedparam)(id, policy, how);
-    if (is_gone(*t)) return ESRCH;
+    if (has_ended(*t)) return ESRCH;
     int const least = sched_get_priority_min(policy), most = sched_get_priority_max(policy);
     if (least < 0 || how->sched_priority < least || how->sched_priority > most) return EINVAL;
     t->policy = policy;
@@ -155,7 +209,7 @@ TULLE_INTERPOSE int pthread_setschedparam(pthread_t id, int policy,
 TULLE_INTERPOSE int pthread_getschedparam(pthread_t id, int* policy, sched_param* how) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_getschedparam)(id, policy, how);
-    if (is_gone(*t)) return ESRCH;
+    if (has_ended(*t)) return ESRCH;
     *policy = t->policy;
     how->sched_priority = t->priority;
     return 0;
@@ -172,7 +226,7 @@ TULLE_INTERPOSE int pthread_setschedprio(pthread_t id, int priority) noexcept {
 TULLE_INTERPOSE int pthread_getcpuclockid(pthread_t id, clockid_t* clock) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_getcpuclockid)(id, clock);
-    if (is_gone(*t)) return ESRCH;
+    if (has_ended(*t)) return ESRCH;
     *clock = CLOCK_PROCESS_CPUTIME_ID;
     return 0;
 }

@@ -354,6 +354,7 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     thread* const t = thread_blocks::take();
     if (t == nullptr) return EAGAIN;
     read_attributes(*t, how);
+    inherit_name(*t);
     begin_mask(*t, first_mask(how));
     t->start = start;
     t->argument = argument;

@@ -181,6 +181,9 @@ int yield_to_others() noexcept;
 void forget_calls_once() noexcept;
 void forget_commands() noexcept;
 
+// A new thread has the name of its creator, the caller.
+void inherit_name(thread& t) noexcept;
+
 // Destroys the values that the caller has for keys. A destructor may end the caller.
 void destroy_values();
 void begin_variables() noexcept;
