@@ -592,6 +592,7 @@ static struct {
 #ifndef CASES_ARE_STATIC
     {"second_names", second_names},
     {"late_variables", late_variables},
+    {"errors_of_libraries", errors_of_libraries},
 #endif
     {"hosts", hosts},
     {"memory_of_threads", memory_of_threads},

@@ -192,6 +192,7 @@ void variables_used_again(void);
 void aligned_variables(void);
 void parts_of_threads(void);
 void late_variables(void);
+void errors_of_libraries(void);
 
 // --- cxx_cases.cpp
 void uncaught(void);

@@ -176,6 +176,29 @@ static void* find(void* library, char const* name) {
     return found;
 }
 
+static void* fails_to_open(void* argument) {
+    SHOW(dlopen("/nowhere/nothing.so", RTLD_NOW) == NULL);
+    if (argument == NULL) return NULL;
+    SHOW(dlerror() != NULL);
+    SHOW(dlopen("/nowhere/nothing.so", RTLD_NOW) == NULL);
+    SHOW(dlerror() != NULL);
+    return NULL;
+}
+static void* has_no_error(void* argument) {
+    SHOW(dlerror() == NULL);
+    return argument;
+}
+
+// An error is its thread's, whether it has asked for it or not.
+void errors_of_libraries(void) {
+    for (int k = 0; k != 3; ++k) {
+        in_thread(fails_to_open, NULL);
+        in_thread(has_no_error, NULL);
+        in_thread(fails_to_open, "");
+        in_thread(has_no_error, NULL);
+    }
+}
+
 // The library comes and goes while the memory of threads is used again.
 void late_variables(void) {
     begin();

@@ -42,19 +42,26 @@ enum class run_time_state : int { not_started, starting, started, not_here };
 
 std::atomic<run_time_state> s_state{run_time_state::not_started};
 
-// What the C library does at the end of a thread, and where its resolver's pointer lies, from the
-// thread pointer. Found before there are threads: in a child that is forked while another thread
+// What the C library does at the end of a thread, and where its resolver's pointer and that to what
+// dlerror tells lie, from the thread pointer. Found before there are threads: in a child that is forked while another thread
 // begins with a static variable, that never ends.
 struct parts_of_libc {
     std::ptrdiff_t resolver = 0;
     void (*call_tls_destructors)() = nullptr; // null: a library that is linked statically
-    void (*free_own)() = nullptr;             // likewise
+    void (*free_own)() = nullptr;             // null: one that is linked dynamically
+    char* (*last_error)() = nullptr;          // dlerror; null: not needed, or `error` is not known
+    std::ptrdiff_t error = 0;
 
     void find() noexcept {
         resolver = reinterpret_cast<std::ptrdiff_t>(find_symbol("__resp")) -
                    reinterpret_cast<std::ptrdiff_t>(arch::thread_pointer());
         call_tls_destructors = reinterpret_cast<void (*)()>(find_symbol("__call_tls_dtors"));
         free_own = reinterpret_cast<void (*)()>(find_symbol("__libc_thread_freeres"));
+        void* const found = find_symbol("__libc_dlerror_result");
+        if (found == nullptr) return;
+        error = reinterpret_cast<std::ptrdiff_t>(found) -
+                reinterpret_cast<std::ptrdiff_t>(arch::thread_pointer());
+        last_error = reinterpret_cast<char* (*)()>(find_symbol("dlerror"));
     }
 };
 constinit parts_of_libc s_parts;
@@ -220,10 +227,20 @@ TULLE_NOINLINE void run_start(thread& t) {
     uselocale(LC_GLOBAL_LOCALE); // the block may be used again
 }
 
+// An error of dlopen and its kin that the thread has had. The first call may tell of it, and the
+// second one frees it then. To look at the pointer takes a fraction of what a call takes.
+void free_error(thread const& t) noexcept {
+    if (s_parts.last_error == nullptr) return;
+    auto const* const place = static_cast<std::byte const*>(t.block) + s_parts.error;
+    if (TULLE_LIKELY(*reinterpret_cast<void* const*>(place) == nullptr)) return;
+    if (s_parts.last_error() != nullptr) static_cast<void>(s_parts.last_error());
+}
+
 // What the C library has of its own in the block is kept for the next thread (thread_block.cpp),
 // unless it is linked statically.
-void free_own_of_libc() noexcept {
+void free_own_of_libc(thread const& t) noexcept {
     if (s_parts.free_own != nullptr) s_parts.free_own();
+    free_error(t);
 }
 
 // acq_rel: pairs with those of join and detach. What its life was before.
@@ -253,7 +270,7 @@ void run_thread(thread& t) {
     run_start(t);
     leave_robust_mutexes();
     if (sched::this_worker()->is_guest()) end_as_main(t);
-    free_own_of_libc();
+    free_own_of_libc(t);
     thread_blocks::close(t);
     give_back(t, ~signal_set{0});
     sched::take_variables(nullptr);
