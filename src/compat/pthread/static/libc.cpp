@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In place of c_library/libc.cpp in programs that are linked statically: the linker has found all
-// functions of the C library. That a name is weak lets programs be linked that lack it.
+// functions of the C library. That a name is weak lets programs be linked that lack it. What the
+// macros of cleanup handlers call the program asks of this library only, so it is asked for here.
 #include "compat/pthread/c_library/libc.hpp"
 
 #include "base/error.hpp"
@@ -31,8 +32,7 @@
 
 extern "C" {
 #define TULLE_SYMBOL(name) extern char tulle_static_##name asm(#name) __attribute__((weak));
-#define TULLE_PAST_OURS(name)                                                                      \
-    extern char tulle_static_##name asm("__real_" #name) __attribute__((weak));
+#define TULLE_PAST_OURS(name) extern char tulle_static_##name asm("__real_" #name);
 TULLE_SYMBOLS(TULLE_SYMBOL)
 TULLE_CALLED_BY_MACROS(TULLE_PAST_OURS)
 extern __thread void* __resp;
