@@ -18,9 +18,9 @@ namespace tulle::diag {
 namespace {
 
 constexpr std::array k_reasons{
-    "they bring memory for their stacks",  "they ask for larger guards of their stacks",
+    "they bring memory for their stacks",      "they ask for larger guards of their stacks",
     "they are to run on some processors only", "they ask for a policy of scheduling",
-    "they wait by system calls of their own", "the run time does not run here",
+    "they wait by system calls of their own",  "the run time does not run here",
 };
 std::array<std::atomic<std::uint64_t>, k_reasons.size()> s_os_threads{};
 

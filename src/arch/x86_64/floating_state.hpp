@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MXCSR, with its flags, and the control word of the x87. Flags of the x87, in which long doubles
-// are computed, stay the OS thread's: contexts do not have them either. Control words of the x87 seldom differ:
-// then pending exceptions go first, else unmasking one would raise it.
+// are computed, stay the OS thread's: contexts do not have them either. Control words of the x87
+// seldom differ: then pending exceptions go first, else unmasking one would raise it.
 #pragma once
 
 #include <cstdint>

@@ -43,8 +43,8 @@ enum class run_time_state : int { not_started, starting, started, not_here };
 std::atomic<run_time_state> s_state{run_time_state::not_started};
 
 // What the C library does at the end of a thread, and where its resolver's pointer and that to what
-// dlerror tells lie, from the thread pointer. Found before there are threads: in a child that is forked while another thread
-// begins with a static variable, that never ends.
+// dlerror tells lie, from the thread pointer. Found before there are threads: in a child that is
+// forked while another thread begins with a static variable, that never ends.
 struct parts_of_libc {
     std::ptrdiff_t resolver = 0;
     void (*call_tls_destructors)() = nullptr; // null: a library that is linked statically
@@ -396,7 +396,7 @@ int why_gone(thread const& t) noexcept {
 // The right to join, and 0; or why not.
 int begin_to_join(thread& t) noexcept {
     if (!t.is_used.load(std::memory_order_relaxed)) return why_gone(t); // relaxed: see give
-    std::uint32_t life = t.life.load(std::memory_order_relaxed); // relaxed: exchanged below
+    std::uint32_t life = t.life.load(std::memory_order_relaxed);        // relaxed: exchanged below
     if (&t == self()) return (life & k_detached) != 0 ? EINVAL : EDEADLK;
     do {
         if ((life & (k_detached | k_joining)) != 0) return EINVAL;

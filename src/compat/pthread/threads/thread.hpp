@@ -81,12 +81,12 @@ struct thread {
     void* (*start)(void*) = nullptr;
     void* argument = nullptr;
     void* result = nullptr;
-    std::size_t stack_size = 0; // as asked for
-    std::size_t guard_size = 0; // likewise
+    std::size_t stack_size = 0;            // as asked for
+    std::size_t guard_size = 0;            // likewise
     std::atomic<void*> stack_end{nullptr}; // once it has started
-    void* resolver[72];         // the C library's struct __res_state, of 568 bytes
+    void* resolver[72];                    // the C library's struct __res_state, of 568 bytes
     char name[16] = {};
-    int policy = 0, priority = 0; // as answered
+    int policy = 0, priority = 0;  // as answered
     arch::floating_state floating; // of its creator
 
     // --- signals (signals/signals.cpp) -----------------------------------------------------------
