@@ -205,10 +205,11 @@ work probe_others_first(worker& w) noexcept {
     if (w.start_next != nullptr) return {};
     if (s.active().is_surplus(w) && !s.active().stand_by(w)) return work::to_stop();
     if (w.rest.is_set()) w.rest.end();
-    if (!reserve_spare(w)) return {};
     static_cast<void>(s.expire_timers());
     if (base::event_source* const events = s.awaited_events())
         static_cast<void>(events->poll_sometimes(w.ready.size()));
+    if (TULLE_UNLIKELY(!reserve_spare(w)))
+        return work::of_ready(s.shortage().take_started_elsewhere(w));
     if (runnable* const r = s.take_shared(w)) return work::of_ready(r);
     if (record* const slot = s.steal_record(w)) return work::of_stolen(slot);
     base::idle_poller* const others = s.idle_poller();

@@ -113,7 +113,11 @@ runnable* stack_shortage::take_started(worker& w) noexcept {
         int const shepherd = static_cast<thread_record*>(r)->shepherd;
         shepherd < 0 ? queue_unstarted(*r) : s.inject(*r, shepherd);
     }
-    return r != nullptr ? r : s.m_injector.take_started(*w.home);
+    return r != nullptr ? r : take_started_elsewhere(w);
+}
+
+runnable* stack_shortage::take_started_elsewhere(worker& w) noexcept {
+    return m_scheduler.m_injector.take_started(*w.home);
 }
 
 // Two spares: one to go on with, and one more for what that starts.

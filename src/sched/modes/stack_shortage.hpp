@@ -70,6 +70,8 @@ public:
     void queue_unstarted(runnable& r) noexcept;
     // Takes a thread that has a stack. Threads that the worker could not start go to other workers.
     [[nodiscard]] runnable* take_started(worker& w) noexcept;
+    // Likewise one that is not among the worker's own.
+    [[nodiscard]] runnable* take_started_elsewhere(worker& w) noexcept;
 
     // --- waits -----------------------------------------------------------------------------------
     // The thread on `f` is about to wait. Where its worker could not go on otherwise, it runs the

@@ -8,6 +8,7 @@
 #include "uneven_tree.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <numeric>
@@ -217,6 +218,30 @@ TEST_P(shortage_test, threads_that_find_no_stack_start_later) {
 }
 
 // The joined threads want stacks of their own, and there is none.
+// The one that yields is all that its worker can go on with, as the others have no stack.
+TEST_P(shortage_test, thread_that_has_been_woken_goes_on_beside_one_that_yields) {
+    one_shot event;
+    std::atomic<bool> waits{false}, has_gone_on{false};
+    latch done(1);
+    auto woken = spawn([&] {
+        waits.store(true);
+        event.wait();
+        has_gone_on.store(true);
+    });
+    while (!waits.load()) this_thread::yield();
+    std::vector<thread<void>> blocked;
+    for (std::size_t k = 0; k < limit() + 2; ++k) {
+        blocked.push_back(spawn([&done] { done.wait(); }));
+        this_thread::yield();
+    }
+    std::thread waker([&event] { event.fire(); });
+    while (!has_gone_on.load()) this_thread::yield();
+    waker.join();
+    done.count_down();
+    woken.join();
+    for (auto& t : blocked) t.join();
+}
+
 TEST_P(shortage_test, thread_with_a_stack_of_its_own_runs_on_its_joiner) {
     struct chain {
         static int run(int depth) {
