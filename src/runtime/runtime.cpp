@@ -257,6 +257,11 @@ start_result instance::start(bool adopt_caller) {
     return result;
 }
 
+start_result instance::start_alone() {
+    std::lock_guard const held(m_lock);
+    return start_as(m_options, false);
+}
+
 // Called without the lock: at other places than the first it does not return.
 void instance::join_places() {
     if (!membership::is_asked_to_join()) return;

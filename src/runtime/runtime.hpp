@@ -32,6 +32,9 @@ public:
 
     // EINVAL of start: see limits_of.
     [[nodiscard]] start_result start(bool adopt_caller);
+    // For threads of a program that knows nothing of places: the process is none, also where `tulle
+    // run -n` or an MPI has started it. The caller stays an OS thread.
+    [[nodiscard]] start_result start_alone();
     // 0: as the options say
     [[nodiscard]] start_result start_with(std::uint64_t workers, std::uint64_t stack_size);
     [[nodiscard]] int stop(); // 0 or a positive errno

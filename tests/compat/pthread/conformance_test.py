@@ -49,6 +49,14 @@ class Conformance(unittest.TestCase):
         self.compare(["blocking_calls", "waits_for_children", "file_locks", "queues", "transfers", "c11_threads", "shared_semaphores", "named_semaphores",
                       "numbers_of_files"], TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="0")
 
+    def test_a_process_is_no_place(self):
+        """Whatever has started it: it would wait for the others, which know nothing of places, either."""
+        self.compare(["conditions"], TULLE_TRANSPORT="openmpi")
+        done = run(TULLE, "run", "-n", "2", "--", "env", f"LD_PRELOAD={library()}", CASES, "conditions")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        said = sorted(line.removeprefix("[1] ") for line in done.stdout.splitlines())
+        self.assertEqual(said, sorted(2 * natively("conditions").stdout.splitlines()))
+
     def test_files_of_the_run_time_are_not_the_programs(self):
         """They are refused under all names, a forked child has none of them, and who waits for them is woken."""
         for most in (64, 1024):

@@ -175,7 +175,7 @@ run_time_state start_run_time() noexcept try {
     os::private_descriptor::lie_high();
     begin_signals(mask_of_caller() | mask_of_main());
     sched::scheduler::instance().set_worker_start(&begin_worker);
-    runtime::start_result const started = runtime::the().start(false);
+    runtime::start_result const started = runtime::the().start_alone();
     if (started.error != 0 && started.error != EALREADY) {
         base::warn("libtulle-preload: threads stay those of the C library: the run time cannot "
                    "start (%s)",
