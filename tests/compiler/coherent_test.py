@@ -31,11 +31,12 @@ import parmacs_programs  # noqa: E402
 
 TWO_HOSTS = SOURCES / "scripts/two-hosts"
 CANNOT_BE_MADE = 125
+PATIENCE = 400  # seconds: who waits for a lock of another host asks it again and again, which takes long beside busy processes
 REFUSED_CHILD = "tulle: coherent memory: used by the child of a fork, which takes no part in it: let its parent do it\n"
 
 
 def run(command, **variables):
-    return parmacs_programs.run(command, mpi.environment(), **variables)
+    return parmacs_programs.run(command, mpi.environment(), PATIENCE, **variables)
 
 
 class Programs(unittest.TestCase):
