@@ -60,8 +60,7 @@ void far_memory::fetch(host_number home, line_range lines, std::byte* to) noexce
     fetch_by(*m_carrier, home, lines, to);
 }
 
-void far_memory::fetch_meanwhile(host_number home, line_range lines, std::byte* to,
-                                 std::atomic<std::uint32_t>& answers_to_come) const noexcept {
+void far_memory::fetch_meanwhile(host_number home, line_range lines, std::byte* to) const noexcept {
     struct wanted {
         far_memory const& by;
         host_number home;
@@ -73,12 +72,12 @@ void far_memory::fetch_meanwhile(host_number home, line_range lines, std::byte* 
             auto const& w = *static_cast<wanted*>(argument);
             w.by.fetch_by(others, w.home, w.lines, w.to);
         },
-        &all, answers_to_come);
+        &all);
 }
 
 void far_memory::fetch_by(far_hosts& carrier, host_number home, line_range lines,
                           std::byte* to) const noexcept {
-    std::uint64_t const most = lines_of_answer();
+    std::uint64_t const most = room() / TULLE_COHERENT_LINE;
     for (std::uint64_t done = 0; done < lines.count; done += most) {
         far_head const head{far_operation::fetch,
                             {lines.first + done, std::min(most, lines.count - done)}};

@@ -49,20 +49,12 @@ active_calls::one::one() noexcept
           lost.all->end(lost);
       }) {}
 
-active_calls::active_calls(endpoint& from, waits_by how,
-                           std::atomic<std::uint32_t>* to_come) noexcept
-    : m_from(from),
-      m_to_come(to_come),
-      m_is_suspended(how == waits_by::letting_others_run && may_let_others_run()) {
+active_calls::active_calls(endpoint& from, waits_by how) noexcept
+    : m_from(from), m_is_suspended(how == waits_by::letting_others_run && may_let_others_run()) {
     for (one& each : m_calls) each.all = this;
 }
 
 std::size_t active_calls::most_bytes() const noexcept { return m_from.most_bytes(); }
-
-// Not of what a death ends. release: pairs with whoever looks.
-void active_calls::take_one() noexcept {
-    if (m_to_come != nullptr) m_to_come->fetch_sub(1, std::memory_order_release);
-}
 
 // What is done for it happens before wait() returns. It is gone when the last one has ended.
 void active_calls::end(one& answered) noexcept {
@@ -144,7 +136,6 @@ void endpoint::take_active_answer(packet const& head, std::byte const* payload) 
         base::fatal("place %u answers with %u bytes, for %zu expected",
                     static_cast<unsigned>(head.from), head.size, answered.answer.size());
     if (head.size != 0) std::memcpy(answered.answer.data(), payload, head.size);
-    answered.all->take_one();
     answered.all->end(answered);
 }
 
