@@ -4,7 +4,6 @@
 
 #include "dsm/atomic_access.hpp"
 #include "dsm/directory_memory.hpp"
-#include "dsm/forked_child.hpp"
 #include "dsm/words.hpp"
 
 #include <algorithm>
@@ -78,11 +77,8 @@ public:
     }
 
 private:
-    // Ahead of an access.
     [[nodiscard]] bool has(line_number line) noexcept {
-        if (!contains(line * TULLE_COHERENT_LINE)) return false;
-        expect_no_child();
-        return m_memory.has(line);
+        return contains(line * TULLE_COHERENT_LINE) && m_memory.has(line);
     }
     // Of memory that only this host uses.
     [[nodiscard]] held_entry nobody() noexcept { return {&m_nobody, 0}; }

@@ -3,6 +3,7 @@
 // that only grows, so that each host remembers how far it has read.
 #pragma once
 
+#include "base/cpu_pause.hpp"
 #include "dsm/line_range.hpp"
 
 #include <atomic>
@@ -11,14 +12,10 @@
 #include <span>
 
 #include <tulle/coherent_abi.h>
-#include <tulle/detail/machine.hpp>
-#include <tulle/detail/spin_wait.hpp>
 
 namespace tulle::dsm {
 
-// Machine has pause and yield_processor (detail::native_machine): another process may have to write
-// yet, and may have lost its processor there.
-template <class Machine> class basic_used_chunks {
+class used_chunks {
 public:
     static constexpr std::uint64_t k_bytes = std::uint64_t{1} << 20U; // of a chunk
     static constexpr std::uint64_t k_lines = k_bytes / TULLE_COHERENT_LINE;
@@ -29,8 +26,8 @@ public:
     };
 
     // Over zero bytes, or what others have made of them.
-    basic_used_chunks(std::atomic<std::uint32_t>& count, std::span<shared_entry> entries,
-                      line_number first) noexcept
+    used_chunks(std::atomic<std::uint32_t>& count, std::span<shared_entry> entries,
+                line_number first) noexcept
         : m_count(count), m_entries(entries), m_first(first) {}
 
     // Before the lines are used. They are in the list then, whoever has put them there. What is
@@ -63,16 +60,15 @@ private:
             use.store(k_is_listed, std::memory_order_release);
             return;
         }
-        for (detail::spin_wait<Machine> wait; found != k_is_listed;) {
-            wait.step();
+        while (found != k_is_listed) {
+            base::cpu_pause();
             found = use.load(std::memory_order_acquire);
         }
     }
     // Another host may be between counting and writing.
     [[nodiscard]] line_range lines_of(std::atomic<std::uint32_t> const& entry) const noexcept {
         std::uint32_t number = 0;
-        detail::spin_wait<Machine> wait;
-        while ((number = entry.load(std::memory_order_relaxed)) == 0) wait.step();
+        while ((number = entry.load(std::memory_order_relaxed)) == 0) base::cpu_pause();
         return {m_first + (number - 1) * k_lines, k_lines};
     }
 
@@ -80,7 +76,5 @@ private:
     std::span<shared_entry> m_entries;
     line_number m_first;
 };
-
-using used_chunks = basic_used_chunks<detail::native_machine>;
 
 } // namespace tulle::dsm
