@@ -204,14 +204,18 @@ static void in_timed_join(void) {
 static void in_file_lock(void) {
     struct flock all = {.l_type = F_WRLCK};
     FILE* const file = tmpfile();
+    int is_locked[2];
+    char byte = 0;
+    if (pipe(is_locked) != 0) abort();
     if (fork() == 0) {
         fclose(stdout);
         fclose(stderr);
         alarm(30);
         fcntl(fileno(file), F_SETLK, &all);
+        if (write(is_locked[1], &byte, 1) != 1) abort();
         for (;;) pause();
     }
-    usleep(20000);
+    if (read(is_locked[0], &byte, 1) != 1) abort();
     pthread_cleanup_push(note_cleanup, NULL);
     fcntl(fileno(file), F_SETLKW, &all);
     pthread_cleanup_pop(0);
@@ -347,7 +351,7 @@ void shielded_on_own_stacks(void) {
 
 // --- handlers end waits of threads of the C library ----------------------------------------------
 
-static volatile int s_handled;
+static volatile int s_handled, s_is_over;
 static unsigned s_word;
 
 static void note_signal(int signal) {
@@ -355,19 +359,23 @@ static void note_signal(int signal) {
     s_handled = 1;
 }
 
+static void* end_of_wait(long how) {
+    int const error = errno;
+    s_is_over = 1;
+    return (void*)(intptr_t)(how != 0 ? error : 0);
+}
 static void* wait_for_post(void* unused) {
     (void)unused;
-    return (void*)(intptr_t)(sem_wait(&s_semaphore) != 0 ? errno : 0);
+    return end_of_wait(sem_wait(&s_semaphore));
 }
 static void* wait_at_word(void* unused) {
     (void)unused;
-    long const how = syscall(SYS_futex, &s_word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
-    return (void*)(intptr_t)(how != 0 ? errno : 0);
+    return end_of_wait(syscall(SYS_futex, &s_word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0));
 }
 
+// Again and again, as the first one may come before the wait.
 static void* signal_waiter(void* unused) {
-    usleep(100000);
-    pthread_kill(s_waiter, SIGUSR1);
+    for (s_is_over = 0; !s_is_over; usleep(20000)) pthread_kill(s_waiter, SIGUSR1);
     return unused;
 }
 
@@ -553,17 +561,30 @@ void waits_without_os_threads(void) {
 // --- a wait that began before there were threads -------------------------------------------------
 
 static unsigned s_early;
+static int s_early_tid;
 
 static void* wait_early(void* unused) {
+    __atomic_store_n(&s_early_tid, (int)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&s_early, __ATOMIC_SEQ_CST) == 0)
         syscall(SYS_futex, &s_early, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
     return unused;
 }
 
+// Whether the OS thread waits in the kernel.
+static int sleeps(int tid) {
+    char path[64], state = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    FILE* const file = fopen(path, "r");
+    if (file == NULL) return 0;
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 0;
+    fclose(file);
+    return state == 'S';
+}
+
 void early_waits(void) {
     pthread_t t;
     make_with_own_stack(&t, wait_early, NULL);
-    usleep(100000);
+    while (!sleeps(__atomic_load_n(&s_early_tid, __ATOMIC_SEQ_CST))) usleep(1000);
     in_thread(do_nothing, NULL);
     __atomic_store_n(&s_early, 1, __ATOMIC_SEQ_CST);
     SHOW(syscall(SYS_futex, &s_early, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));

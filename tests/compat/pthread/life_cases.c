@@ -58,14 +58,19 @@ static void show_end_of_child(void (*f)(void)) {
 
 static void say_that_process_ends(void) { puts("the process ends"); }
 
+static atomic_int s_other_ends;
+
+// The other thread has ended long since.
 static void clean_up(void* text) {
-    usleep(50000); // the other thread has ended long since
+    while (atomic_load(&s_other_ends) == 0) usleep(1000);
+    usleep(50000);
     puts(text);
 }
 
 static void* cancels_main(void* argument) {
     usleep(20000);
     SHOW(pthread_cancel(s_main));
+    atomic_store(&s_other_ends, 1);
     return argument;
 }
 static void wait_to_be_cancelled(void) {
@@ -95,6 +100,7 @@ static void exit_with_os_thread(void) {
 
 static void* sleeps(void* argument) {
     usleep(20000);
+    atomic_store(&s_other_ends, 1);
     return argument;
 }
 static void exit_without_descriptors(void) {
@@ -148,6 +154,7 @@ static void* has_value(void* argument) {
 void ends_of_os_threads(void) {
     in_thread(add_own, NULL);
     pthread_key_create(&s_key, clean_up);
+    atomic_store(&s_other_ends, 1);
     start_on_own_stack(has_value, "it has a value");
     pthread_exit(NULL);
 }
