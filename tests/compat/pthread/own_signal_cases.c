@@ -3,6 +3,7 @@
 // and the caller has handled it if it is the only one that wants it (POSIX, kill).
 #define _GNU_SOURCE
 #include "cases.h"
+#include "other_masks.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -467,20 +468,6 @@ void waits_for_both_of_own(void) {
 
 // --- waits with another mask ---------------------------------------------------------------------
 
-static int s_pipe[2];
-static sigset_t s_only_other; // blocks it, and not SIGUSR2
-
-static int suspends(void) { return sigsuspend(&s_only_other); }
-static int polls(void) {
-    struct pollfd asked = {s_pipe[0], POLLIN, 0};
-    return ppoll(&asked, 1, NULL, &s_only_other);
-}
-static int selects(void) {
-    fd_set in;
-    FD_ZERO(&in);
-    FD_SET(s_pipe[0], &in);
-    return pselect(s_pipe[0] + 1, &in, NULL, NULL, NULL, &s_only_other);
-}
 static int polls_set(void) {
     struct epoll_event event = {EPOLLIN, {0}};
     int const all = epoll_create1(0);

@@ -2,6 +2,7 @@
 // Cases of signals that a process sends to itself while somebody waits or is in a handler.
 #define _GNU_SOURCE
 #include "cases.h"
+#include "other_masks.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,8 +19,6 @@
 
 static pthread_t s_main, s_receiver;
 static atomic_int s_handled, s_ready, s_goes_on, s_alarms;
-static int s_pipe[2];
-static sigset_t s_only_other; // blocks SIGUSR2
 static sem_t s_posted;
 
 static void count_one(int number) {
@@ -41,18 +40,6 @@ static void handle_by(void (*handler)(int), int number, int flags) {
     action.sa_handler = handler;
     action.sa_flags = flags;
     if (sigaction(number, &action, NULL) != 0) abort();
-}
-
-static int suspends(void) { return sigsuspend(&s_only_other); }
-static int polls(void) {
-    struct pollfd asked = {s_pipe[0], POLLIN, 0};
-    return ppoll(&asked, 1, NULL, &s_only_other);
-}
-static int selects(void) {
-    fd_set in;
-    FD_ZERO(&in);
-    FD_SET(s_pipe[0], &in);
-    return pselect(s_pipe[0] + 1, &in, NULL, NULL, NULL, &s_only_other);
 }
 
 // --- main waits with another mask ----------------------------------------------------------------
