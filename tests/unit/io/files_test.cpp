@@ -150,11 +150,11 @@ public:
         // From the first call on there is one. Who calls while the first one is being started makes
         // the call itself, as the one that starts it may wait for the caller; here it would block a
         // worker for good, as there are no substitutes.
-        EXPECT_TRUE(has_a_helper());
+        EXPECT_TRUE(has_a_helper(20s));
         for (auto const& name : m_names)
             m_readers.push_back(
                 spawn([&name] { return io::open(name.c_str(), O_RDONLY | O_CLOEXEC); }));
-        while (has_a_helper()) {}
+        while (has_a_helper(20ms)) {}
     }
     opened_pipes(opened_pipes const&) = delete;
     opened_pipes& operator=(opened_pipes const&) = delete;
@@ -178,8 +178,8 @@ public:
     }
 
 private:
-    static bool has_a_helper() {
-        int const number = io::open("/dev/null", O_RDONLY | O_CLOEXEC, 0, wait_limit(20ms));
+    static bool has_a_helper(std::chrono::milliseconds patience) {
+        int const number = io::open("/dev/null", O_RDONLY | O_CLOEXEC, 0, wait_limit(patience));
         if (number >= 0) ::close(number);
         return number != -ETIMEDOUT;
     }
