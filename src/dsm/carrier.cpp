@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/kept_errno.hpp"
 #include "dsm/coherent_host.hpp"
+#include "os/machine.hpp"
 
 #include <tulle/this_thread.hpp>
 
@@ -12,8 +13,6 @@
 namespace tulle::dsm {
 
 namespace {
-
-constexpr unsigned k_turns_alone = 1000; // then others have the processor
 
 std::size_t serve_at_once(int from, std::span<std::byte const> request,
                           std::byte* answer) noexcept {
@@ -47,15 +46,14 @@ void carrier::ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
     f(own, argument);
 }
 
-void carrier::pause(unsigned turn) noexcept { static_cast<void>(m_calls.pause(turn)); }
+void carrier::pause() noexcept { static_cast<void>(m_calls.pause()); }
 
 void carrier::let_others_run() noexcept {
     base::kept_errno const kept; // to the program it is a load or a store
-    if (!messenger::may_let_others_run()) return static_cast<void>(m_calls.pause(k_turns_alone));
     // Also if a message has come: others may ask all the time, and what this thread waits for may
     // be in the hands of a thread that is ready.
-    static_cast<void>(m_by.poll_between());
-    this_thread::yield();
+    pause();
+    messenger::may_let_others_run() ? this_thread::yield() : os::machine::yield_processor();
 }
 
 } // namespace tulle::dsm

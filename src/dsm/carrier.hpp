@@ -24,7 +24,7 @@ public:
     void wait() noexcept override;
     void ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
                     void* argument) noexcept override;
-    void pause(unsigned turn) noexcept override;
+    void pause() noexcept override;
     void let_others_run() noexcept override;
 
 private:

@@ -30,10 +30,10 @@ public:
     // of this process run while it waits, if the caller may be suspended.
     virtual void ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
                             void* argument) noexcept = 0;
-    // The caller waits for another thread of this process: takes messages that have come, and from
-    // some turn on lets others have the processor. `turn`: how often it has waited so.
-    virtual void pause(unsigned turn) noexcept = 0;
-    // As pause(); other threads of this process may run, if the caller may be suspended.
+    // The caller waits for another thread of this process: takes messages that have come.
+    virtual void pause() noexcept = 0;
+    // As pause(); other threads of this process run, if the caller may be suspended, or others of
+    // the system.
     virtual void let_others_run() noexcept = 0;
 };
 

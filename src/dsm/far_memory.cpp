@@ -57,8 +57,15 @@ void far_memory::send(host_number to, draft& d) noexcept {
 // --- asks one host -------------------------------------------------------------------------------
 
 void far_memory::fetch(host_number home, line_range lines, std::byte* to) noexcept {
-    fetch_by(*m_carrier, home, lines, to);
+    begin_fetch(home, lines, to);
+    end_fetches();
 }
+
+void far_memory::begin_fetch(host_number home, line_range lines, std::byte* to) noexcept {
+    begin_fetch_by(*m_carrier, home, lines, to);
+}
+
+void far_memory::end_fetches() noexcept { m_carrier->wait(); }
 
 void far_memory::fetch_meanwhile(host_number home, line_range lines, std::byte* to) const noexcept {
     struct wanted {
@@ -70,13 +77,14 @@ void far_memory::fetch_meanwhile(host_number home, line_range lines, std::byte* 
     m_carrier->ask_beside(
         [](far_hosts& others, void* argument) noexcept {
             auto const& w = *static_cast<wanted*>(argument);
-            w.by.fetch_by(others, w.home, w.lines, w.to);
+            w.by.begin_fetch_by(others, w.home, w.lines, w.to);
+            others.wait();
         },
         &all);
 }
 
-void far_memory::fetch_by(far_hosts& carrier, host_number home, line_range lines,
-                          std::byte* to) const noexcept {
+void far_memory::begin_fetch_by(far_hosts& carrier, host_number home, line_range lines,
+                                std::byte* to) const noexcept {
     std::uint64_t const most = room() / TULLE_COHERENT_LINE;
     for (std::uint64_t done = 0; done < lines.count; done += most) {
         far_head const head{far_operation::fetch,
@@ -84,7 +92,6 @@ void far_memory::fetch_by(far_hosts& carrier, host_number home, line_range lines
         carrier.ask(home, reinterpret_cast<std::byte const*>(&head), sizeof head,
                     to + done * TULLE_COHERENT_LINE, head.lines.count * TULLE_COHERENT_LINE);
     }
-    carrier.wait();
 }
 
 std::size_t far_memory::claim(host_number keeper, line_number first, std::size_t count,

@@ -30,6 +30,9 @@ public:
     // --- asks one host, and waits
     // `to` has room for the bytes of the lines.
     void fetch(host_number home, line_range lines, std::byte* to) noexcept;
+    // The same, by the end of end_fetches().
+    void begin_fetch(host_number home, line_range lines, std::byte* to) noexcept;
+    void end_fetches() noexcept;
     // The same while other threads of this process ask, and run.
     void fetch_meanwhile(host_number home, line_range lines, std::byte* to) const noexcept;
     // Homes of units from `first` on, as many as one answer has, `count` at most. Those that nobody
@@ -61,8 +64,8 @@ private:
         std::size_t used = 0; // 0: nothing yet
     };
 
-    void fetch_by(far_hosts& carrier, host_number home, line_range lines,
-                  std::byte* to) const noexcept;
+    void begin_fetch_by(far_hosts& carrier, host_number home, line_range lines,
+                        std::byte* to) const noexcept;
     [[nodiscard]] std::size_t room() const noexcept { return m_notices.bytes.size(); }
     [[nodiscard]] static far_head& head_of(draft& d) noexcept {
         return *reinterpret_cast<far_head*>(d.bytes.data());

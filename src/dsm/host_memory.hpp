@@ -77,7 +77,8 @@ public:
           m_grace(m_is_protected ? nullptr : threads) { // protection holds for all at once
         if (hosts.near.size() == chosen.hosts) return;
         m_far = std::make_unique<far_memory>(chosen, hosts);
-        m_taken_over.resize(chosen.unit_bytes() / sizeof(far_word));
+        m_taken_over.reserve(std::max<std::size_t>(k_taken_over_at_once / chosen.unit_bytes(), 1));
+        m_masters.resize(m_taken_over.capacity() * chosen.unit_bytes() / sizeof(far_word));
     }
 
     [[nodiscard]] geometry const& chosen() const noexcept { return m_chosen; }
@@ -168,6 +169,13 @@ public:
             return tulle_copy_lines(own_at(lines.first), copy_at(home, lines.first), lines.count);
         far([&] { m_far->fetch(home, lines, own_at(lines.first)); });
     }
+    void begin_fetch(host_number home, line_range lines) noexcept {
+        if (is_near(home)) return fetch(home, lines);
+        far([&] { m_far->begin_fetch(home, lines, own_at(lines.first)); });
+    }
+    void end_fetches() noexcept {
+        if (m_far != nullptr) far([&] { m_far->end_fetches(); });
+    }
     [[nodiscard]] bool takes_long(host_number home) const noexcept {
         return m_far != nullptr && m_has_threads && !is_near(home);
     }
@@ -199,19 +207,17 @@ public:
         }
         return changed;
     }
-    void take_over(host_number home, line_range unit, std::size_t twin) noexcept {
-        std::byte const* master = nullptr;
-        if (is_near(home)) {
-            master = copy_at(home, unit.first);
-        } else {
-            auto* const here = reinterpret_cast<std::byte*>(m_taken_over.data());
-            far([&] { m_far->fetch(home, unit, here); });
-            master = here;
-        }
-        for (std::uint64_t k = 0; k < unit.count; k += k_line_bits)
-            static_cast<void>(tulle_copy_differing_lines_too(
-                own_at(unit.first + k), master + k * TULLE_COHERENT_LINE,
-                twin_at(twin) + k * TULLE_COHERENT_LINE, std::min(unit.count - k, k_line_bits)));
+    void begin_take_over(host_number home, line_range unit, std::size_t twin) noexcept {
+        if (is_near(home)) return take_over(copy_at(home, unit.first), unit, twin);
+        if (m_taken_over.size() == m_taken_over.capacity()) end_take_overs();
+        m_taken_over.push_back({home, unit, twin}); // NOLINT: there is room
+    }
+    void end_take_overs() noexcept {
+        if (m_taken_over.empty()) return;
+        far([this] { fetch_taken_over(); });
+        for (std::size_t k = 0; k < m_taken_over.size(); ++k)
+            take_over(master_taken_over(k), m_taken_over[k].unit, m_taken_over[k].twin);
+        m_taken_over.clear();
     }
     // A keeper on another machine is asked for all lines without a home, as that takes long.
     template <class F> void claim(line_range lines, F claimed) noexcept {
@@ -332,8 +338,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t k_expected = 8;           // lines
-    static constexpr std::size_t k_claimed_at_once = 1024; // units
+    static constexpr std::size_t k_expected = 8;                   // lines
+    static constexpr std::size_t k_claimed_at_once = 1024;         // units
+    static constexpr std::size_t k_taken_over_at_once = 64 * 1024; // bytes
     static constexpr std::uint32_t k_far = ~std::uint32_t{0};
 
     // The numbers of copies in the file, by hosts.
@@ -342,6 +349,32 @@ private:
         std::vector<std::uint32_t> made(hosts, k_far);
         for (std::size_t k = 0; k < near.size(); ++k) made[near[k]] = static_cast<std::uint32_t>(k);
         return made;
+    }
+    // Of another machine; see begin_take_over.
+    struct taken_over {
+        host_number home;
+        line_range unit;
+        std::size_t twin;
+    };
+    [[nodiscard]] std::byte* master_taken_over(std::size_t k) noexcept {
+        return reinterpret_cast<std::byte*>(m_masters.data()) + k * m_chosen.unit_bytes();
+    }
+    // Units that follow each other come together.
+    void fetch_taken_over() noexcept {
+        for (std::size_t k = 0, end = 0; k < m_taken_over.size(); k = end) {
+            auto [home, run, twin] = m_taken_over[k];
+            for (end = k + 1; end < m_taken_over.size() && m_taken_over[end].home == home &&
+                              run.extend(m_taken_over[end].unit);)
+                ++end;
+            m_far->begin_fetch(home, run, master_taken_over(k));
+        }
+        m_far->end_fetches();
+    }
+    void take_over(std::byte const* master, line_range unit, std::size_t twin) noexcept {
+        for (std::uint64_t k = 0; k < unit.count; k += k_line_bits)
+            static_cast<void>(tulle_copy_differing_lines_too(
+                own_at(unit.first + k), master + k * TULLE_COHERENT_LINE,
+                twin_at(twin) + k * TULLE_COHERENT_LINE, std::min(unit.count - k, k_line_bits)));
     }
     // The caller, which holds checks, waits for something that may take long.
     template <class F> void without_lock(F wait) noexcept {
@@ -461,9 +494,10 @@ private:
     os::fixed_range m_marks;
     std::atomic<std::uint8_t>* m_homes;
     typename file::fetch_log* m_fetches;
-    std::unique_ptr<far_memory> m_far; // null: there is one machine
-    std::vector<far_word> m_taken_over;
-    far_hosts* m_carrier; // null, as above
+    std::unique_ptr<far_memory> m_far;    // null: there is one machine
+    std::vector<taken_over> m_taken_over; // as many as there is room for
+    std::vector<far_word> m_masters;      // theirs
+    far_hosts* m_carrier;                 // null, as above
     host_lock m_lock;
     bool m_has_threads;
     grace_periods<os::machine, checking_threads> m_grace;

@@ -15,7 +15,8 @@
 //
 // Acquire. A host reads the logs of notices of all others. A unit in them that it has a copy of is
 // gone from here, to be fetched when it is used. If it has written the unit itself, it takes over
-// what others have changed instead, and is a reader of the home as if it had fetched it.
+// what others have changed instead, and is a reader of the home as if it had fetched it. Logs name
+// units again and again; all are asked for together, when all logs are read.
 //
 // Copies that are refreshed. What an acquire hears of is fetched at once instead, so that each load
 // finds all units there, and needs no check; what nobody here reads is fetched, too.
@@ -83,7 +84,7 @@ enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
 //   claim(lines, f)                makes this host the home of the first unit, and perhaps of more
 //                                  of these lines, if they have none; calls f(unit) for each
 //   notices_of(writer), fetches_of(reader, home)   logs; who fetches from a home notes so in the
-//                                  latter, unless notes_fetches(home): then fetch and take_over do
+//                                  latter, unless notes_fetches(home): then the home does
 //   tell(lines), publish()         appends to the notices of this host; lets all hosts read them,
 //                                  once what has been written back is in the masters
 //   state_of(line), set_states(lines, state)   checks of other threads look at states at any time:
@@ -94,6 +95,7 @@ enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
 // and acts on copies, the bytes of which may be written by others meanwhile:
 //   expect_fetch(home, lines)      a hint that fetch() follows soon
 //   fetch(home, lines)             from the home's copy into the own one
+//   begin_fetch(home, lines)       the same, by the end of end_fetches()
 //   takes_long(home)               other threads of this host go on while something is fetched
 //   fetch_meanwhile(home, lines)   as fetch() does, where they do; they may call this then
 //   let_others_go_on()             for a moment; likewise
@@ -103,8 +105,8 @@ enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
 //                                  the others follow it, to the home's copy and, if the twins are
 //                                  used again, to these. Which lines differ; k_line_bits lines at
 //                                  most, or one unit, of which some bit says that anything does
-//   take_over(home, unit, k)       what differs between the home's copy and the twin, to both the
-//                                  twin and the own copy
+//   begin_take_over(home, unit, k)   what differs between the home's copy and the twin, to both the
+//                                  twin and the own copy, by the end of end_take_overs()
 // make_list<T>() makes a list<T>, which has push_back, size, operator[], clear, as std::vector.
 template <class World> class protocol {
     using machine = typename World::machine;
@@ -122,7 +124,8 @@ public:
           m_owned(world.template make_list<line_range>()),
           m_watched(world.template make_list<watched_unit>()),
           m_dirty(world.template make_list<dirty_unit>()),
-          m_free_twins(world.template make_list<std::uint32_t>()) {}
+          m_free_twins(world.template make_list<std::uint32_t>()),
+          m_outdated(world.template make_list<line_range>()) {}
 
     // For a load, as make_usable: the way of most misses, which is as short as can be, so that a
     // processor is at the next one while it waits for the bytes of this one.
@@ -179,10 +182,13 @@ public:
     void acquire() noexcept {
         for (host_number h = 0; h < m_world.hosts(); ++h) {
             if (h == m_world.here()) continue;
-            bool const is_whole = m_world.notices_of(h).read(
-                m_notices_seen[h], [this](line_range lines) noexcept { learn(lines); });
-            if (!is_whole) m_world.each_unit([this](line_range unit) noexcept { learn(unit); });
+            bool const is_whole =
+                m_world.notices_of(h).read(m_notices_seen[h], [this](line_range lines) noexcept {
+                    each_unit_of(lines, [this](line_range unit) noexcept { learn_of(unit); });
+                });
+            if (!is_whole) m_world.each_unit([this](line_range unit) noexcept { learn_of(unit); });
         }
+        renew_outdated();
     }
 
     // Lines that this host hears of now: all copies of what nobody has written are alike, and it
@@ -222,7 +228,8 @@ public:
 private:
     static constexpr std::uint32_t k_no_reader = 0; // marks of units at their home
     static constexpr std::uint32_t k_has_readers = 1;
-    static constexpr std::uint32_t k_is_current = 0; // of units that are on their way
+    static constexpr std::uint32_t k_is_listed = 1U << 31; // of units with a twin: see m_outdated
+    static constexpr std::uint32_t k_is_current = 0;       // of units that are on their way
     static constexpr std::uint32_t k_is_outdated = 1;
     static constexpr std::uint64_t k_all_periods = ~std::uint64_t{0};
     static constexpr std::size_t k_ahead = 2; // units, while one is written back
@@ -249,14 +256,18 @@ private:
 
     // --- before an access
     // Absent units that follow each other and have one home come together.
-    line_range fetch_from(line_range run, line_number end) noexcept {
+    line_range fetch_from(line_range unit, line_number end) noexcept {
+        line_range const run = absent_run(unit, end);
+        fetch(home_of(run), run);
+        return run;
+    }
+    [[nodiscard]] line_range absent_run(line_range run, line_number end) const noexcept {
         host_number const home = home_of(run);
         while (run.end() < end && m_world.state_of(run.end()) == k_absent) {
             line_range const next = m_world.unit_of(run.end());
             if (home_of(next) != home) break;
             static_cast<void>(run.extend(next));
         }
-        fetch(home, run);
         return run;
     }
     void fetch(host_number home, line_range run) noexcept {
@@ -493,17 +504,59 @@ private:
     // --- acquire
     void learn(line_range lines) noexcept {
         each_unit_of(lines, [this](line_range unit) noexcept { learn_of(unit); });
-        if (m_refreshes) make_usable(lines, access_kind::load);
+        renew_outdated();
     }
+    // Calls renew_outdated() afterwards.
     void learn_of(line_range unit) noexcept {
         host_number const home = home_number(unit);
         if (home == 0 || home == m_world.here() + 1) return; // nobody has written it, or the master
         std::uint8_t const state = m_world.state_of(unit.first);
-        if (state == k_readable) m_world.set_states(unit, k_absent);
         if (state == k_on_its_way) mark_of(unit) = k_is_outdated;
+        if (state == k_readable) {
+            m_world.set_states(unit, k_absent);
+            if (m_refreshes) add_outdated(unit);
+        }
         if (state != k_writable && state != k_watched) return;
-        note_copy(home - 1, unit); // the home may have forgotten its readers
-        m_world.take_over(home - 1, unit, mark_of(unit));
+        std::uint32_t& twin = mark_of(unit);
+        if ((twin & k_is_listed) != 0) return;
+        twin |= k_is_listed;
+        add_outdated(unit);
+    }
+    void add_outdated(line_range unit) noexcept {
+        if (m_outdated.size() == 0 || !m_outdated[m_outdated.size() - 1].extend(unit))
+            m_outdated.push_back(unit);
+    }
+    void renew_outdated() noexcept {
+        if (TULLE_UNLIKELY(m_outdated.size() != 0)) renew_all();
+    }
+    TULLE_COLD void renew_all() noexcept {
+        for (std::size_t k = 0; k < m_outdated.size(); ++k) {
+            line_number const end = m_outdated[k].end();
+            for (line_number at = m_outdated[k].first; at < end;)
+                at = begin_renewal(m_world.unit_of(at), end);
+        }
+        m_world.end_take_overs();
+        if (m_refreshes) m_world.end_fetches();
+        for (std::size_t k = 0; m_refreshes && k < m_outdated.size(); ++k)
+            each_unit_of(m_outdated[k], [this](line_range unit) noexcept {
+                if (m_world.state_of(unit.first) == k_absent) m_world.set_states(unit, k_readable);
+            });
+        m_outdated.clear();
+    }
+    // Where the next one begins.
+    line_number begin_renewal(line_range unit, line_number end) noexcept {
+        host_number const home = home_of(unit);
+        if (m_world.state_of(unit.first) == k_absent) {
+            line_range const run = absent_run(unit, end);
+            note_copy(home, run);
+            m_world.begin_fetch(home, run);
+            return run.end();
+        }
+        std::uint32_t& twin = mark_of(unit);
+        twin &= ~k_is_listed;
+        note_copy(home, unit); // the home may have forgotten its readers
+        m_world.begin_take_over(home, unit, twin);
+        return unit.end();
     }
 
     World& m_world;
@@ -516,6 +569,9 @@ private:
     list<watched_unit> m_watched; // units of this home; none is writable behind a release
     list<dirty_unit> m_dirty;     // units of other homes; their marks are the twins
     list<std::uint32_t> m_free_twins;
+    // Of other homes, during an acquire; the ones that were written here, or are refreshed. Those
+    // with twins are marked, as each is here once.
+    list<line_range> m_outdated;
     std::uint32_t m_twins = 0;     // numbers so far
     std::uint64_t m_over = 0;      // the grace period that had ended when the last release began
     std::uint64_t m_next_over = 0; // the one that it has begun, if it watches anything new

@@ -4,6 +4,8 @@
 #include "base/error.hpp"
 #include "messenger/calls.hpp"
 #include "messenger/image.hpp"
+#include "os/clock.hpp"
+#include "os/futex.hpp"
 #include "os/machine.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/worker.hpp"
@@ -18,7 +20,9 @@ namespace tulle::messenger {
 
 namespace {
 
-constexpr unsigned k_polls_before_yield = 200;
+// More than an answer takes from a place that is polling.
+constexpr unsigned k_polls_before_sleep = 200;
+constexpr std::uint64_t k_longest_sleep_ns = 10'000'000;
 
 // `answered`: the address of what waits for the answer, 0: nothing does.
 packet head_of(detail::active_function f, std::uint64_t answered,
@@ -60,7 +64,9 @@ std::size_t active_calls::most_bytes() const noexcept { return m_from.most_bytes
 void active_calls::end(one& answered) noexcept {
     answered.is_open.store(false, std::memory_order_release); // pairs with find_free
     if (m_is_suspended) return m_answers.notify();
-    m_open.fetch_sub(1, std::memory_order_release); // pairs with wait
+    // release: pairs with wait. The word may be gone then: to wake who sleeps at the same address
+    // does no harm.
+    if (m_open.fetch_sub(1, std::memory_order_release) == (k_sleeps | 1)) os::futex_wake(m_open, 1);
 }
 
 active_calls::one* active_calls::find_free() noexcept {
@@ -69,16 +75,35 @@ active_calls::one* active_calls::find_free() noexcept {
     return nullptr;
 }
 
-bool active_calls::pause(unsigned turn) noexcept {
+bool active_calls::pause() noexcept {
     bool const any = m_from.poll_between();
     os::machine::pause();
-    if (!any && turn > k_polls_before_yield) os::machine::yield_processor();
     return any;
 }
 
 template <class Done> void active_calls::poll_until(Done done) noexcept {
-    for (unsigned turn = 0; !done(); ++turn)
-        if (pause(turn)) turn = 0;
+    unsigned turn = 0;
+    while (!done()) {
+        if (turn++ == k_polls_before_sleep) {
+            sleep();
+            turn = 0;
+        }
+        if (pause()) turn = 0;
+    }
+}
+
+// The service thread takes the messages meanwhile. A thread that went on polling would take the
+// processor from those that the answer needs, and a yield is no help beside threads that compute:
+// each costs the caller a turn of theirs, while a thread that is woken runs soon.
+void active_calls::sleep() noexcept {
+    if (m_is_suspended) return m_answers.wait();
+    m_from.leave_kept_watch();
+    // relaxed, all: what poll_until() looks at next has its own order
+    std::uint64_t const deadline = os::monotonic_ns() + k_longest_sleep_ns;
+    std::uint32_t seen = m_open.fetch_or(k_sleeps, std::memory_order_relaxed) | k_sleeps;
+    while (seen != k_sleeps && os::futex_wait(m_open, seen, deadline) != os::wait_result::timed_out)
+        seen = m_open.load(std::memory_order_relaxed);
+    m_open.fetch_and(~k_sleeps, std::memory_order_relaxed);
 }
 
 void active_calls::ask(rank to, detail::active_function f, std::span<std::byte const> request,

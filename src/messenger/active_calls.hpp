@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Active messages that one thread sends, some at a time, and whose answers it waits for
-// (<tulle/detail/active_message.hpp>). It polls meanwhile, and does not let other threads run, so
-// that it may stand anywhere in a program; or it is suspended, if it chooses so and can be.
+// (<tulle/detail/active_message.hpp>). It polls meanwhile and then sleeps, and does not let other
+// threads run, so that it may stand anywhere in a program; or it is suspended, if it chooses so and
+// can be.
 #pragma once
 
 #include "messenger/awaited.hpp"
@@ -39,9 +40,8 @@ public:
              std::span<std::byte> answer) noexcept;
     // Until all are answered. False: a place that was asked has died.
     [[nodiscard]] bool wait() noexcept;
-    // The caller waits for something else: polls, and after some turns lets other processes run.
-    // True: messages have come.
-    bool pause(unsigned turn) noexcept;
+    // The caller waits for something else. True: messages have come.
+    bool pause() noexcept;
     // Of a request or an answer, to any place.
     [[nodiscard]] std::size_t most_bytes() const noexcept;
 
@@ -56,15 +56,20 @@ private:
         std::atomic<bool> is_open{false};
     };
     static constexpr std::size_t k_most = 32; // under way
+    static constexpr std::uint32_t k_sleeps = 1U << 31;
 
     void end(one& answered) noexcept;
     [[nodiscard]] one* find_free() noexcept;
-    // Polls until `done`.
+    // Polls until `done`, which it is when all are answered, and may be before.
     template <class Done> void poll_until(Done done) noexcept;
+    // Until all are answered, or for a while.
+    void sleep() noexcept;
 
     endpoint& m_from;
     std::array<one, k_most> m_calls;
     bool m_is_suspended; // rather than to poll, if it can be
+    // How many are to be answered, and k_sleeps: whoever sends waits for the last one in its sleep.
+    // The thread is the only one that sets that, and a futex.
     std::atomic<std::uint32_t> m_open{0};
     signal m_answers; // to come, if it is suspended; then m_open stays 0
     std::atomic<bool> m_has_died{false};

@@ -167,7 +167,11 @@ void endpoint::end_watch(bool has_work) noexcept {
         !m_watch_is_kept.exchange(true, std::memory_order_acq_rel))
         return m_transport->wake();
     leave_watch();
-    if (!has_work && m_watch_is_kept.exchange(false, std::memory_order_acq_rel)) leave_watch();
+    if (!has_work) leave_kept_watch();
+}
+
+void endpoint::leave_kept_watch() noexcept {
+    if (m_watch_is_kept.exchange(false, std::memory_order_acq_rel)) leave_watch();
 }
 
 // The thread that polls at this moment may have passed by a message already whose sender has seen

@@ -254,6 +254,8 @@ public:
         if (!polls_always() && m_watchers.enter()) m_transport->begin_watch();
     }
     void end_watch(bool has_work) noexcept override;
+    // The worker that it is kept for goes to sleep: the next message wakes the service thread.
+    void leave_kept_watch() noexcept;
     bool take_work(bool is_idle) noexcept override {
         return m_idle_work != nullptr && m_idle_work->take(is_idle);
     }

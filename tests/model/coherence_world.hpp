@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include <tulle/coherent_abi.h>
@@ -253,21 +254,51 @@ public:
             if (write_back_one(home, units.first + k, twin + k, use)) changed |= 1U << k;
         return changed;
     }
-    void take_over(host_number home, line_range unit, std::size_t twin) {
-        if (m_chosen.wrong == flaw::nothing_is_taken_over) return;
-        if (m_chosen.wrong == flaw::others_go_on_during_an_acquire) let_others_go_on();
-        note_far(home, unit);
-        for (std::size_t b = 0; b < k_bytes; ++b) {
-            std::uint8_t const now = get(of(home, unit.first, b));
-            if (now == m_twins.at(twin).at(b)) continue;
-            m_twins.at(twin).at(b) = now;
-            set(own(unit.first, b), now);
-        }
+    void begin_fetch(host_number home, line_range lines) { m_fetched.push_back({home, lines, 0}); }
+    void end_fetches() {
+        for (auto const& [home, lines, twin] : std::exchange(m_fetched, {})) fetch(home, lines);
+    }
+    void begin_take_over(host_number home, line_range unit, std::size_t twin) {
+        m_taken_over.push_back({home, unit, twin});
+    }
+    void end_take_overs() {
+        auto const all = std::exchange(m_taken_over, {});
+        std::vector<std::array<std::uint8_t, k_bytes>> masters;
+        for (begun const& one : all) masters.push_back(master_of(one));
+        // Once, so that a second acquire overtakes the first one.
+        if (m_chosen.wrong == flaw::others_go_on_during_an_acquire &&
+            !std::exchange(m_others_have_gone_on, true))
+            let_others_go_on([] {
+                constexpr int k_steps_of_others = 100; // as many as a release and an acquire take
+                for (int k = 0; k < k_steps_of_others; ++k) machine::pause();
+            });
+        for (std::size_t k = 0; k < all.size(); ++k) take_over(masters[k], all[k]);
     }
 
     byte& own(line_number unit, std::size_t b) { return of(m_here, unit, b); }
 
 private:
+    struct begun {
+        host_number home;
+        line_range lines;
+        std::size_t twin;
+    };
+
+    std::array<std::uint8_t, k_bytes> master_of(begun const& one) {
+        std::array<std::uint8_t, k_bytes> master{};
+        note_far(one.home, one.lines);
+        for (std::size_t b = 0; b < k_bytes; ++b)
+            master.at(b) = get(of(one.home, one.lines.first, b));
+        return master;
+    }
+    void take_over(std::array<std::uint8_t, k_bytes> const& master, begun const& one) {
+        if (m_chosen.wrong == flaw::nothing_is_taken_over) return;
+        for (std::size_t b = 0; b < k_bytes; ++b) {
+            if (master.at(b) == m_twins.at(one.twin).at(b)) continue;
+            m_twins.at(one.twin).at(b) = master.at(b);
+            set(own(one.lines.first, b), master.at(b));
+        }
+    }
     bool write_back_one(host_number home, line_number unit, std::size_t twin, dsm::twin_use use) {
         bool any = false;
         bool const goes_on =
@@ -351,7 +382,9 @@ private:
     host_number m_here;
     variant m_chosen;
     std::size_t m_machine;
-    std::vector<line_range> m_told;  // not published yet
+    std::vector<line_range> m_told; // not published yet
+    std::vector<begun> m_fetched, m_taken_over;
+    bool m_others_have_gone_on = false;
     std::vector<difference> m_found; // in units of homes on the other machine, not there yet
     std::unique_ptr<base::basic_spin_lock<machine>> m_lock;
     std::unique_ptr<points> m_points;

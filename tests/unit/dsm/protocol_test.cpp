@@ -86,7 +86,10 @@ public:
         std::memcpy(words.data(), request, bytes);
         m_asked.push_back({to, std::move(words), answer, room});
     }
+    // How often it has waited for answers.
+    [[nodiscard]] unsigned waits() const noexcept { return m_waits; }
     void wait() noexcept override {
+        if (!m_asked.empty()) ++m_waits;
         errno = EAGAIN; // as the sockets of an MPI may say
         std::vector<std::uint64_t> words(m_most / 8);
         auto* const answer = reinterpret_cast<std::byte*>(words.data());
@@ -112,7 +115,7 @@ public:
         f(others, argument);
         m_all.threads(m_here).pass();
     }
-    void pause(unsigned /*turn*/) noexcept override {
+    void pause() noexcept override {
         errno = EAGAIN;
         std::this_thread::yield();
     }
@@ -140,6 +143,7 @@ private:
     std::size_t m_most;
     base::rng m_random;
     std::vector<asked> m_asked;
+    unsigned m_waits = 0;
     std::atomic<std::uint64_t> m_times_beside{0};
 };
 
@@ -178,6 +182,7 @@ public:
     Host& at(host_number h) { return *m_hosts[h]; }
 
     threads_of_host& threads(host_number h) { return *m_threads[h]; }
+    late_hosts<cluster> const& carrier(host_number h) const { return *m_carriers[h]; }
 
     // What a check of instrumented code does, and an access that one allows.
     void check(host_number h, std::size_t offset, access_kind wanted) {
@@ -397,6 +402,37 @@ INSTANTIATE_TEST_SUITE_P(
                std::to_string(s.unit_bytes) + "_bytes" + (is_refreshed ? "_refreshed" : "") +
                threads;
     });
+
+// What both hosts have written since they last met, each its own bytes. On the way of each answer
+// are two networks, and the host is locked meanwhile.
+TEST(protocol, an_acquire_asks_for_all_that_has_changed_together) {
+    constexpr std::size_t k_unit = 256, k_programs = 8 * 1024;
+    for (auto const outdated : {outdated_copies::are_dropped, outdated_copies::are_refreshed}) {
+        shape s{2, k_unit, 1, 2, 4096};
+        s.outdated = outdated;
+        cluster<basic_coherent_host<4096, 1024>, basic_shared_file<4096, 1024>> on(s);
+        auto const each_unit = [](auto f) {
+            for (std::size_t b = 0; b < k_programs; b += k_unit) f(b);
+        };
+        each_unit([&](std::size_t b) { on.store(0, b, 1); });
+        on.at(0).share();
+        on.at(1).acquire();
+        for (std::uint8_t turn = 2; turn < 5; ++turn) { // logs name the units more than once
+            each_unit([&](std::size_t b) {
+                if (b % (3 * k_unit) != 0) on.store(1, b + 1, turn); // the others it only reads
+                on.store(0, b, turn);
+            });
+            on.at(0).release();
+        }
+        unsigned const before = on.carrier(1).waits();
+        on.at(1).acquire();
+        EXPECT_LE(on.carrier(1).waits(), before + 2);
+        each_unit([&](std::size_t b) {
+            EXPECT_EQ(on.load(1, b), 4);
+            EXPECT_EQ(on.load(1, b + 1), b % (3 * k_unit) != 0 ? 4 : 0);
+        });
+    }
+}
 
 } // namespace
 } // namespace tulle::dsm

@@ -14,11 +14,15 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include <time.h>
 
 namespace tulle::messenger {
 namespace {
@@ -99,6 +103,36 @@ TEST_P(active_calls_over, while_all_workers_compute) {
     ask_all(20, 3); // by the other worker, which lets nobody else run meanwhile
     done = true;
     busy.join();
+}
+
+std::size_t answer_late(int /*from*/, std::span<std::byte const> /*request*/,
+                        std::byte* /*answer*/) noexcept {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return 0;
+}
+
+// The processor time of the calling OS thread.
+std::chrono::nanoseconds used_time() {
+    timespec used{};
+    EXPECT_EQ(::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used), 0);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+// It lets no other thread run, so that it stays on its OS thread; and more than may be under way.
+TEST_P(active_calls_over, whoever_waits_for_long_leaves_the_processor_to_others) {
+    auto const began = std::chrono::steady_clock::now();
+    auto const before = used_time();
+    active_calls calls(m_places.endpoint(0));
+    calls.ask(1, &answer_late, {}, {});
+    EXPECT_TRUE(calls.wait());
+    auto const used = used_time() - before;
+    EXPECT_LT(2 * used, std::chrono::steady_clock::now() - began);
+    calls.ask(1, &answer_late, {}, {});
+    std::vector<word> answers(100);
+    for (word& each : answers)
+        calls.ask(2, &triple, {}, std::as_writable_bytes(std::span(&each, 1)));
+    EXPECT_TRUE(calls.wait());
+    EXPECT_EQ(answers, words(100, 0)); // from place 0
 }
 
 TEST_P(active_calls_over, by_several_threads_that_let_others_run) {
