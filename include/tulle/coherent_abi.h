@@ -21,8 +21,9 @@
 //
 // Errors: a slow path always succeeds or ends the program. It ignores what it is told of that is
 // no coherent memory, since a check ahead of a loop may name more than the loop touches.
-// Contexts: any thread, also in handlers of signals where the program itself may touch the memory,
-// and a host has one thread.
+// Contexts: any thread, but no handler of a signal that came from outside of it: what a slow path
+// changes may be half done in the thread below, which may also hold a lock that the handler would
+// wait for, or stand between a check and its access. Not in the child of a fork, which is ended.
 // Memory ordering: none but for atomic accesses, which have the one that they ask for. What other
 // hosts wrote becomes visible by synchronising with them.
 #pragma once
@@ -98,7 +99,8 @@
 // has locked it, tulle_directory_store() makes sure that it is. A load loads first. Only if it
 // finds the value that fills lines which a host does not have, and the address is in the range,
 // tulle_directory_load() brings the line, and code loads again. Both leave the line locked, which
-// code ends as tulle_directory_held says. Handlers of signals may not store to coherent memory.
+// code ends as tulle_directory_held says. Handlers of signals may neither load nor store coherent
+// memory, since the thread below may have a line locked that they would wait for.
 #define TULLE_DIRECTORY_EXCLUSIVE 0u
 #define TULLE_DIRECTORY_NOT_EXCLUSIVE 1u
 #define TULLE_DIRECTORY_LOCKED 0xFFu

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <new>
 #include <utility>
 
@@ -65,12 +64,8 @@ int member::start_thread() noexcept {
     m_changes = os::private_descriptor([] { return ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK); });
     m_end = os::private_descriptor([] { return ::eventfd(0, EFD_CLOEXEC); });
     if (!m_end.is_open()) return errno;
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int const error = os::start_thread(m_thread, &run, this);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    int const error =
+        os::with_signals_blocked([this] { return os::start_thread(m_thread, &run, this); });
     m_has_thread = error == 0;
     return error;
 }

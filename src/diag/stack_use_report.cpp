@@ -96,7 +96,7 @@ template <class Job> void run_on_own_os_thread(Job& job) noexcept {
         (*static_cast<Job*>(argument))();
         return nullptr;
     };
-    if (os::start_thread(writer, run, &job) == 0)
+    if (os::with_signals_blocked([&] { return os::start_thread(writer, run, &job); }) == 0)
         pthread_join(writer, nullptr);
     else
         job();

@@ -77,7 +77,7 @@ bool may_go_on(standstill found) noexcept {
 void tell(finding it) noexcept {
     if (may_go_on(it.why.found) && write_in_copy(&write_copied_finding, &it)) return;
     pthread_t writer{};
-    if (os::start_thread(writer, &writer_main, &it) == 0)
+    if (os::with_signals_blocked([&] { return os::start_thread(writer, &writer_main, &it); }) == 0)
         pthread_join(writer, nullptr);
     else
         write_finding(it);

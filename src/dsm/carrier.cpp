@@ -6,6 +6,7 @@
 #include "dsm/coherent_host.hpp"
 #include "os/machine.hpp"
 
+#include <tulle/detail/attributes.hpp>
 #include <tulle/this_thread.hpp>
 
 #include <algorithm>
@@ -29,12 +30,22 @@ carrier::carrier(messenger::endpoint& by, std::vector<host_number> const& to) no
 carrier::carrier(carrier const& of, messenger::waits_by how) noexcept
     : m_by(of.m_by), m_calls(of.m_by, how), m_most(of.m_most) {}
 
+// Checked code may run until the process ends, as that of destructors does.
+void carrier::expect_others() const noexcept {
+    if (TULLE_UNLIKELY(m_by.has_ended()))
+        base::fatal("coherent memory: used after the run time has ended: other hosts can no more "
+                    "be asked for what they have, nor told; use it before tulle_finalize() or "
+                    "MAIN_END, and copy what is needed afterwards");
+}
+
 void carrier::ask(host_number to, std::byte const* request, std::size_t bytes, std::byte* answer,
                   std::size_t room) noexcept {
+    expect_others();
     m_calls.ask(to, &serve_at_once, {request, bytes}, {answer, room});
 }
 
 void carrier::wait() noexcept {
+    expect_others();
     if (!m_calls.wait())
         base::fatal("coherent memory: a place has died, and with it what it was the home of");
 }
@@ -46,10 +57,16 @@ void carrier::ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
     f(own, argument);
 }
 
-void carrier::pause() noexcept { static_cast<void>(m_calls.pause()); }
+// Messages come no more when the run time has ended, but another thread may be in a short section
+// as it always may.
+void carrier::pause() noexcept {
+    if (m_by.has_ended()) return os::machine::pause();
+    static_cast<void>(m_calls.pause());
+}
 
 void carrier::let_others_run() noexcept {
     base::kept_errno const kept; // to the program it is a load or a store
+    expect_others();
     // Also if a message has come: others may ask all the time, and what this thread waits for may
     // be in the hands of a thread that is ready.
     pause();

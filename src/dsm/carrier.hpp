@@ -15,7 +15,7 @@ namespace tulle::dsm {
 class carrier final : public far_hosts {
 public:
     // `to`: those that are asked. A place that dies ends this process, as a part of the memory is
-    // lost.
+    // lost; and so does who asks when the run time has ended.
     carrier(messenger::endpoint& by, std::vector<host_number> const& to) noexcept;
 
     [[nodiscard]] std::size_t most_bytes() const noexcept override { return m_most; }
@@ -29,6 +29,8 @@ public:
 
 private:
     carrier(carrier const& of, messenger::waits_by how) noexcept;
+
+    void expect_others() const noexcept;
 
     messenger::endpoint& m_by;
     messenger::active_calls m_calls;

@@ -3,7 +3,8 @@
 // values that it expects to find again: the functions that come before accesses, and all that they
 // call, are compiled to use no vector registers, so that entries save none
 // (cmake/tulle_library.cmake).
-// But for is_host(), only where there is a copy. How copies are kept alike is chosen once, by what
+// But for is_host(), only where there is a copy. The child of a fork that would use it is ended, as
+// far as it asks (forked_child.hpp). How copies are kept alike is chosen once, by what
 // the program was compiled for.
 #pragma once
 

@@ -4,6 +4,7 @@
 
 #include "dsm/atomic_access.hpp"
 #include "dsm/directory_memory.hpp"
+#include "dsm/forked_child.hpp"
 #include "dsm/words.hpp"
 
 #include <algorithm>
@@ -77,8 +78,11 @@ public:
     }
 
 private:
+    // Ahead of an access.
     [[nodiscard]] bool has(line_number line) noexcept {
-        return contains(line * TULLE_COHERENT_LINE) && m_memory.has(line);
+        if (!contains(line * TULLE_COHERENT_LINE)) return false;
+        expect_no_child();
+        return m_memory.has(line);
     }
     // Of memory that only this host uses.
     [[nodiscard]] held_entry nobody() noexcept { return {&m_nobody, 0}; }

@@ -3,7 +3,6 @@
 // that only grows, so that each host remembers how far it has read.
 #pragma once
 
-#include "base/cpu_pause.hpp"
 #include "dsm/line_range.hpp"
 
 #include <atomic>
@@ -12,10 +11,14 @@
 #include <span>
 
 #include <tulle/coherent_abi.h>
+#include <tulle/detail/machine.hpp>
+#include <tulle/detail/spin_wait.hpp>
 
 namespace tulle::dsm {
 
-class used_chunks {
+// Machine has pause and yield_processor (detail::native_machine): another process may have to write
+// yet, and may have lost its processor there.
+template <class Machine> class basic_used_chunks {
 public:
     static constexpr std::uint64_t k_bytes = std::uint64_t{1} << 20U; // of a chunk
     static constexpr std::uint64_t k_lines = k_bytes / TULLE_COHERENT_LINE;
@@ -26,8 +29,8 @@ public:
     };
 
     // Over zero bytes, or what others have made of them.
-    used_chunks(std::atomic<std::uint32_t>& count, std::span<shared_entry> entries,
-                line_number first) noexcept
+    basic_used_chunks(std::atomic<std::uint32_t>& count, std::span<shared_entry> entries,
+                      line_number first) noexcept
         : m_count(count), m_entries(entries), m_first(first) {}
 
     // Before the lines are used. They are in the list then, whoever has put them there. What is
@@ -60,15 +63,16 @@ private:
             use.store(k_is_listed, std::memory_order_release);
             return;
         }
-        while (found != k_is_listed) {
-            base::cpu_pause();
+        for (detail::spin_wait<Machine> wait; found != k_is_listed;) {
+            wait.step();
             found = use.load(std::memory_order_acquire);
         }
     }
     // Another host may be between counting and writing.
     [[nodiscard]] line_range lines_of(std::atomic<std::uint32_t> const& entry) const noexcept {
         std::uint32_t number = 0;
-        while ((number = entry.load(std::memory_order_relaxed)) == 0) base::cpu_pause();
+        detail::spin_wait<Machine> wait;
+        while ((number = entry.load(std::memory_order_relaxed)) == 0) wait.step();
         return {m_first + (number - 1) * k_lines, k_lines};
     }
 
@@ -76,5 +80,7 @@ private:
     std::span<shared_entry> m_entries;
     line_number m_first;
 };
+
+using used_chunks = basic_used_chunks<detail::native_machine>;
 
 } // namespace tulle::dsm

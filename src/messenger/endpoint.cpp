@@ -80,11 +80,14 @@ std::size_t endpoint::most_active() const noexcept {
 
 void endpoint::start() {
     constexpr char const* k_name = "tulle-service";
-    m_service = std::thread([this] {
-        os::set_name(k_name);
-        pin_service(pthread_self());
-        polls_always() ? poll_always() : service();
-    });
+    {
+        os::signals_blocked const handlers_are_for_other_threads;
+        m_service = std::thread([this] {
+            os::set_name(k_name);
+            pin_service(pthread_self());
+            polls_always() ? poll_always() : service();
+        });
+    }
     // Both by both, so that it is done before a message comes and before this returns.
     static_cast<void>(::pthread_setname_np(m_service.native_handle(), k_name));
     pin_service(m_service.native_handle());
@@ -223,6 +226,7 @@ void endpoint::supervise() noexcept {
 }
 
 void endpoint::tell_end(bool may_give_up) noexcept {
+    m_has_ended.store(true, std::memory_order_relaxed); // relaxed: see has_ended
     for (rank r = 0; r < count(); ++r)
         if (r != here()) send(r, {message_kind::end}, {}, nullptr);
     std::uint64_t const patience_ends = os::monotonic_ns() + k_end_patience_ns;
@@ -241,6 +245,7 @@ void endpoint::stop_service() noexcept {
 }
 
 void endpoint::close() noexcept {
+    m_has_ended.store(true, std::memory_order_relaxed); // relaxed: see has_ended
     stop_service();
     std::lock_guard const held(m_polling);
     m_transport->close();

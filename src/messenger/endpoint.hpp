@@ -239,6 +239,12 @@ public:
     void tell_end(bool may_give_up) noexcept;
     [[nodiscard]] signal& told_end() noexcept { return m_end; }
     void close() noexcept; // the transport, which may wait for the others; nothing moves any more
+    // From the first of these on: nobody answers what this place asks. A thread that asks meanwhile
+    // may wait for ever.
+    [[nodiscard]] bool has_ended() const noexcept {
+        // relaxed: it says no more
+        return m_has_ended.load(std::memory_order_relaxed);
+    }
 
     // base::idle_poller
     bool poll() noexcept override;
@@ -383,6 +389,7 @@ private:
     std::unique_ptr<death[]> m_deaths; // by places
     signal m_end{1};
     std::atomic<bool> m_stopping{false};
+    std::atomic<bool> m_has_ended{false};
     std::thread m_service;
 };
 

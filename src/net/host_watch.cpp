@@ -6,14 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <exception>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -140,6 +138,7 @@ bool host_watch::start(settings chosen) {
         p.host = other;
     }
     try {
+        os::signals_blocked const handlers_are_for_other_threads;
         m_thread = std::thread([this] { run(); });
     } catch (std::system_error const&) {
         return false;
@@ -162,9 +161,6 @@ std::uint64_t host_watch::period_ns() const noexcept {
 
 void host_watch::run() noexcept try {
     os::set_name("tulle-hosts");
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, nullptr); // handlers are for other threads
     m_began = m_last_round = os::monotonic_ns();
     while (!m_stops.load(std::memory_order_relaxed)) { // relaxed: published by what ends the wait
         beat_and_judge(os::monotonic_ns());

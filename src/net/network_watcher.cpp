@@ -27,7 +27,10 @@ void network_watcher::watch_on() noexcept {
 
 bool network_watcher::start() noexcept try {
     m_end = eventfd(0, EFD_CLOEXEC);
-    if (m_end >= 0) m_thread = std::thread([this] { run(); });
+    if (m_end >= 0) {
+        os::signals_blocked const handlers_are_for_other_threads;
+        m_thread = std::thread([this] { run(); });
+    }
     if (!m_thread.joinable()) m_descriptors.clear();
     m_runs.store(m_thread.joinable(), std::memory_order_relaxed); // relaxed: as in watch_on
     return m_thread.joinable();

@@ -24,12 +24,22 @@ namespace tulle::os {
     return before;
 }
 
-// Runs `start` with signals blocked, as an OS thread that it starts is to have them.
+// While it is there the caller has signals blocked, as an OS thread that it starts is to have them.
+class signals_blocked {
+public:
+    signals_blocked() noexcept : m_before(block_signals()) {}
+    signals_blocked(signals_blocked const&) = delete;
+    signals_blocked& operator=(signals_blocked const&) = delete;
+    ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &m_before, nullptr); }
+
+private:
+    sigset_t m_before;
+};
+
+// Runs `start` so.
 template <class Start> [[nodiscard]] int with_signals_blocked(Start start) noexcept {
-    sigset_t const before = block_signals();
-    int const error = start();
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return error;
+    signals_blocked const during_the_start;
+    return start();
 }
 
 // Restricts an OS thread to the given CPUs.

@@ -20,6 +20,8 @@ PROGRAMS = {
     "orders": ["tests/compiler/orders.c.in"],
     "pages": ["tests/compiler/pages.c.in"],
     "forks": ["tests/compat/parmacs/forks.c.in"],
+    "children": ["tests/compiler/children.c.in"],
+    "after_end": ["tests/compiler/after_end.c.in"],
 }
 
 
@@ -30,6 +32,7 @@ import parmacs_programs  # noqa: E402
 TWO_HOSTS = SOURCES / "scripts/two-hosts"
 CANNOT_BE_MADE = 125
 PATIENCE = 400  # seconds: who waits for a lock of another host asks it again and again, which takes long beside busy processes
+REFUSED_CHILD = "tulle: coherent memory: used by the child of a fork, which takes no part in it: let its parent do it\n"
 
 
 def run(command, **variables):
@@ -114,6 +117,31 @@ class Private(Programs):
         done = run([TULLE, "run", "-n", 2, "--", self.build("pages", compiler=("cc",)), 2, "fault"], TULLE_COHERENT="pages")
         self.assertEqual(done.returncode, 128 + signal.SIGSEGV, done.stderr)
         self.assertIn("before the fault\n", done.stderr)
+
+    def child(self, program, action, becomes, **variables):
+        with self.subTest(program.name, action=action):
+            done = run([TULLE, "run", "-n", 2, "--no-tags", "--", program, action, becomes], **variables)
+            self.assertEqual((done.returncode, done.stderr), (0, REFUSED_CHILD if becomes == "refused" else ""))
+
+    def test_children_of_forks_take_no_part(self):
+        """Nor do they damage what their parent has; what is their own they may use."""
+        everything = {"load", "miss", "store", "add", "copy", "release", "acquire"}
+        loads = {"load", "miss", "copy"}  # which have no checks where copies are refreshed
+        for scheme, refused in (("states", everything), ("refresh", everything - loads), ("directory", everything - {"load"})):
+            program = self.build("children", "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
+            for action in sorted(refused):
+                self.child(program, action, "refused", TULLE_COHERENT="private")
+            self.child(program, "private", "goes-on", TULLE_COHERENT="private")
+        program = self.build("children", "-O2", compiler=("cc",))
+        for action in ("store", "release", "acquire"):
+            self.child(program, action, "refused", TULLE_COHERENT="pages")
+        self.child(program, "private", "goes-on", TULLE_COHERENT="pages")
+
+    def test_children_of_forks_share_what_has_no_copies(self):
+        for compiler in ((TULLE, "cc"), (TULLE, "cc", "--scheme=directory"), ("cc",)):
+            program = self.build("children", "-O2", compiler=compiler)
+            for action in ("load", "miss", "store", "copy", "release", "acquire", "private"):
+                self.child(program, action, "goes-on")
 
     def test_what_cannot_be_is_said(self):
         self.refused(self.build("coherent", compiler=("cc",)),
@@ -302,7 +330,27 @@ class OverHosts(Programs):
     def test_a_child_of_a_fork_takes_no_part(self):
         done = self.on_two(self.build("forks", "-O1"), 2)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr.count("tulle: parmacs: LOCK: by the child of a fork, which takes no part in what processes on several hosts do"), 2)
+        self.assertEqual(done.stderr.count("tulle: parmacs: LOCK: by the child of a fork, which takes no part in what processes of the program do"), 2)
+
+    def test_the_child_of_a_fork_does_not_use_the_memory(self):
+        """It would take what its parent is sent."""
+        program = self.build("children", "-O2")
+        for action in ("load", "miss", "store", "add", "copy"):
+            with self.subTest(action):
+                done = self.on_two(program, 2, arguments=[action, "refused"])
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stderr.count(REFUSED_CHILD), 1, done.stderr)
+
+    def test_memory_is_used_before_the_run_time_ends(self):
+        """What the process has it may still load."""
+        program = self.build("after_end", "-O2")
+        for action in ("load", "store", "add", "volatile", "release"):
+            with self.subTest(action):
+                done = self.on_two(program, 2, arguments=[action])
+                self.assertNotEqual(done.returncode, 0)
+                self.assertRegex(done.stderr, "the end\n(.*\n)*.*tulle: coherent memory: used after the run time has ended")
+        done = self.on_two(program, 2, arguments=["known"])
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_directory_is_for_one_host(self):
         done = self.on_two(self.build("objects", "-O1", compiler=(TULLE, "cc", "--scheme=directory")), 2)

@@ -20,6 +20,7 @@ TWO_HOSTS = os.path.join(HERE, "..", "..", "scripts", "two-hosts")
 CANNOT_BE_MADE = 125
 sys.path.insert(0, os.path.join(HERE, "..", "support"))
 import bench_page  # noqa: E402
+import blocked_signals  # noqa: E402
 import mpi  # noqa: E402
 from processes import MARK, command_line, processes, processor_seconds  # noqa: E402
 
@@ -214,6 +215,10 @@ class RunHosts(MpiTest):
                 subprocess.run(words, env=self.environment({}), stdin=subprocess.DEVNULL, stdout=file, check=True, timeout=PATIENCE)
                 file.seek(0)
                 self.assertTrue(sorted(file.read().splitlines()) == expected, ("a line is cut", options))
+
+    def test_handlers_are_for_threads_of_the_program(self):
+        out, _ = self.on_hosts(self.HOST, 2, CONDUCT, "blocked-signals", options=["--tags", "none"])
+        blocked_signals.check(self, out, ["tulle-service"])
 
     def test_options_arrive(self):
         out, _ = self.on_hosts(self.HOST, 2, CONDUCT, "workers", options=["--workers", "3"])

@@ -14,8 +14,24 @@
  *
  * A copy is that of all threads of its place. They synchronise with each other as they always do,
  * and what one of them releases or acquires it does for all. They may use the copy at the same
- * time, on several workers. Where there are several workers or hosts, or the program was compiled
- * with --scheme=directory, handlers of signals leave the memory alone.
+ * time, on several workers; a place takes care of that where it may ever have several, as the
+ * options max_workers and max_substitutes say together, not where it has them.
+ *
+ * Handlers of signals that others send, timers among them (SIGALRM, SIGUSR1, all but those of a
+ * fault of the thread itself), neither load nor store coherent memory, with one thread or many. A
+ * handler may come between a check and its access, or while the library changes the copy for the
+ * thread below it: a store would be lost, or the handler wait for ever for what its own thread has.
+ * It may set a variable of the program that is no coherent memory, at which a thread looks.
+ *
+ * The child of a fork takes no part. Where places have copies it leaves the memory alone, as what
+ * it stored would change its parent's copy and nothing that its parent knows of it. Where it
+ * misses, releases or acquires it ends with a message, but not each access is seen. Without copies
+ * it shares the memory with its parent.
+ *
+ * After tulle_finalize() a place may still load what its copy has. Where another host would have to
+ * be asked or told, by a miss, an atomic or volatile access or a release, the program ends with a
+ * message: what is needed later is to be copied before.
+ *
  * A load or a store that has to wait for another host lets other threads of its place run, as waits
  * do, and the thread may go on on another worker; one that holds a lock of the C library should not
  * be the first to touch what another host has written. By pages its worker waits with it.

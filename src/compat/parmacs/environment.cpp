@@ -26,6 +26,8 @@
 #include <string>
 #include <utility>
 
+#include <pthread.h>
+
 namespace tulle::parmacs {
 
 namespace {
@@ -68,12 +70,20 @@ world& make_world() {
     return *made;
 }
 
+// The child of a fork is no place: nobody could wake it, and it would take what another process has
+// for its own.
+void expect_forks() {
+    if (int const error = pthread_atfork(nullptr, nullptr, &leave_world))
+        fail("MAIN_INITENV: no handler of forks: %s", std::strerror(error));
+}
+
 // What a place finds when it joins: where its program is, 0 if it cannot map the memory. Addresses
 // travel as complements (<tulle/place.hpp>).
 std::uint64_t join_here(std::uint64_t where) {
     auto* const memory = reinterpret_cast<world*>(~where); // NOLINT(performance-no-int-to-ptr)
     bool const has_it = tulle_global_local(memory, sizeof *memory) != nullptr;
     if (!has_it && is_on_this_machine(0)) return 0;
+    expect_forks();
     set_world(memory);
     look_at_machines();
     if (spans_machines()) {
@@ -189,8 +199,8 @@ void leave_world() noexcept {
 
 world& world_for(char const* macro) noexcept {
     if (s_has_left)
-        fail("%s: by the child of a fork, which takes no part in what processes on several hosts "
-             "do: let its parent do it",
+        fail("%s: by the child of a fork, which takes no part in what processes of the program do: "
+             "let its parent do it, or make the process by CREATE",
              macro);
     if (s_world == nullptr) fail("%s: before MAIN_INITENV, or after MAIN_END", macro);
     return *s_world;
@@ -215,6 +225,7 @@ using namespace tulle::parmacs;
 
 void tulle_parmacs_begin(void) try {
     if (std::exchange(s_is_early, false)) return;
+    if (s_has_left) static_cast<void>(world_for("MAIN_INITENV"));
     if (find_world() != nullptr) fail("MAIN_INITENV: for the second time");
     begin();
 } catch (std::exception const& e) {

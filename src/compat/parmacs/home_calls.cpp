@@ -14,8 +14,6 @@
 #include <new>
 #include <span>
 
-#include <pthread.h>
-
 namespace tulle::parmacs {
 
 namespace {
@@ -180,9 +178,6 @@ void expect_far_processes() noexcept {
     if (int const error = tulle_global_malloc_at(&memory, tulle_here(), places * sizeof(waiter)))
         fail("MAIN_INITENV: no global memory: %s", std::strerror(-error));
     s_entries = static_cast<waiter*>(memory);
-    // It would take what another process has for its own, as it is no place any more.
-    if (int const error = pthread_atfork(nullptr, nullptr, &leave_world))
-        fail("MAIN_INITENV: no handler of forks: %s", std::strerror(error));
     for (std::size_t k = 0; k < places; ++k) ::new (s_entries + k) waiter;
 }
 

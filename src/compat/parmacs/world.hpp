@@ -60,7 +60,7 @@ inline world* s_world = nullptr; // set_world
 // The same for a macro that programs use before MAIN_INITENV: then it begins here.
 [[nodiscard]] world& world_or_begin(char const* macro) noexcept;
 void set_world(world* shared) noexcept;
-// By the child of a fork, where processes are on several machines: it cannot ask them.
+// By the child of a fork.
 void leave_world() noexcept;
 
 // Has the place of a slot started that is not there yet, which then takes part.

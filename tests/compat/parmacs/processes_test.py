@@ -175,6 +175,15 @@ class Deaths(unittest.TestCase):
         self.dies("exits-well", "exit code 0", 1)
 
 
+class Forks(unittest.TestCase):
+    def test_children_use_no_macros(self):
+        """They would take wake-ups that are for their parents."""
+        found, _, err = run_places(2, "forks", "2")
+        self.assertEqual(found, 0, err)
+        message = "tulle: parmacs: LOCK: by the child of a fork, which takes no part in what processes of the program do: let its parent do it"
+        self.assertEqual(err.count(message), 2, err)
+
+
 class Addresses(unittest.TestCase):
     def test_static_libraries_are_refused(self):
         found, _, err = run(program("static"), "1")

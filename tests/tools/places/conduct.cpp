@@ -17,6 +17,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
@@ -207,21 +208,41 @@ int workers() {
     everywhere([] { say(std::to_string(tulle::worker_count()) + "\n"); });
     return EXIT_SUCCESS;
 }
-// Of each OS thread of each place: its name, or main, and its CPUs.
-int processors() {
-    everywhere([] {
-        for (auto const& task : std::filesystem::directory_iterator("/proc/self/task")) {
-            std::ifstream status(task.path() / "status");
-            std::string name;
-            for (std::string line; std::getline(status, line);) {
-                if (line.rfind("Name:", 0) == 0)
-                    name = task.path().filename() == std::to_string(getpid()) ? "main"
-                                                                              : line.substr(6);
-                if (line.rfind("Cpus_allowed_list:", 0) == 0)
-                    say(std::to_string(tulle::here().index()) + " " + name + " " + line.substr(19) +
-                        "\n");
-            }
+// Of each OS thread of this place: its name, or main, and what the system says of that field.
+std::vector<std::pair<std::string, std::string>> os_threads(std::string const& field) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (auto const& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream status(task.path() / "status");
+        std::string name;
+        for (std::string line; std::getline(status, line);) {
+            if (line.rfind("Name:", 0) == 0)
+                name = task.path().filename() == std::to_string(getpid()) ? "main" : line.substr(6);
+            if (line.rfind(field, 0) == 0) all.emplace_back(name, line.substr(field.size() + 1));
         }
+    }
+    return all;
+}
+void say_of_os_threads(std::string const& field) {
+    for (auto const& [name, value] : os_threads(field))
+        say(std::to_string(tulle::here().index()) + " " + name + " " + value + "\n");
+}
+int processors() {
+    everywhere([] { say_of_os_threads("Cpus_allowed_list:"); });
+    return EXIT_SUCCESS;
+}
+// The library's; the C library blocks all signals of an OS thread until it begins.
+bool have_all_begun() {
+    for (auto const& [name, mask] : os_threads("SigBlk:"))
+        if (name.rfind("tulle-", 0) == 0 &&
+            (std::stoull(mask, nullptr, 16) >> (SIGSEGV - 1) & 1U) != 0)
+            return false;
+    return true;
+}
+int blocked_signals() {
+    everywhere([] {
+        for (int tries = 0; tries < 1000 && !have_all_begun(); ++tries)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        say_of_os_threads("SigBlk:");
     });
     return EXIT_SUCCESS;
 }
@@ -330,6 +351,7 @@ int conduct(std::string const& how) {
         {"waits", &waits},
         {"workers", &workers},
         {"processors", &processors},
+        {"blocked-signals", &blocked_signals},
         {"hosts", &hosts},
         {"idle-time", &idle_time},
         {"takes-time", &takes_time},

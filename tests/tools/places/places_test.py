@@ -13,6 +13,7 @@ import unittest
 import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+import blocked_signals  # noqa: E402
 from processes import MARK, processes, processor_seconds  # noqa: E402
 
 CONDUCT = os.path.abspath(sys.argv.pop())
@@ -158,6 +159,13 @@ class ReservedCpu(PlacesTest):
         out, err = self.run_places(2, CONDUCT, "count", "3", code=3, variables={"TULLE_RESERVE_CPU": "4000"})
         self.assertEqual(out, "2 places, mask 3\n")
         self.assertEqual(err.count("the option reserve_cpu is 4000, but there are"), 2)
+
+
+class Handlers(PlacesTest):
+    def test_handlers_are_for_threads_of_the_program(self):
+        """One beside these would be one more of them."""
+        out, _ = self.run_places(2, CONDUCT, "blocked-signals", options=["--tags", "none"])
+        blocked_signals.check(self, out, ["tulle-service"])
 
 
 class Death(PlacesTest):

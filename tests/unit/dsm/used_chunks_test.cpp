@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include <tulle/detail/machine.hpp>
+
 namespace tulle::dsm {
 namespace {
 
@@ -61,6 +63,38 @@ TEST(used_chunks, is_in_the_list_for_whoever_has_added_it) {
     add_all();
     other.join();
     EXPECT_EQ(missed.load(), 0U);
+}
+
+// A process that waits for one which has lost its processor in the middle.
+struct machine_of_two : tulle::detail::native_machine {
+    static inline std::atomic<std::uint32_t>* s_word = nullptr; // the other one writes this next
+    static inline std::uint32_t s_value = 0;
+
+    static void yield_processor() noexcept { s_word->store(s_value); }
+};
+using watched_chunks = basic_used_chunks<machine_of_two>;
+
+TEST(used_chunks, lets_a_process_go_on_that_has_counted_a_chunk_and_not_written_it) {
+    std::atomic<std::uint32_t> count{1};
+    std::vector<watched_chunks::shared_entry> entries(k_chunks);
+    machine_of_two::s_word = &entries[0].number;
+    machine_of_two::s_value = 8;
+    std::uint32_t seen = 0;
+    line_number found = 0;
+    watched_chunks(count, entries, 0).read(seen, [&](line_range lines) { found = lines.first; });
+    EXPECT_EQ(found, chunk(7).first);
+}
+
+TEST(used_chunks, lets_a_process_go_on_that_adds_the_same_chunk) {
+    constexpr std::uint32_t k_is_added = 1;
+    constexpr std::uint32_t k_is_listed = 2;
+    std::atomic<std::uint32_t> count{0};
+    std::vector<watched_chunks::shared_entry> entries(k_chunks);
+    entries[3].use.store(k_is_added);
+    machine_of_two::s_word = &entries[3].use;
+    machine_of_two::s_value = k_is_listed;
+    watched_chunks(count, entries, 0).add(chunk(3));
+    EXPECT_EQ(count.load(), 0U); // the other one has counted it, or will
 }
 
 } // namespace
