@@ -66,7 +66,13 @@ void end_as_without_us(int signal, siginfo_t* info) noexcept {
     if (!comes_again) ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), os::thread_id(), signal, info);
 }
 
-bool is_resolved(std::uintptr_t address) noexcept {
+// Where nothing is mapped no resolver can help, nor where the page that is protected is the one
+// that an instruction is fetched from: at its first byte, or at a later one in the next page.
+bool is_resolved(siginfo_t const& info, ucontext_t const& where) noexcept {
+    constexpr std::uintptr_t k_longest_instruction = 16;
+    auto const address = reinterpret_cast<std::uintptr_t>(info.si_addr);
+    bool const is_fetch = address - arch::pc_of(where) < k_longest_instruction;
+    if (info.si_code != SEGV_ACCERR || is_fetch) return false;
     // Pairs with resolve_faults_by.
     fault_resolver const resolve = g_resolver.load(std::memory_order_acquire);
     return resolve != nullptr && resolve(address);
@@ -77,7 +83,7 @@ void on_fault(int signal, siginfo_t* info, void* interrupted) {
     auto const& where = *static_cast<ucontext_t const*>(interrupted);
     sched::worker const* const w = sched::this_worker();
     bool const is_fault = info->si_code > 0 && info->si_code != SI_KERNEL;
-    if (is_fault && is_resolved(reinterpret_cast<std::uintptr_t>(info->si_addr))) {
+    if (is_resolved(*info, where)) {
         errno = kept;
         return;
     }

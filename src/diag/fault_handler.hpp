@@ -14,9 +14,10 @@ namespace tulle::diag {
 void explain_overflows() noexcept;
 void stop_explaining_overflows() noexcept;
 
-// Asked about each fault first: true: what faulted can be done again now. In the handler of the
-// signal, on the thread that faults. What it does not resolve goes on to a handler that the program
-// has installed before. False: errno says why SIGSEGV cannot be handled.
+// Asked first about each load or store that the protection of a page forbids: true: what faulted
+// can be done again now. In the handler of the signal, on the thread that faults. What it does not
+// resolve goes on to a handler that the program has installed before. False: errno says why SIGSEGV
+// cannot be handled.
 using fault_resolver = bool (*)(std::uintptr_t address) noexcept;
 [[nodiscard]] bool resolve_faults_by(fault_resolver resolve) noexcept;
 

@@ -33,6 +33,11 @@ public:
         return address - m_memory.chosen().address < m_memory.chosen().bytes;
     }
 
+    // Whether an address is of what somebody has allocated, or what all hosts hold.
+    [[nodiscard]] bool has(std::uint64_t address) noexcept {
+        return contains(address) && m_memory.chunks().has(address / TULLE_COHERENT_LINE);
+    }
+
     // A part that somebody has allocated may be used from now on, by others once this host lets
     // them go on.
     void add(line_range lines) noexcept {
@@ -78,10 +83,11 @@ public:
             m_protocol.make_usable({line, last / TULLE_COHERENT_LINE - line + 1}, wanted);
         });
     }
-    // True: the fault was a store into a page that was not to be stored to, and is now, or was
-    // already as another thread has stored to it.
+    // After an access that the protection of a page forbids. True: it was a store into a page that
+    // was not to be stored to, and is now, or was already as another thread has stored to it.
+    // Around what is allocated or held pages are the program's own, or none.
     [[nodiscard]] bool resolve_fault(std::uintptr_t address) noexcept {
-        if (!contains(address)) return false;
+        if (!has(address)) return false;
         line_range const line{address / TULLE_COHERENT_LINE, 1};
         bool is_resolved = m_memory.has_threads();
         alone([&] {

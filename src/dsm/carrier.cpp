@@ -27,8 +27,9 @@ carrier::carrier(messenger::endpoint& by, std::vector<host_number> const& to) no
     for (host_number const h : to) m_most = std::min(m_most, by.transport().most_bytes_to(h));
 }
 
-carrier::carrier(carrier const& of, messenger::waits_by how) noexcept
-    : m_by(of.m_by), m_calls(of.m_by, how), m_most(of.m_most) {}
+carrier::carrier(carrier const& of, messenger::waits_by how,
+                 std::atomic<std::uint32_t>& answers_to_come) noexcept
+    : m_by(of.m_by), m_calls(of.m_by, how, &answers_to_come), m_most(of.m_most) {}
 
 // Checked code may run until the process ends, as that of destructors does.
 void carrier::expect_others() const noexcept {
@@ -50,10 +51,10 @@ void carrier::wait() noexcept {
         base::fatal("coherent memory: a place has died, and with it what it was the home of");
 }
 
-void carrier::ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
-                         void* argument) noexcept {
+void carrier::ask_beside(void (*f)(far_hosts& others, void* argument) noexcept, void* argument,
+                         std::atomic<std::uint32_t>& answers_to_come) noexcept {
     base::kept_errno const kept; // to the program it is a load or a store
-    carrier own(*this, messenger::waits_by::letting_others_run);
+    carrier own(*this, messenger::waits_by::letting_others_run, answers_to_come);
     f(own, argument);
 }
 

@@ -7,7 +7,9 @@
 #include "messenger/active_calls.hpp"
 #include "messenger/endpoint.hpp"
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace tulle::dsm {
@@ -22,13 +24,14 @@ public:
     void ask(host_number to, std::byte const* request, std::size_t bytes, std::byte* answer,
              std::size_t room) noexcept override;
     void wait() noexcept override;
-    void ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
-                    void* argument) noexcept override;
+    void ask_beside(void (*f)(far_hosts& others, void* argument) noexcept, void* argument,
+                    std::atomic<std::uint32_t>& answers_to_come) noexcept override;
     void pause() noexcept override;
     void let_others_run() noexcept override;
 
 private:
-    carrier(carrier const& of, messenger::waits_by how) noexcept;
+    carrier(carrier const& of, messenger::waits_by how,
+            std::atomic<std::uint32_t>& answers_to_come) noexcept;
 
     void expect_others() const noexcept;
 

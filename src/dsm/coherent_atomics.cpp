@@ -17,7 +17,7 @@ constexpr std::uint32_t k_order_of_action = 0xF;
 
 std::uint64_t access_coherently(std::uint64_t address, std::uint64_t operand,
                                 std::uint64_t expected, std::uint32_t action) noexcept {
-    if (!is_host() || !contains(address))
+    if (!is_host() || !has(address)) // a variable of this host alone
         return access_atomically(address, operand, expected, action);
     std::uint32_t const order = action >> TULLE_COHERENT_ATOMIC_ORDER_SHIFT & k_order_of_action;
     bool const is_load = (action & k_kind_of_action) == TULLE_COHERENT_ATOMIC_LOAD;

@@ -52,6 +52,9 @@ void become_host(scheme by, geometry const& chosen, host_map const& hosts, int d
 bool contains(std::uint64_t address) noexcept {
     return s_directory != nullptr ? s_directory->contains(address) : s_own->contains(address);
 }
+bool has(std::uint64_t address) noexcept {
+    return s_directory != nullptr ? s_directory->contains(address) : s_own->has(address);
+}
 void add(line_range lines) noexcept {
     expect_no_child();
     if (s_directory != nullptr) return s_directory->add(lines);

@@ -40,14 +40,15 @@ inline directory_host* s_directory = nullptr; // written once
 
 // basic_coherent_host.hpp says what they do.
 [[nodiscard]] bool contains(std::uint64_t address) noexcept;
+[[nodiscard]] bool has(std::uint64_t address) noexcept;
 void add(line_range lines) noexcept;
 void share() noexcept;
 [[nodiscard]] bool hold(line_range pages) noexcept;
 void share_held(line_range pages) noexcept;
 void release() noexcept;
 void acquire() noexcept;
-// After a fault at an address. True: it was a store of a program without checks, and may be done
-// now. In a handler of the signal.
+// After an access to an address that the protection of a page forbids. True: it was a store of a
+// program without checks, and may be done now. In a handler of the signal.
 [[nodiscard]] bool resolve_fault(std::uintptr_t address) noexcept;
 void make_loadable(std::uint64_t address) noexcept;
 void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept;

@@ -5,7 +5,9 @@
 
 #include "dsm/protocol.hpp"
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace tulle::dsm {
 
@@ -27,9 +29,10 @@ public:
 
     // --- where several threads of this process ask
     // Calls f(others, argument), which asks `others` beside everybody else. They let other threads
-    // of this process run while it waits, if the caller may be suspended.
-    virtual void ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
-                            void* argument) noexcept = 0;
+    // of this process run while it waits, if the caller may be suspended. Each answer takes 1 from
+    // `answers_to_come`: whoever finds 0 by an acquire may use what f has asked for so far.
+    virtual void ask_beside(void (*f)(far_hosts& others, void* argument) noexcept, void* argument,
+                            std::atomic<std::uint32_t>& answers_to_come) noexcept = 0;
     // The caller waits for another thread of this process: takes messages that have come.
     virtual void pause() noexcept = 0;
     // As pause(); other threads of this process run, if the caller may be suspended, or others of

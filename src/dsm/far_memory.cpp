@@ -67,7 +67,8 @@ void far_memory::begin_fetch(host_number home, line_range lines, std::byte* to) 
 
 void far_memory::end_fetches() noexcept { m_carrier->wait(); }
 
-void far_memory::fetch_meanwhile(host_number home, line_range lines, std::byte* to) const noexcept {
+void far_memory::fetch_meanwhile(host_number home, line_range lines, std::byte* to,
+                                 std::atomic<std::uint32_t>& answers_to_come) const noexcept {
     struct wanted {
         far_memory const& by;
         host_number home;
@@ -80,12 +81,12 @@ void far_memory::fetch_meanwhile(host_number home, line_range lines, std::byte* 
             w.by.begin_fetch_by(others, w.home, w.lines, w.to);
             others.wait();
         },
-        &all);
+        &all, answers_to_come);
 }
 
 void far_memory::begin_fetch_by(far_hosts& carrier, host_number home, line_range lines,
                                 std::byte* to) const noexcept {
-    std::uint64_t const most = room() / TULLE_COHERENT_LINE;
+    std::uint64_t const most = lines_of_answer();
     for (std::uint64_t done = 0; done < lines.count; done += most) {
         far_head const head{far_operation::fetch,
                             {lines.first + done, std::min(most, lines.count - done)}};

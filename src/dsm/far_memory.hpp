@@ -7,6 +7,7 @@
 #include "dsm/far_request.hpp"
 #include "dsm/shared_file.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -33,8 +34,14 @@ public:
     // The same, by the end of end_fetches().
     void begin_fetch(host_number home, line_range lines, std::byte* to) noexcept;
     void end_fetches() noexcept;
-    // The same while other threads of this process ask, and run.
-    void fetch_meanwhile(host_number home, line_range lines, std::byte* to) const noexcept;
+    // The same while other threads of this process ask, and run; they may see by `answers_to_come`,
+    // requests_for(lines) at first, when all of it is there (far_hosts::ask_beside).
+    void fetch_meanwhile(host_number home, line_range lines, std::byte* to,
+                         std::atomic<std::uint32_t>& answers_to_come) const noexcept;
+    [[nodiscard]] std::uint32_t requests_for(line_range lines) const noexcept {
+        std::uint64_t const most = lines_of_answer();
+        return static_cast<std::uint32_t>((lines.count + most - 1) / most);
+    }
     // Homes of units from `first` on, as many as one answer has, `count` at most. Those that nobody
     // had are this host's now. Returns how many have been written to `homes`, one for each unit.
     std::size_t claim(host_number keeper, line_number first, std::size_t count,
@@ -66,6 +73,9 @@ private:
 
     void begin_fetch_by(far_hosts& carrier, host_number home, line_range lines,
                         std::byte* to) const noexcept;
+    [[nodiscard]] std::uint64_t lines_of_answer() const noexcept {
+        return room() / TULLE_COHERENT_LINE;
+    }
     [[nodiscard]] std::size_t room() const noexcept { return m_notices.bytes.size(); }
     [[nodiscard]] static far_head& head_of(draft& d) noexcept {
         return *reinterpret_cast<far_head*>(d.bytes.data());

@@ -179,12 +179,30 @@ public:
     [[nodiscard]] bool takes_long(host_number home) const noexcept {
         return m_far != nullptr && m_has_threads && !is_near(home);
     }
-    void fetch_meanwhile(host_number home, line_range lines) noexcept {
+    [[nodiscard]] bool fetch_meanwhile(host_number home, line_range lines) noexcept {
         std::byte* const to = own_at(lines.first);
-        without_lock([&] { m_far->fetch_meanwhile(home, lines, to); });
+        fetch_under_way own{lines, m_far->requests_for(lines), m_under_way};
+        m_under_way = &own;
+        without_lock([&] { m_far->fetch_meanwhile(home, lines, to, own.answers_to_come); });
+        if (own.is_ended) return false;
+        fetch_under_way** at = &m_under_way;
+        while (*at != &own) at = &(*at)->next;
+        *at = own.next;
+        return true;
     }
-    void let_others_go_on() noexcept {
+    template <class End> void let_others_go_on(End end) noexcept {
         without_lock([this] { m_carrier->let_others_run(); });
+        for (fetch_under_way** at = &m_under_way; *at != nullptr;) {
+            fetch_under_way& one = **at;
+            // Pairs with far_hosts::ask_beside.
+            if (one.answers_to_come.load(std::memory_order_acquire) != 0) {
+                at = &one.next;
+                continue;
+            }
+            *at = one.next;
+            one.is_ended = true;
+            end(one.lines);
+        }
     }
     void keep_twin(line_range unit, std::size_t twin) noexcept {
         tulle_copy_lines(twin_at(twin), own_at(unit.first), unit.count);
@@ -343,6 +361,14 @@ private:
     static constexpr std::size_t k_taken_over_at_once = 64 * 1024; // bytes
     static constexpr std::uint32_t k_far = ~std::uint32_t{0};
 
+    // In the frame of the thread that waits for it. Guarded by the lock, but for the answers.
+    struct fetch_under_way {
+        line_range lines;
+        std::atomic<std::uint32_t> answers_to_come;
+        fetch_under_way* next;
+        bool is_ended = false; // by another thread, which has taken it out of the list
+    };
+
     // The numbers of copies in the file, by hosts.
     [[nodiscard]] static std::vector<std::uint32_t> numbers_of(std::vector<host_number> const& near,
                                                                host_number hosts) {
@@ -499,6 +525,7 @@ private:
     std::vector<far_word> m_masters;      // theirs
     far_hosts* m_carrier;                 // null, as above
     host_lock m_lock;
+    fetch_under_way* m_under_way = nullptr;
     bool m_has_threads;
     grace_periods<os::machine, checking_threads> m_grace;
 };

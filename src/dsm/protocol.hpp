@@ -33,8 +33,10 @@
 //
 // A unit that takes long to come, from another machine, is on its way meanwhile, and the others go
 // on. An acquire may hear of it then: what comes is outdated, though it is what the thread that
-// waits has asked for, and whoever looks later asks again. Releases and acquires are whole, however
-// long they take, since a second one has to find the work of the first one done.
+// waits has asked for, and whoever looks later asks again. Whoever finds that it has come may use
+// it: the thread that has asked for it may have to wait for the one that wants it, and goes on some
+// time, leaving alone what the others have made of the unit since. Releases and acquires are whole,
+// however long they take, since a second one has to find the work of the first one done.
 //
 // A host that fetches says so before it reads the bytes; the home looks for readers after its
 // stores. A fence at both makes that one of them sees the other: the copy has the stores, or the
@@ -97,8 +99,10 @@ enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
 //   fetch(home, lines)             from the home's copy into the own one
 //   begin_fetch(home, lines)       the same, by the end of end_fetches()
 //   takes_long(home)               other threads of this host go on while something is fetched
-//   fetch_meanwhile(home, lines)   as fetch() does, where they do; they may call this then
-//   let_others_go_on()             for a moment; likewise
+//   fetch_meanwhile(home, lines)   as fetch() does, where they do; they may call this then. False:
+//                                  one of them has found that the lines have come, and ended it
+//   let_others_go_on(end)          for a moment; likewise. Calls end(lines) for what fetches of
+//                                  others have brought by then, which ends them
 //   keep_twin(unit, k)             as the twin with the number k
 //   expect_write_back(home, unit, k)   a hint that write_back() follows soon
 //   write_back(home, units, k, use)   what differs from the twins, of which k is the first one and
@@ -146,7 +150,7 @@ public:
                 continue;
             }
             if (state == k_on_its_way) {
-                m_world.let_others_go_on();
+                m_world.let_others_go_on([this](line_range come) noexcept { end_fetch(come); });
                 continue;
             }
             if (wanted == access_kind::store && (state & TULLE_COHERENT_NO_STORE) != 0)
@@ -282,7 +286,10 @@ private:
         m_world.set_states(run, k_on_its_way);
         each_unit_of(run, [this](line_range unit) noexcept { mark_of(unit) = k_is_current; });
         note_copy(home, run);
-        m_world.fetch_meanwhile(home, run);
+        if (m_world.fetch_meanwhile(home, run)) end_fetch(run);
+    }
+    // Once for each fetch, by the first one who knows that its lines have come.
+    void end_fetch(line_range run) noexcept {
         each_unit_of(run, [this](line_range unit) noexcept {
             m_world.set_states(unit, mark_of(unit) == k_is_current ? k_readable : k_absent);
         });

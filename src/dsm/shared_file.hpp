@@ -23,7 +23,8 @@ struct geometry {
     std::uint64_t bytes;         // whole chunks
     std::uint64_t lines_of_unit; // a power of two
     host_number hosts;
-    // Of these, at the beginning: where the program lies. Hosts map what they hold of that.
+    // Of these, at the beginning, whole chunks: where the program lies. Hosts map what they hold of
+    // that.
     std::uint64_t program_bytes = 0;
 
     [[nodiscard]] line_number first_line() const noexcept { return address / TULLE_COHERENT_LINE; }
@@ -35,6 +36,7 @@ struct geometry {
 
 inline constexpr std::uint64_t k_least_unit = TULLE_COHERENT_LINE;
 inline constexpr std::uint64_t k_largest_unit = 4096;
+static_assert(used_chunks::k_page_bytes % k_largest_unit == 0, "a unit has parts of its own");
 inline constexpr host_number k_most_hosts = 254; // a home is a byte
 
 template <std::size_t Notices, std::size_t Fetches> class basic_shared_file {
@@ -76,7 +78,10 @@ public:
     }
     [[nodiscard]] used_chunks chunks_at(std::byte* low) const noexcept {
         auto* const first = reinterpret_cast<used_chunks::shared_entry*>(low + chunks());
-        return {head_at(low).chunks, {first, number_of_chunks()}, m_chosen.first_line()};
+        return {head_at(low).chunks,
+                {first, number_of_chunks()},
+                m_chosen.first_line(),
+                m_chosen.program_bytes};
     }
     [[nodiscard]] std::atomic<std::uint8_t>* homes_at(std::byte* low) const noexcept {
         return reinterpret_cast<std::atomic<std::uint8_t>*>(low + homes());
@@ -89,7 +94,7 @@ private:
         return (bytes + k_page - 1) / k_page * k_page;
     }
     [[nodiscard]] std::uint64_t number_of_chunks() const noexcept {
-        return m_chosen.bytes / used_chunks::k_bytes;
+        return used_chunks::count_of(m_chosen.bytes, m_chosen.program_bytes);
     }
     [[nodiscard]] static std::uint64_t notices() noexcept { return up_to_page(sizeof(head)); }
     [[nodiscard]] std::uint64_t fetches() const noexcept {

@@ -53,20 +53,29 @@ active_calls::one::one() noexcept
           lost.all->end(lost);
       }) {}
 
-active_calls::active_calls(endpoint& from, waits_by how) noexcept
-    : m_from(from), m_is_suspended(how == waits_by::letting_others_run && may_let_others_run()) {
+active_calls::active_calls(endpoint& from, waits_by how,
+                           std::atomic<std::uint32_t>* to_come) noexcept
+    : m_from(from),
+      m_to_come(to_come),
+      m_is_suspended(how == waits_by::letting_others_run && may_let_others_run()) {
     for (one& each : m_calls) each.all = this;
 }
 
 std::size_t active_calls::most_bytes() const noexcept { return m_from.most_bytes(); }
 
+// Not of what a death ends. release: pairs with whoever looks.
+void active_calls::take_one() noexcept {
+    if (m_to_come != nullptr) m_to_come->fetch_sub(1, std::memory_order_release);
+}
+
 // What is done for it happens before wait() returns. It is gone when the last one has ended.
 void active_calls::end(one& answered) noexcept {
+    bool const is_suspended = m_is_suspended;                 // it may be gone below
     answered.is_open.store(false, std::memory_order_release); // pairs with find_free
-    if (m_is_suspended) return m_answers.notify();
-    // release: pairs with wait. The word may be gone then: to wake who sleeps at the same address
+    // release: pairs with wait. If the word is gone then, to wake who sleeps at the same address
     // does no harm.
     if (m_open.fetch_sub(1, std::memory_order_release) == (k_sleeps | 1)) os::futex_wake(m_open, 1);
+    if (is_suspended) m_answers.notify();
 }
 
 active_calls::one* active_calls::find_free() noexcept {
@@ -96,7 +105,6 @@ template <class Done> void active_calls::poll_until(Done done) noexcept {
 // processor from those that the answer needs, and a yield is no help beside threads that compute:
 // each costs the caller a turn of theirs, while a thread that is woken runs soon.
 void active_calls::sleep() noexcept {
-    if (m_is_suspended) return m_answers.wait();
     m_from.leave_kept_watch();
     // relaxed, all: what poll_until() looks at next has its own order
     std::uint64_t const deadline = os::monotonic_ns() + k_longest_sleep_ns;
@@ -112,10 +120,8 @@ void active_calls::ask(rank to, detail::active_function f, std::span<std::byte c
     poll_until([&] { return (free = find_free()) != nullptr; });
     free->answer = answer;
     free->is_open.store(true, std::memory_order_relaxed); // relaxed, both: sending orders
-    if (m_is_suspended)
-        m_answers.add_signalers(1);
-    else
-        m_open.fetch_add(1, std::memory_order_relaxed);
+    if (m_is_suspended) m_answers.add_signalers(1);
+    m_open.fetch_add(1, std::memory_order_relaxed);
     packet const head = head_of(f, reinterpret_cast<std::uintptr_t>(free), request);
     m_from.send(to, {message_kind::active}, head, request.data(), free);
 }
@@ -161,6 +167,7 @@ void endpoint::take_active_answer(packet const& head, std::byte const* payload) 
         base::fatal("place %u answers with %u bytes, for %zu expected",
                     static_cast<unsigned>(head.from), head.size, answered.answer.size());
     if (head.size != 0) std::memcpy(answered.answer.data(), payload, head.size);
+    answered.all->take_one();
     answered.all->end(answered);
 }
 

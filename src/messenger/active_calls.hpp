@@ -29,7 +29,10 @@ enum class waits_by : std::uint8_t { polling, letting_others_run };
 
 class active_calls {
 public:
-    explicit active_calls(endpoint& from, waits_by how = waits_by::polling) noexcept;
+    // Each answer takes 1 from `to_come`, if there is one, for others who want to know before the
+    // caller goes on: what was done for it happens before they find that by an acquire.
+    explicit active_calls(endpoint& from, waits_by how = waits_by::polling,
+                          std::atomic<std::uint32_t>* to_come = nullptr) noexcept;
     active_calls(active_calls const&) = delete;
     active_calls& operator=(active_calls const&) = delete;
     ~active_calls() { static_cast<void>(wait()); }
@@ -58,6 +61,7 @@ private:
     static constexpr std::size_t k_most = 32; // under way
     static constexpr std::uint32_t k_sleeps = 1U << 31;
 
+    void take_one() noexcept;
     void end(one& answered) noexcept;
     [[nodiscard]] one* find_free() noexcept;
     // Polls until `done`, which it is when all are answered, and may be before.
@@ -67,11 +71,12 @@ private:
 
     endpoint& m_from;
     std::array<one, k_most> m_calls;
+    std::atomic<std::uint32_t>* m_to_come;
     bool m_is_suspended; // rather than to poll, if it can be
     // How many are to be answered, and k_sleeps: whoever sends waits for the last one in its sleep.
     // The thread is the only one that sets that, and a futex.
     std::atomic<std::uint32_t> m_open{0};
-    signal m_answers; // to come, if it is suspended; then m_open stays 0
+    signal m_answers; // likewise, if it is suspended; the last access of each answer
     std::atomic<bool> m_has_died{false};
 };
 

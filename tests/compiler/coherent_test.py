@@ -199,6 +199,23 @@ class SeveralWorkers(Programs):
                     done = self.run_on(program, places, threads, 15, seed, workers, TULLE_WORKERS=str(workers))
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_some_variables_are_one_memory(self):
+        """Those around them stay each place's own."""
+        for scheme in ("states", "refresh", "directory"):
+            program = self.build_c("adopted", "-O2", "--share-globals", f"--scheme={scheme}", output=f"adopted_{scheme}")
+            for places, unit in ((2, "64"), (3, "4096")):
+                with self.subTest(scheme, places=places, unit=unit):
+                    done = self.run_on(program, places, TULLE_COHERENT_UNIT=unit)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_other_faults_end_a_program_with_protected_pages(self):
+        program = self.build_c("faults", "-O2", compiler=("cc",))
+        for what in ("below", "first", "jump"):
+            with self.subTest(what):
+                done = self.run_on(program, 2, what, TULLE_WORKERS="2", TULLE_COHERENT="pages")
+                self.assertEqual(done.returncode, 128 + signal.SIGSEGV, done.stderr)
+                self.assertIn("before the fault\n", done.stderr)
+
     def test_nobody_may_go_on_without_a_place_that_has_died(self):
         program = self.build_c("workers", "-O1", output="survivors")
         done = self.run_on(program, 2, 1, 1, 1, TULLE_WORKERS="1", TULLE_ON_PLACE_DEATH="throw")
@@ -251,6 +268,21 @@ class OverHosts(Programs):
         for stacks in ("auto", "3"):
             with self.subTest(stacks):
                 done = self.on_two(program, 2, arguments=["children"], TULLE_WORKERS="1", TULLE_MAX_STACKS=stacks)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_two_threads_want_the_same(self):
+        """Where stacks are short one of them may let nobody run while it waits."""
+        program = self.build_c("misses", "-O2")
+        for stacks in ("auto", "4", "3"):
+            with self.subTest(stacks):
+                done = self.on_two(program, 2, arguments=["both"], TULLE_WORKERS="1", TULLE_MAX_STACKS=stacks)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_some_variables_are_one_memory(self):
+        program = self.build_c("adopted", "-O2", "--share-globals")
+        for unit in ("64", "4096"):
+            with self.subTest(unit=unit):
+                done = self.on_two(program, 3, arguments=[], TULLE_COHERENT_UNIT=unit)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_threads_of_a_place_see_one_memory_by_pages(self):

@@ -63,6 +63,38 @@ static void* load_with_children(void* nothing) {
     return nothing;
 }
 
+/* Two threads want the same; the second one while it has children. Where stacks are short it lets
+ * nobody run meanwhile, also not the first one, for which the unit comes. */
+static tulle_signal_t asked[UNITS], loaded[UNITS];
+static void* load_first(void* nothing) {
+    for (int k = 0; k < UNITS; ++k) {
+        CHECK(tulle_signal_notify(&asked[k]) == 0);
+        CHECK(value_of(k) == k + 1);
+        CHECK(tulle_signal_wait(&loaded[k]) == 0);
+    }
+    return nothing;
+}
+static void do_nothing(void* nothing) { (void)nothing; }
+static void* load_second(void* nothing) {
+    for (int k = 0; k < UNITS; ++k) {
+        CHECK(tulle_signal_wait(&asked[k]) == 0);
+        tulle_yield(); /* the first one may not have come to its load yet */
+        tulle_child const child = tulle_fork(do_nothing, NULL);
+        CHECK(value_of(k) == k + 1);
+        tulle_join(child);
+        CHECK(tulle_signal_notify(&loaded[k]) == 0);
+    }
+    return nothing;
+}
+static void load_both(void) {
+    tulle_thread* threads[2];
+    for (int k = 0; k < UNITS; ++k)
+        CHECK(tulle_signal_init(&asked[k], 1) == 0 && tulle_signal_init(&loaded[k], 1) == 0);
+    CHECK(tulle_spawn(&threads[0], NULL, load_second, NULL) == 0);
+    CHECK(tulle_spawn(&threads[1], NULL, load_first, NULL) == 0);
+    for (int k = 0; k < 2; ++k) CHECK(tulle_thread_join(threads[k], NULL) == 0);
+}
+
 static void store_all(void const* memory, size_t size) {
     (void)size;
     global = *(struct shared* const*)memory;
@@ -86,6 +118,10 @@ int main(int argc, char** argv) {
     CHECK(tulle_finish(body, &memory) == 0);
     tulle_coherent_acquire();
     global = memory;
+    if (argc == 2 && strcmp(argv[1], "both") == 0) {
+        load_both();
+        return 0;
+    }
     if (argc == 2 && strcmp(argv[1], "children") == 0) {
         CHECK(tulle_signal_init(&last_load, 1) == 0);
         CHECK(tulle_spawn(&threads[0], NULL, wait_for_last_load, NULL) == 0);

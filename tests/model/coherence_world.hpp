@@ -6,7 +6,7 @@
 // whoever asks waits for the answer. Differences are sent when all have been found, as they are
 // between machines: with the notices of them, or before, or some of the notices with theirs while
 // the rest is still looked for. Of hosts with several threads the others go on while one waits for
-// a unit.
+// a unit; where they have one worker, that one goes on when it gets the worker again.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -57,7 +57,10 @@ enum class flaw {
     who_waits_holds_no_check,
     who_goes_on_holds_no_older_check,
     others_go_on_during_a_release,
-    others_go_on_during_an_acquire
+    others_go_on_during_an_acquire,
+    who_wants_what_has_come_leaves_it,
+    what_has_ended_ends_again,
+    what_is_under_way_is_ended
 };
 
 // How a release tells the other machine.
@@ -75,6 +78,7 @@ struct variant {
     dsm::outdated_copies outdated = dsm::outdated_copies::are_dropped;
     bool has_threads = false; // two of each host
     telling tells = telling::at_once;
+    bool has_one_worker = false; // which the second thread keeps while it waits for a unit
 
     [[nodiscard]] bool checks_loads() const {
         return outdated == dsm::outdated_copies::are_dropped &&
@@ -151,6 +155,8 @@ public:
           m_chosen(chosen),
           m_machine(chosen.machine_of(here)),
           m_lock(chosen.has_threads ? std::make_unique<base::basic_spin_lock<machine>>() : nullptr),
+          m_worker(chosen.has_one_worker ? std::make_unique<base::basic_spin_lock<machine>>()
+                                         : nullptr),
           m_points(chosen.has_threads ? std::make_unique<points>() : nullptr),
           m_grace(takes_time(chosen) ? m_points.get() : nullptr) {
         set_states({0, k_units}, dsm::k_readable);
@@ -187,7 +193,7 @@ public:
         m_told.push_back(lines);
     }
     void publish() {
-        if (m_chosen.wrong == flaw::others_go_on_during_a_release) let_others_go_on();
+        if (m_chosen.wrong == flaw::others_go_on_during_a_release) go_on_later();
         bool const has_differences = !m_found.empty();
         bool const notices_first = m_chosen.wrong == flaw::notices_come_before_bytes;
         if (notices_first) tell_other_machine();
@@ -217,6 +223,8 @@ public:
     // Null, both: there is one.
     points* threads() { return m_points.get(); }
     base::basic_spin_lock<machine>* lock() { return m_lock.get(); }
+    // Held by the thread that runs.
+    base::basic_spin_lock<machine>& worker() { return *m_worker; }
     dsm::grace_periods<machine, points>& grace() { return m_grace; }
     std::uint32_t& mark_of(line_number line) {
         bool const is_lost =
@@ -236,11 +244,29 @@ public:
     [[nodiscard]] bool takes_long(host_number home) const {
         return m_lock != nullptr && notes_fetches(home);
     }
-    void fetch_meanwhile(host_number home, line_range lines) {
-        let_others_go_on([&] { fetch(home, lines); });
+    // Who brings the lines needs no worker.
+    bool fetch_meanwhile(host_number home, line_range lines) {
+        fetch_under_way own{lines};
+        m_under_way.push_back(&own);
+        go_on_without_lock([&] {
+            fetch(home, lines);
+            own.has_come.store(1, std::memory_order_release);
+        });
+        if (own.is_ended) return m_chosen.wrong == flaw::what_has_ended_ends_again;
+        std::erase(m_under_way, &own);
+        return true;
     }
-    void let_others_go_on() {
-        let_others_go_on([] { machine::pause(); });
+    template <class End> void let_others_go_on(End end) {
+        go_on_without_lock([] { machine::pause(); });
+        if (m_chosen.wrong == flaw::who_wants_what_has_come_leaves_it) return;
+        std::erase_if(m_under_way, [&](fetch_under_way* one) {
+            bool const ends = one->has_come.load(std::memory_order_acquire) != 0 ||
+                              m_chosen.wrong == flaw::what_is_under_way_is_ended;
+            if (!ends) return false;
+            one->is_ended = true;
+            end(one->lines);
+            return true;
+        });
     }
     static void expect_write_back(host_number /*home*/, line_range /*unit*/, std::size_t /*twin*/) {
     }
@@ -268,7 +294,7 @@ public:
         // Once, so that a second acquire overtakes the first one.
         if (m_chosen.wrong == flaw::others_go_on_during_an_acquire &&
             !std::exchange(m_others_have_gone_on, true))
-            let_others_go_on([] {
+            go_on_without_lock([] {
                 constexpr int k_steps_of_others = 100; // as many as a release and an acquire take
                 for (int k = 0; k < k_steps_of_others; ++k) machine::pause();
             });
@@ -315,6 +341,14 @@ private:
         }
         return any;
     }
+    void go_on_later() {
+        go_on_without_lock([] { machine::pause(); });
+    }
+    struct fetch_under_way {
+        line_range lines;
+        byte has_come{};
+        bool is_ended = false; // by another thread
+    };
     struct difference {
         host_number home;
         line_number unit;
@@ -323,12 +357,15 @@ private:
     };
 
     // Meanwhile, and when the thread goes on, what is below it comes to points.
-    template <class F> void let_others_go_on(F meanwhile) {
+    template <class F> void go_on_without_lock(F meanwhile) {
         std::size_t const thread = m_points->caller();
+        bool const leaves_worker = m_worker != nullptr && thread == 0;
         std::uint64_t const wait = begin_wait();
         m_lock->unlock();
         m_points->pass(thread);
+        if (leaves_worker) m_worker->unlock();
         meanwhile();
+        if (leaves_worker) m_worker->lock();
         m_points->pass(thread);
         m_lock->lock();
         m_points->is_called_by(thread);
@@ -385,8 +422,10 @@ private:
     std::vector<line_range> m_told; // not published yet
     std::vector<begun> m_fetched, m_taken_over;
     bool m_others_have_gone_on = false;
+    std::vector<fetch_under_way*> m_under_way;
     std::vector<difference> m_found; // in units of homes on the other machine, not there yet
     std::unique_ptr<base::basic_spin_lock<machine>> m_lock;
+    std::unique_ptr<base::basic_spin_lock<machine>> m_worker;
     std::unique_ptr<points> m_points;
     dsm::grace_periods<machine, points> m_grace;
     std::array<byte, k_units> m_states;
@@ -467,6 +506,10 @@ public:
         while (word.load(std::memory_order_acquire) < count) machine::pause();
         acquire();
     }
+
+    // Where threads of a host have one worker.
+    void take_worker() { m_host.memory.worker().lock(); }
+    void give_worker() { m_host.memory.worker().unlock(); }
 
     // Of threads of one host, which tell nobody.
     void begin() { m_host.memory.threads()->enter(m_thread); }

@@ -332,6 +332,55 @@ model::test_body hear_meanwhile(bool stores, variant chosen) {
     };
 }
 
+// A thread waits for a unit from another machine, while another one of its host, which keeps their
+// worker, wants the same unit, stores into it, and then hears that it has been written elsewhere.
+model::test_body want_both(variant chosen) {
+    chosen.has_one_worker = true;
+    return [=](model::test& t) {
+        auto& all = t.make<hosts<k_length>>(chosen);
+        all.at(2).store(0, 0, 1);
+        all.at(2).store(0, 1, 5);
+        all.at(2).release();
+        all.at(0).acquire();
+        t.thread([&all] {
+            auto& h = all.at(0, 0);
+            h.take_worker();
+            h.begin();
+            model::check(h.load(0, 0) != 0, "what it has asked for");
+            h.end();
+            h.give_worker();
+        });
+        t.thread([&all] {
+            auto& h = all.at(0, 1);
+            h.take_worker();
+            h.begin();
+            model::check(h.load(0, 1) == 5, "what both have asked for");
+            h.store(0, 1, 6);
+            h.give_worker();
+            h.take_worker();
+            h.await(all.flags[0], 1);
+            model::check(h.load(0, 0) == 2 && h.load(0, 1) == 6, "both are there");
+            h.end();
+            h.release();
+            h.give_worker();
+        });
+        t.thread([&all] {
+            auto& h = all.at(2);
+            h.begin();
+            h.store(0, 0, 2);
+            h.raise(all.flags[0]);
+            h.end();
+        });
+        t.at_end([&all] {
+            for (host_number const to : {2U, 1U, 0U}) {
+                auto& h = all.at(to);
+                h.acquire();
+                model::check(h.load(0, 0) == 2 && h.load(0, 1) == 6, "nothing is lost");
+            }
+        });
+    };
+}
+
 // A thread may store into a unit, and waits for others from another machine before it does, while
 // another one of its host releases, again and again. `away`: another host has that unit.
 model::test_body wait_between(bool away, variant chosen) {
@@ -481,6 +530,7 @@ TEST(coherent_threads, go_on_while_one_waits_for_another_machine) {
         variant const far = of_two_machines(how);
         expect_right("coherent_threads_hear", 20000, hear_meanwhile(false, far));
         expect_right("coherent_threads_hear_and_store", 20000, hear_meanwhile(true, far));
+        expect_right("coherent_threads_want_both", 20000, want_both(far));
         expect_right("coherent_threads_wait_at_home", 20000, wait_between(false, far));
         expect_right("coherent_threads_wait_away", 20000, wait_between(true, far));
         expect_right("coherent_threads_release_both", 10000, release_both(far));
@@ -496,11 +546,12 @@ TEST(coherent_threads, with_copies_that_are_refreshed) {
     expect_right("coherent_threads_refreshed_at_home", 5000, hold_on<k_length>(false, refreshed));
 }
 
-void expect_found(char const* name, model::test_body const& body) {
+void expect_found(char const* name, model::test_body const& body,
+                  char const* message = "check failed") {
     model::options o = random(60000);
     o.expect_failure = true;
     model::result const r = model::explore(name, o, body);
-    EXPECT_NE(r.message.find("check failed"), std::string::npos) << name << ": " << r;
+    EXPECT_NE(r.message.find(message), std::string::npos) << name << ": " << r;
 }
 
 TEST(coherent_threads, of_flawed_protocols_are_found_to_see_other_values) {
@@ -523,6 +574,10 @@ void expect_flawed_rules_found(telling how) {
         expect_found(away ? "coherent_threads_no_older_away" : "coherent_threads_no_older",
                      wait_between(away, far(flaw::who_goes_on_holds_no_older_check)));
     }
+    expect_found("coherent_threads_left", want_both(far(flaw::who_wants_what_has_come_leaves_it)),
+                 "livelock");
+    expect_found("coherent_threads_ends_again", want_both(far(flaw::what_has_ended_ends_again)));
+    expect_found("coherent_threads_ends_early", want_both(far(flaw::what_is_under_way_is_ended)));
     expect_found("coherent_threads_release_in_parts",
                  release_both(far(flaw::others_go_on_during_a_release)));
     expect_found("coherent_threads_acquire_in_parts",
@@ -549,6 +604,8 @@ TEST(coherent_threads, every_order_is_needed) {
         mutants, weaken("coherent_threads_weak_check_away", begin_late(true, true, true)));
     mutants = model::found_by_any(mutants, weaken("coherent_threads_weak_last", store_last(false)));
     mutants = model::found_by_any(mutants, weaken("coherent_threads_weak_rest", store_last(true)));
+    mutants = model::found_by_any(mutants, weaken("coherent_threads_weak_want",
+                                                  want_both(of_two_machines(telling::at_once))));
     std::erase_if(mutants, [](model::mutant const& m) {
         return m.change.where.file != "grace_periods.hpp" &&
                m.change.where.file != "rest_flag.hpp" &&

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace tulle::dsm {
 namespace {
@@ -22,6 +24,7 @@ protected:
     loopback_places m_places{2};
     carrier m_carrier{m_places.endpoint(0), {1}};
     std::array<std::byte, 16> m_request{};
+    std::atomic<std::uint32_t> m_to_come{0};
 };
 
 TEST_F(carrier_of_places, waits_for_nothing_when_nothing_is_asked) {
@@ -34,9 +37,9 @@ TEST_F(carrier_of_places, asks_nobody_after_the_end) {
     end();
     EXPECT_DEATH(ask(), k_message);
     EXPECT_DEATH(m_carrier.wait(), k_message);
-    EXPECT_DEATH(
-        m_carrier.ask_beside([](far_hosts& others, void*) noexcept { others.wait(); }, nullptr),
-        k_message);
+    EXPECT_DEATH(m_carrier.ask_beside([](far_hosts& others, void*) noexcept { others.wait(); },
+                                      nullptr, m_to_come),
+                 k_message);
     EXPECT_DEATH(m_carrier.let_others_run(), k_message); // until something has come
 }
 

@@ -102,17 +102,23 @@ public:
             EXPECT_EQ(size, one.room);
             put(one.answer, answer, size);
             m_asked.pop_back();
+            if (m_answers_to_come != nullptr)
+                m_answers_to_come->fetch_sub(1, std::memory_order_release);
             // So that others read what was told before the rest is done.
             if (m_random.below(32) == 0) std::this_thread::sleep_for(brief(m_random));
         }
     }
     // The OS thread could run others meanwhile, which is such a point.
-    void ask_beside(void (*f)(far_hosts& others, void* argument) noexcept,
-                    void* argument) noexcept override {
+    // It goes on later than others may know what has come.
+    void ask_beside(void (*f)(far_hosts& others, void* argument) noexcept, void* argument,
+                    std::atomic<std::uint32_t>& answers_to_come) noexcept override {
         constexpr std::uint64_t k_apart = 1000;
         late_hosts others(m_all, m_here, m_most, k_apart * ++m_times_beside);
+        others.m_answers_to_come = &answers_to_come;
         m_all.threads(m_here).pass();
         f(others, argument);
+        EXPECT_EQ(answers_to_come.load(), 0U);
+        if (others.m_random.below(4) == 0) std::this_thread::sleep_for(brief(others.m_random));
         m_all.threads(m_here).pass();
     }
     void pause() noexcept override {
@@ -145,6 +151,7 @@ private:
     std::vector<asked> m_asked;
     unsigned m_waits = 0;
     std::atomic<std::uint64_t> m_times_beside{0};
+    std::atomic<std::uint32_t>* m_answers_to_come = nullptr;
 };
 
 // The memory of a test, and where it lies in the files of machines.

@@ -7,6 +7,7 @@
 #include <barrier>
 #include <cstdint>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <tulle/detail/machine.hpp>
@@ -38,6 +39,32 @@ TEST(used_chunks, has_each_once_in_the_order_in_which_they_came) {
     all.read(seen, [&](line_range lines) { found.push_back(lines.first); });
     EXPECT_EQ(found, (std::vector<line_number>{chunk(7).first, chunk(2).first, chunk(3).first}));
     all.read(seen, [](line_range) { ADD_FAILURE() << "nothing new"; });
+}
+
+// Between the pages of the program that are shared lie others, at the end of it chunks begin.
+TEST(used_chunks, are_pages_where_the_program_lies) {
+    constexpr std::uint64_t pages = used_chunks::k_bytes / used_chunks::k_page_bytes;
+    constexpr std::uint64_t page = used_chunks::k_page_lines;
+    EXPECT_EQ(used_chunks::count_of(3 * used_chunks::k_bytes, used_chunks::k_bytes), pages + 2);
+    std::atomic<std::uint32_t> count{0};
+    std::vector<used_chunks::shared_entry> entries(pages + 2);
+    constexpr line_number begin = 640 * used_chunks::k_lines;
+    used_chunks all(count, entries, begin, used_chunks::k_bytes);
+    all.add({begin + 2 * page, 2 * page});
+    all.add({begin + used_chunks::k_lines - 1, 2});
+    std::vector<std::pair<line_number, std::uint64_t>> found;
+    std::uint32_t seen = 0;
+    all.read(seen, [&](line_range l) { found.emplace_back(l.first - begin, l.count); });
+    EXPECT_EQ(found, (std::vector<std::pair<line_number, std::uint64_t>>{
+                         {2 * page, page},
+                         {3 * page, page},
+                         {used_chunks::k_lines - page, page},
+                         {used_chunks::k_lines, used_chunks::k_lines}}));
+    for (auto const& [first, lines] : found)
+        EXPECT_TRUE(all.has(begin + first) && all.has(begin + first + lines - 1)) << first;
+    for (std::uint64_t const other : {0 * page, 2 * page - 1, 4 * page,
+                                      used_chunks::k_lines - page - 1, 2 * used_chunks::k_lines})
+        EXPECT_FALSE(all.has(begin + other)) << other;
 }
 
 // Two hosts allocate in a chunk that neither has used, and each has to know of it before it goes

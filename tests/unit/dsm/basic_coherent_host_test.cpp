@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hosts of one machine whose programs share some pages of variables, and keep those around them for
+// themselves; and what they do about faults.
+#include "dsm/basic_coherent_host.hpp"
+#include "os/fixed_range.hpp"
+#include "os/memory.hpp"
+#include "os/shared_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <tulle/coherent_abi.h>
+
+namespace tulle::dsm {
+namespace {
+
+constexpr std::uint64_t k_chunk = used_chunks::k_bytes;
+constexpr std::uint64_t k_page = used_chunks::k_page_bytes;
+constexpr std::uint64_t k_lines_of_page = used_chunks::k_page_lines;
+constexpr std::size_t k_length = 16; // of logs, which are soon too short
+
+class one_of_two final : public checking_threads {
+public:
+    [[nodiscard]] std::size_t most() const noexcept override { return 2; }
+    [[nodiscard]] std::size_t count() const noexcept override { return 2; }
+    [[nodiscard]] std::size_t caller() const noexcept override { return 0; }
+    [[nodiscard]] bool is_only_one() const noexcept override { return false; }
+    [[nodiscard]] std::uint64_t point_of(std::size_t /*number*/) const noexcept override {
+        return k_holds_no_check;
+    }
+};
+
+// Each has a chunk of the program, and behind it one of allocated memory, at addresses of its own.
+class two_hosts {
+public:
+    using host = basic_coherent_host<k_length, k_length>;
+
+    explicit two_hosts(stores_are found = stores_are::checked)
+        : m_chosen{TULLE_COHERENT_PROGRAM, 3 * k_chunk,
+                   found == stores_are::checked ? 1 : k_lines_of_page, 2, k_chunk},
+          m_file(os::shared_file::create("coherent-test")) {
+        EXPECT_TRUE(m_file.is_open() &&
+                    m_file.grow(basic_shared_file<k_length, k_length>(m_chosen, 2).size()));
+        for (host_number h = 0; h < 2; ++h) {
+            std::uint64_t const at = os::fixed_range::usual_address() + 2 * h * m_chosen.bytes;
+            m_programs.push_back(os::fixed_range::reserve(at, k_chunk));
+            EXPECT_TRUE(m_programs[h].is_valid() && m_programs[h].fill(0, k_chunk));
+            m_states.emplace_back(m_chosen.lines());
+            m_hosts.push_back(std::make_unique<host>(
+                m_chosen, host_map{h, {0, 1}, {}, nullptr}, m_file.number(), at + k_chunk,
+                m_states[h].data(), outdated_copies::are_dropped, found, &m_threads));
+        }
+        at(0).add({m_chosen.first_line() + used_chunks::k_lines, 1});
+        at(0).share();
+    }
+    host& at(host_number h) { return *m_hosts[h]; }
+
+    static std::uint64_t address_of(std::uint64_t offset) {
+        return TULLE_COHERENT_PROGRAM + offset;
+    }
+    std::uint8_t state(host_number h, std::uint64_t offset) const {
+        return m_states[h][offset / TULLE_COHERENT_LINE];
+    }
+    // Of the program.
+    std::uint8_t& byte(host_number h, std::uint64_t offset) {
+        return *reinterpret_cast<std::uint8_t*>(m_programs[h].low() + offset);
+    }
+    void store(host_number h, std::uint64_t offset, std::uint8_t value) {
+        if (state(h, offset) != 0)
+            at(h).make_usable(address_of(offset), address_of(offset), access_kind::store);
+        byte(h, offset) = value;
+    }
+    std::uint8_t load(host_number h, std::uint64_t offset) {
+        if ((state(h, offset) & TULLE_COHERENT_NO_LOAD) != 0)
+            at(h).make_loadable(address_of(offset));
+        return byte(h, offset);
+    }
+    void share_pages(std::uint64_t first, std::uint64_t pages) {
+        line_range const lines{m_chosen.first_line() + first * k_lines_of_page,
+                               pages * k_lines_of_page};
+        for (host_number h = 0; h < 2; ++h) EXPECT_TRUE(at(h).hold(lines));
+        at(0).share_held(lines);
+        at(1).acquire();
+    }
+    void let_go_on(host_number from) {
+        at(from).release();
+        at(1 - from).acquire();
+    }
+
+private:
+    geometry m_chosen;
+    os::shared_file m_file;
+    one_of_two m_threads;
+    std::vector<os::fixed_range> m_programs;
+    std::vector<std::vector<std::uint8_t>> m_states;
+    std::vector<std::unique_ptr<host>> m_hosts;
+};
+
+constexpr std::array<std::uint64_t, 3> k_own_pages{1, 4, 6};
+
+std::uint8_t first_value(std::uint64_t page, host_number h) {
+    return static_cast<std::uint8_t>(10 * page + h);
+}
+
+TEST(basic_coherent_host, leaves_variables_alone_that_lie_between_shared_ones) {
+    two_hosts all;
+    for (host_number h = 0; h < 2; ++h) {
+        for (std::uint64_t const page : k_own_pages)
+            all.byte(h, page * k_page) = first_value(page, h);
+        all.byte(h, 2 * k_page + 2) = first_value(2, h);
+    }
+    all.share_pages(2, 1);
+    all.share_pages(5, 1);
+    EXPECT_EQ(all.load(1, 2 * k_page + 2), first_value(2, 0));
+    for (std::uint8_t round = 1; round < 20; ++round)
+        for (host_number h = 0; h < 2; ++h) {
+            auto const value = static_cast<std::uint8_t>(2 * round + h);
+            for (std::uint64_t k = 0; k < k_page; k += TULLE_COHERENT_LINE) // more than logs have
+                all.store(h, 5 * k_page + k, value);
+            for (std::uint64_t const page : k_own_pages) all.store(h, page * k_page + 1, value);
+            all.store(h, 2 * k_page + h, value);
+            all.let_go_on(h);
+            EXPECT_EQ(all.load(1 - h, 2 * k_page + h), value);
+            EXPECT_EQ(all.load(1 - h, 6 * k_page - TULLE_COHERENT_LINE), value);
+            for (std::uint64_t const page : k_own_pages) {
+                EXPECT_EQ(all.state(h, page * k_page), 0) << page;
+                EXPECT_EQ(all.load(h, page * k_page), first_value(page, h)) << page;
+                EXPECT_EQ(all.load(h, page * k_page + 1), value) << page;
+            }
+        }
+}
+
+TEST(basic_coherent_host, has_what_is_shared_or_allocated) {
+    two_hosts all;
+    all.share_pages(2, 1);
+    for (host_number h = 0; h < 2; ++h) {
+        for (std::uint64_t const offset : {2 * k_page, 3 * k_page - 1, k_chunk, 2 * k_chunk - 1})
+            EXPECT_TRUE(all.at(h).has(two_hosts::address_of(offset))) << offset;
+        for (std::uint64_t const offset :
+             {2 * k_page - 1, 3 * k_page, k_chunk - 1, 2 * k_chunk, 3 * k_chunk})
+            EXPECT_FALSE(all.at(h).has(two_hosts::address_of(offset))) << offset;
+    }
+}
+
+// A store would fault again and again if the handler took what is not there for what another thread
+// has made writable.
+TEST(basic_coherent_host, resolves_no_fault_where_nothing_is_allocated) {
+    if (os::page_size() > k_page) GTEST_SKIP() << "units are no pages";
+    two_hosts all(stores_are::found_by_faults);
+    all.at(1).acquire();
+    for (std::uint64_t const offset : {std::uint64_t{0}, k_chunk - 1, 2 * k_chunk, 3 * k_chunk})
+        EXPECT_FALSE(all.at(1).resolve_fault(two_hosts::address_of(offset))) << offset;
+    EXPECT_TRUE(all.at(1).resolve_fault(two_hosts::address_of(k_chunk)));
+    EXPECT_TRUE(all.at(1).resolve_fault(two_hosts::address_of(k_chunk))); // another thread
+}
+
+} // namespace
+} // namespace tulle::dsm
