@@ -46,7 +46,7 @@ TEST_F(carrier_of_places, asks_nobody_after_the_end) {
 // Threads of this host still take turns.
 TEST_F(carrier_of_places, lets_other_threads_go_on_after_the_end) {
     end();
-    for (unsigned turn = 0; turn < 3; ++turn) m_carrier.pause(turn);
+    for (int turn = 0; turn < 3; ++turn) m_carrier.pause();
 }
 
 } // namespace
