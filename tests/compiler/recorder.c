@@ -3,6 +3,7 @@
 // processor stop after it, and the page is closed again.
 #define _GNU_SOURCE
 #include "recorder.h"
+#include "left_out.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -106,8 +107,7 @@ void tulle_coherent_start(uint32_t abi) {
 
 // Also of programs without a check.
 __attribute__((constructor(101))) static void start(void) {
-    char const* const left_out = getenv("TULLE_LEFT_OUT");
-    if (left_out != NULL) s_left_out = atoi(left_out);
+    s_left_out = choose_left_out();
     tulle_coherent_start(TULLE_COHERENT_ABI);
 }
 

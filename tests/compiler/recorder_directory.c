@@ -5,6 +5,7 @@
 // check finds no data, and a store without one leaves something in a line that is not here, which
 // is found.
 #define _GNU_SOURCE
+#include "left_out.h"
 #include "recorder.h"
 
 #include <signal.h>
@@ -124,8 +125,7 @@ void tulle_coherent_start(uint32_t abi) {
 
 // Also of programs without a check; and what is stored last is found as well.
 __attribute__((constructor(101))) static void start(void) {
-    char const* const left_out = getenv("TULLE_LEFT_OUT");
-    if (left_out != NULL) s_left_out = atoi(left_out);
+    s_left_out = choose_left_out();
     tulle_coherent_start(TULLE_COHERENT_ABI | TULLE_COHERENT_BY_DIRECTORY
                                                   << TULLE_COHERENT_SCHEME_SHIFT);
 }
