@@ -78,6 +78,11 @@ void kills_of_who_is_ended(void);
 void kills_by_profilers(void);
 void kills_in_handlers_of_children(void);
 
+// --- kernel_signal_cases.c
+void posts_from_anywhere(void);
+void actions_of_kernels_signals(void);
+void jumps_of_kernels_signals(void);
+
 // --- poll_cases.c
 void asked_in_turn(void);
 void asked_by_many(void);
