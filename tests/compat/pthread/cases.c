@@ -475,6 +475,7 @@ static struct {
     {"early_waits", early_waits},
     {"keys", keys},
     {"mutexes", mutexes},
+    {"mutexes_of_others", mutexes_of_others},
     {"exclusion", exclusion},
     {"conditions", conditions},
     {"times", times},

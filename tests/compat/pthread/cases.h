@@ -176,6 +176,7 @@ void errno_after_waits(void);
 
 // --- plain_lock_cases.c
 void mutexes(void);
+void mutexes_of_others(void);
 void exclusion(void);
 void conditions(void);
 void times(void);

@@ -198,6 +198,10 @@ int tulle::posix::unlock_mutex(pthread_mutex_t* m) noexcept {
     return is_robust(m) ? TULLE_LIBC(pthread_mutex_unlock)(m) : unlock_shared(m);
 }
 
+bool tulle::posix::holds_mutex(pthread_mutex_t* m) noexcept {
+    return is_robust(m) ? holds_robust(m) : m->__data.__owner == own_number();
+}
+
 TULLE_INTERPOSE_WAIT(pthread_mutex_lock, (pthread_mutex_t * m)) { return lock_mutex(m); }
 
 TULLE_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
