@@ -529,6 +529,7 @@ static struct {
     {"ends_at_locks", ends_at_locks},
     {"cancelled_at_mutex", cancelled_at_mutex},
     {"cancelled_computing", cancelled_computing},
+    {"called_at_yields", called_at_yields},
     {"cancelled_shielded", cancelled_shielded},
     {"blocked_aborts", blocked_aborts},
     {"aborts_for_one_thread", aborts_for_one_thread},

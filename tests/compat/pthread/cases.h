@@ -138,6 +138,7 @@ void handlers_at_once(void);
 void ends_at_locks(void);
 void cancelled_at_mutex(void);
 void cancelled_computing(void);
+void called_at_yields(void);
 void cancelled_shielded(void);
 void blocked_aborts(void);
 void aborts_for_one_thread(void);
