@@ -530,6 +530,7 @@ static struct {
     {"cancelled_at_mutex", cancelled_at_mutex},
     {"cancelled_computing", cancelled_computing},
     {"called_at_yields", called_at_yields},
+    {"called_at_tries", called_at_tries},
     {"cancelled_shielded", cancelled_shielded},
     {"blocked_aborts", blocked_aborts},
     {"aborts_for_one_thread", aborts_for_one_thread},

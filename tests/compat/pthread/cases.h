@@ -139,6 +139,7 @@ void ends_at_locks(void);
 void cancelled_at_mutex(void);
 void cancelled_computing(void);
 void called_at_yields(void);
+void called_at_tries(void);
 void cancelled_shielded(void);
 void blocked_aborts(void);
 void aborts_for_one_thread(void);

@@ -235,6 +235,28 @@ static void* yields_till_handled_by_c11(void* unused) {
         for (int k = 0; k != 20; ++k) thrd_yield();
     return unused;
 }
+// Likewise who calls what never waits: a signal has to find it there some time.
+static void* tries_till_handled(void* unused) {
+    atomic_store(&s_waiting, 1);
+    while (sem_trywait(&s_handled) != 0) {}
+    return unused;
+}
+
+void called_at_tries(void) {
+    int rounds = 0;
+    sem_init(&s_handled, 0, 0);
+    handle(SIGUSR1, note);
+    for (; rounds != 15; ++rounds) {
+        pthread_t t;
+        atomic_store(&s_waiting, 0);
+        pthread_create(&t, NULL, tries_till_handled, NULL);
+        while (atomic_load(&s_waiting) == 0) sched_yield();
+        pthread_kill(t, SIGUSR1);
+        pthread_join(t, NULL);
+    }
+    SHOW(rounds);
+}
+
 static void* yields_for_ever(void* unused) {
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
     pthread_cleanup_push(clean, NULL);
