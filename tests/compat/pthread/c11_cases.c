@@ -4,6 +4,7 @@
 #include "cases.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -259,8 +260,33 @@ static void* locks_by_other_name(void* argument) {
     return argument;
 }
 
+int __open(char const* path, int flags, ...);
+int __open64(char const* path, int flags, ...);
+static int (*const s_opens[])(char const*, int, ...) = {open, open64, __open, __open64};
+
+// Whoever has been cancelled opens no file.
+static void* opens_cancelled(void* number) {
+    pthread_cancel(pthread_self());
+    s_opens[(intptr_t)number]("/dev/null", O_RDONLY);
+    return NULL;
+}
+static void open_by_other_names(void) {
+    char path[] = "/tmp/tulle-open-XXXXXX";
+    struct stat about;
+    close(mkstemp(path));
+    for (intptr_t k = 0; k != 4; ++k) {
+        SHOW(in_thread(opens_cancelled, (void*)k) == PTHREAD_CANCELED);
+        unlink(path);
+        int const number = s_opens[k](path, O_WRONLY | O_CREAT | O_EXCL, 0640);
+        SHOW(number >= 0 && fstat(number, &about) == 0 && (about.st_mode & 0740) == 0640);
+        close(number);
+    }
+    unlink(path);
+}
+
 // Those that wait by one name are woken by the other.
 void second_names(void) {
+    open_by_other_names();
     enum { k_threads = 4 };
     pthread_t t[k_threads];
     for (int k = 0; k != k_threads; ++k) pthread_create(&t[k], NULL, locks_by_other_name, NULL);

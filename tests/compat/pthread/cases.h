@@ -78,6 +78,11 @@ void kills_of_who_is_ended(void);
 void kills_by_profilers(void);
 void kills_in_handlers_of_children(void);
 
+// --- kernel_signal_cases.c
+void posts_from_anywhere(void);
+void actions_of_kernels_signals(void);
+void jumps_of_kernels_signals(void);
+
 // --- poll_cases.c
 void asked_in_turn(void);
 void asked_by_many(void);
@@ -133,6 +138,8 @@ void handlers_at_once(void);
 void ends_at_locks(void);
 void cancelled_at_mutex(void);
 void cancelled_computing(void);
+void called_at_yields(void);
+void called_at_tries(void);
 void cancelled_shielded(void);
 void blocked_aborts(void);
 void aborts_for_one_thread(void);
@@ -171,6 +178,7 @@ void errno_after_waits(void);
 
 // --- plain_lock_cases.c
 void mutexes(void);
+void mutexes_of_others(void);
 void exclusion(void);
 void conditions(void);
 void times(void);

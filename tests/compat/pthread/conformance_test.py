@@ -82,7 +82,8 @@ class Conformance(unittest.TestCase):
         done = run(*WAY, CASES, "ceiling_locks")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
         for line in ("got: 20", "count: 4000", "pthread_mutex_lock(&s_ceiling) == EINVAL: 1", "pthread_mutex_trylock(&s_ceiling) == EINVAL: 1",
-                     "before: 20", "pthread_mutex_lock(&s_ceiling): 0", "before: 30", "pthread_mutex_setprioceiling(&s_ceiling, 32, nowhere): 0"):
+                     "before: 20", "pthread_mutex_lock(&s_ceiling): 0", "pthread_mutex_setprioceiling(&s_ceiling, 31, &before) == EDEADLK: 1",
+                     "pthread_mutex_setprioceiling(&s_ceiling, 32, nowhere): 0", "before: 32"):
             self.assertIn(line + "\n", done.stdout)
 
     def test_threads_tell_the_kernel_of_masks_where_a_worker_blocks_what_they_want(self):

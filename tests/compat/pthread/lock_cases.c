@@ -157,6 +157,11 @@ static void* has_ceilings(void* argument) {
     SHOW(pthread_mutex_getprioceiling(&plain, &got) == EINVAL);
     SHOW(pthread_mutex_setprioceiling(&plain, 5, &before) == EINVAL);
     SHOW(pthread_mutex_destroy(&m));
+    pthread_mutexattr_t how;
+    pthread_mutexattr_init(&how);
+    pthread_mutexattr_setprotocol(&how, PTHREAD_PRIO_PROTECT);
+    pthread_mutexattr_setrobust(&how, PTHREAD_MUTEX_ROBUST);
+    SHOW(pthread_mutex_init(&m, &how) == ENOTSUP);
     return argument;
 }
 
@@ -183,11 +188,12 @@ static void* is_above(void* argument) {
     SHOW(pthread_mutex_setprioceiling(&s_ceiling, 30, &before));
     SHOW(before);
     SHOW(pthread_mutex_lock(&s_ceiling));
-    SHOW(pthread_mutex_setprioceiling(&s_ceiling, 31, &before));
-    SHOW(before);
+    SHOW(pthread_mutex_setprioceiling(&s_ceiling, 31, &before) == EDEADLK);
+    SHOW(pthread_mutex_unlock(&s_ceiling));
     int* volatile nowhere = NULL; // the header warns of a null pointer
     SHOW(pthread_mutex_setprioceiling(&s_ceiling, 32, nowhere));
-    SHOW(pthread_mutex_unlock(&s_ceiling));
+    SHOW(pthread_mutex_setprioceiling(&s_ceiling, 33, &before));
+    SHOW(before);
     return argument;
 }
 

@@ -53,6 +53,57 @@ void mutexes(void) {
     SHOW(pthread_mutex_destroy(&m));
 }
 
+// Whoever waits with a mutex that is another's is refused, and changes nothing.
+static pthread_mutex_t s_recursive;
+static atomic_int s_refused[2];
+
+static void* waits_with_mutex_of_other(void* shared) {
+    pthread_condattr_t how;
+    pthread_cond_t never;
+    struct timespec const until = in_ms_of(CLOCK_REALTIME, 1000);
+    pthread_condattr_init(&how);
+    if (shared != NULL) pthread_condattr_setpshared(&how, PTHREAD_PROCESS_SHARED);
+    pthread_cond_init(&never, &how);
+    atomic_int* const refused = &s_refused[shared != NULL];
+    for (int k = 0; k != (shared != NULL ? 50 : 2000); ++k) {
+        if (pthread_cond_timedwait(&never, &s_recursive, &until) == EPERM)
+            atomic_fetch_add(refused, 1);
+        if (k % 8 == 0) usleep(1);
+    }
+    SHOW(pthread_cond_destroy(&never));
+    return shared;
+}
+
+static void count_while_others_wait(int kind, int robustness) {
+    pthread_mutexattr_t how;
+    pthread_t t[2];
+    int wrong = 0;
+    for (int k = 0; k != 2; ++k) atomic_store(&s_refused[k], 0);
+    pthread_mutexattr_init(&how);
+    pthread_mutexattr_settype(&how, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutexattr_setpshared(&how, kind);
+    pthread_mutexattr_setrobust(&how, robustness);
+    SHOW(pthread_mutex_init(&s_recursive, &how));
+    wrong += pthread_mutex_lock(&s_recursive) != 0;
+    for (int k = 0; k != 2; ++k)
+        pthread_create(&t[k], NULL, waits_with_mutex_of_other, k == 0 ? NULL : &how);
+    while (atomic_load(&s_refused[0]) != 2000 || atomic_load(&s_refused[1]) != 50) {
+        wrong += pthread_mutex_lock(&s_recursive) != 0;
+        if (wrong == 0) wrong += pthread_mutex_unlock(&s_recursive) != 0;
+    }
+    for (int k = 0; k != 2; ++k) pthread_join(t[k], NULL);
+    SHOW(wrong);
+    SHOW(pthread_mutex_unlock(&s_recursive));
+    SHOW(pthread_mutex_unlock(&s_recursive) == EPERM);
+    SHOW(pthread_mutex_destroy(&s_recursive));
+}
+
+void mutexes_of_others(void) {
+    count_while_others_wait(PTHREAD_PROCESS_PRIVATE, PTHREAD_MUTEX_STALLED);
+    count_while_others_wait(PTHREAD_PROCESS_SHARED, PTHREAD_MUTEX_STALLED);
+    count_while_others_wait(PTHREAD_PROCESS_PRIVATE, PTHREAD_MUTEX_ROBUST);
+}
+
 static void* count_up(void* argument) {
     for (int k = 0; k < 20000; ++k) {
         pthread_mutex_lock(argument);

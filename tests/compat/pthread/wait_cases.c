@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -218,6 +219,71 @@ void cancelled_at_mutex(void) {
 
 void cancelled_computing(void) {
     for (int k = 0; k != 3; ++k) SHOW(ends_when_cancelled(any_point_computing));
+    SHOW(atomic_load(&s_cleaned));
+}
+
+// Whoever does nothing but yield is interrupted in code of its own next to never.
+static void* yields_till_handled(void* unused) {
+    atomic_store(&s_waiting, 1);
+    while (sem_trywait(&s_handled) != 0)
+        for (int k = 0; k != 20; ++k) sched_yield();
+    return unused;
+}
+static void* yields_till_handled_by_c11(void* unused) {
+    atomic_store(&s_waiting, 1);
+    while (sem_trywait(&s_handled) != 0)
+        for (int k = 0; k != 20; ++k) thrd_yield();
+    return unused;
+}
+// Likewise who calls what never waits: a signal has to find it there some time.
+static void* tries_till_handled(void* unused) {
+    atomic_store(&s_waiting, 1);
+    while (sem_trywait(&s_handled) != 0) {}
+    return unused;
+}
+
+void called_at_tries(void) {
+    int rounds = 0;
+    sem_init(&s_handled, 0, 0);
+    handle(SIGUSR1, note);
+    for (; rounds != 15; ++rounds) {
+        pthread_t t;
+        atomic_store(&s_waiting, 0);
+        pthread_create(&t, NULL, tries_till_handled, NULL);
+        while (atomic_load(&s_waiting) == 0) sched_yield();
+        pthread_kill(t, SIGUSR1);
+        pthread_join(t, NULL);
+    }
+    SHOW(rounds);
+}
+
+static void* yields_for_ever(void* unused) {
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    pthread_cleanup_push(clean, NULL);
+    atomic_store(&s_waiting, 1);
+    for (;;) sched_yield();
+    pthread_cleanup_pop(0);
+    return unused;
+}
+
+void called_at_yields(void) {
+    enum { k_rounds = 12 };
+    void* (*const yields[])(void*) = {yields_till_handled, yields_till_handled_by_c11,
+                                      yields_for_ever};
+    int cancelled = 0;
+    sem_init(&s_handled, 0, 0);
+    handle(SIGUSR1, note);
+    for (int k = 0; k != 3 * k_rounds; ++k) {
+        pthread_t t;
+        void* result = NULL;
+        atomic_store(&s_waiting, 0);
+        pthread_create(&t, NULL, yields[k % 3], NULL);
+        while (atomic_load(&s_waiting) == 0) sched_yield();
+        if ((k % 3 == 2 ? pthread_cancel(t) : pthread_kill(t, SIGUSR1)) != 0) abort();
+        pthread_join(t, &result);
+        cancelled += result == PTHREAD_CANCELED;
+    }
+    SHOW(cancelled);
     SHOW(atomic_load(&s_cleaned));
 }
 

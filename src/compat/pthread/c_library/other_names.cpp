@@ -54,10 +54,10 @@ TULLE_INTERPOSE int __pthread_mutex_lock(pthread_mutex_t* m) { return tulle::pos
 TULLE_INTERPOSE int __pthread_mutex_unlock(pthread_mutex_t* m) {
     return tulle::posix::unlock_mutex(m);
 }
-TULLE_INTERPOSE int __sched_yield() { return tulle::posix::yield_to_others(); }
+TULLE_INTERPOSE int __sched_yield() { return tulle::posix::yield_and_attend(); }
 extern "C" TULLE_API int
 tulle_pthread_yield() asm("pthread_yield"); // a name that <pthread.h> hides
-int tulle_pthread_yield() { return tulle::posix::yield_to_others(); }
+int tulle_pthread_yield() { return tulle::posix::yield_and_attend(); }
 
 TULLE_OWN(fcntl);
 TULLE_INTERPOSE int __fcntl(int number, int command, ...) {

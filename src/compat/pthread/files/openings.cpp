@@ -47,6 +47,15 @@ TULLE_INTERPOSE int open64(char const* path, int flags, ...) {
     TULLE_MODE_AFTER(flags);
     return open_file(path, flags | O_LARGEFILE, mode);
 }
+// Second names, which some libraries call.
+TULLE_INTERPOSE int __open(char const* path, int flags, ...) {
+    TULLE_MODE_AFTER(flags);
+    return open_file(path, flags, mode);
+}
+TULLE_INTERPOSE int __open64(char const* path, int flags, ...) {
+    TULLE_MODE_AFTER(flags);
+    return open_file(path, flags | O_LARGEFILE, mode);
+}
 TULLE_INTERPOSE int openat(int folder, char const* path, int flags, ...) {
     TULLE_MODE_AFTER(flags);
     return open_file_at(folder, path, flags, mode);

@@ -20,12 +20,15 @@ clockid_t clock_of(pthread_cond_t const* c) noexcept {
 futex_word& sequence_of(pthread_cond_t* c) noexcept { return word_of(c->__data.__g_refs[0]); }
 futex_word& waiters_of(pthread_cond_t* c) noexcept { return word_of(c->__data.__g_refs[1]); }
 
-// A recursive mutex is let go of whatever its count is, as POSIX leaves open.
+// A recursive mutex is let go of whatever its count is, as POSIX leaves open. The count of one that
+// is another's is not touched: that one may be changing it, and the caller will be refused.
 class depth_of {
 public:
     explicit depth_of(pthread_mutex_t* m) noexcept
         : m_mutex(m),
-          m_depth((m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE ? m->__data.__count : 0) {
+          m_depth((m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE && holds_mutex(m)
+                      ? m->__data.__count
+                      : 0) {
         if (m_depth > 1) m->__data.__count = 1;
     }
     void restore() const noexcept {

@@ -66,23 +66,27 @@ private:
 // ever. (In the kernel the time that a wake-up takes lets others in.) Wakes the first `most`.
 void free_or_hand_on(futex_word& lock, int most) noexcept;
 
-// While one exists in a handler on an OS thread, which may have interrupted this table, or the run
-// time: futex_wake leaves what it would do to the OS thread that hands signals out.
+// While one exists in a handler that the kernel has called, and that may have interrupted this
+// table, or the run time: futex_wake leaves what it would do to the OS thread that hands signals
+// out. The variable is the thread's, or of a worker that runs none; where a signal interrupts a
+// switch it is that of either, until the handler returns.
 class wakes_left {
 public:
-    wakes_left() noexcept { ++s_of_caller; }
+    wakes_left() noexcept : m_was_by_caller(s_is_by_caller) { s_is_by_caller = true; }
     wakes_left(wakes_left const&) = delete;
     wakes_left& operator=(wakes_left const&) = delete;
-    ~wakes_left() { --s_of_caller; }
+    ~wakes_left() { s_is_by_caller = m_was_by_caller; }
 
     // The caller jumps out of its handlers.
-    static void forget() noexcept { s_of_caller = 0; }
-    [[nodiscard]] static bool by_caller() noexcept { return s_of_caller > 0; }
+    static void forget() noexcept { s_is_by_caller = false; }
+    [[nodiscard]] static bool by_caller() noexcept { return s_is_by_caller; }
     // By that OS thread.
     static void make_up() noexcept;
 
 private:
-    static inline constinit thread_local int s_of_caller = 0;
+    bool const m_was_by_caller; // it has interrupted a handler
+
+    static inline constinit thread_local bool s_is_by_caller = false;
 };
 
 // From the end of the run time's preparations for a fork, which hold its locks, until they are

@@ -52,7 +52,8 @@ public:
             return EBUSY;
         }
         int const how = in_kernel(std::min(now + k_in_kernel_ns, m_deadline));
-        if (how != ETIMEDOUT) return how;
+        // EBUSY: woken, perhaps by the signal.
+        if (how != ETIMEDOUT && how != EBUSY) return how;
         look_for_signals();
         return EBUSY;
     }

@@ -198,6 +198,10 @@ int tulle::posix::unlock_mutex(pthread_mutex_t* m) noexcept {
     return is_robust(m) ? TULLE_LIBC(pthread_mutex_unlock)(m) : unlock_shared(m);
 }
 
+bool tulle::posix::holds_mutex(pthread_mutex_t* m) noexcept {
+    return is_robust(m) ? holds_robust(m) : m->__data.__owner == own_number();
+}
+
 TULLE_INTERPOSE_WAIT(pthread_mutex_lock, (pthread_mutex_t * m)) { return lock_mutex(m); }
 
 TULLE_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t* m) noexcept {
@@ -253,14 +257,14 @@ TULLE_INTERPOSE int pthread_mutex_getprioceiling(pthread_mutex_t const* m, int* 
     return 0;
 }
 
-// Whoever changes it has the mutex, whatever the ceiling is; the caller may have it already. Who
-// gets it from one that has died has it afterwards (EOWNERDEAD), as POSIX has it.
+// Whoever changes it takes the mutex, whatever the ceiling is: one that is refused to its holder is
+// refused here, too. None is robust (pthread_mutex_init), so no owner of it can have died.
 TULLE_INTERPOSE_WAIT(pthread_mutex_setprioceiling,
                      (pthread_mutex_t * m, int ceiling, int* before)) {
     if (ceiling_of(m) == 0 || !is_ceiling(ceiling)) return EINVAL;
     int const error = is_foreign(m) ? lock_foreign(m) : lock_until(m, tulle::wait::k_never);
-    if (error != 0 && error != EDEADLK) return error;
+    if (error != 0) return error;
     if (before != nullptr) *before = ceiling_of(m);
     set_ceiling(m, ceiling);
-    return error == EDEADLK ? 0 : unlock_mutex(m);
+    return unlock_mutex(m);
 }

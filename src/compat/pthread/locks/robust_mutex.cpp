@@ -223,6 +223,13 @@ int unlock_robust(pthread_mutex_t* m) noexcept {
     return 0;
 }
 
+// relaxed: the owner has written it.
+bool holds_robust(pthread_mutex_t* m) noexcept {
+    std::uint32_t const word = word_of_mutex(m).load(std::memory_order_relaxed);
+    return self() != nullptr ? is_own(m, word)
+                             : (word & FUTEX_TID_MASK) == static_cast<std::uint32_t>(own_number());
+}
+
 void leave_robust_mutexes() noexcept {
     if (s_stand_in.load(std::memory_order_relaxed) == 0)
         return; // relaxed: the caller has none then

@@ -19,6 +19,8 @@ namespace tulle::posix {
 // caller.
 int lock_robust(pthread_mutex_t* m, std::uint64_t deadline);
 int unlock_robust(pthread_mutex_t* m) noexcept;
+// Whether the caller has it, a thread of pthread_create or an OS thread.
+[[nodiscard]] bool holds_robust(pthread_mutex_t* m) noexcept;
 // Such a thread, the caller, ends: the next owners of mutexes that it has are told so.
 void leave_robust_mutexes() noexcept;
 // In a forked child, whose threads have none.

@@ -103,31 +103,6 @@ template <class F> auto with_lock(F change) noexcept {
 
 void on_signal(int signal, siginfo_t* about, void* context);
 
-// A handler of SIGPROF may interrupt the run time, and is known by what its worker blocks then
-// (has_one_of_kernel). Where it does not block itself it blocks this one, which is not shown.
-constexpr int k_mark = SIGABRT;
-std::atomic<bool> s_is_marked{false};
-
-// relaxed, all: who changes the action of one signal at the same time races anyway.
-int change_action_in_kernel(int signal, struct sigaction const* wanted,
-                            struct sigaction* before) noexcept {
-    bool const is_shared = signal == SIGPROF && !vfork_children::has_caller();
-    bool const was_marked = is_shared && s_is_marked.load(std::memory_order_relaxed);
-    bool marks = false;
-    struct sigaction next {};
-    if (is_shared && wanted != nullptr) {
-        next = *wanted;
-        marks = action_from(next).has_handler() && (next.sa_flags & SA_NODEFER) != 0 &&
-                sigismember(&next.sa_mask, k_mark) == 0;
-        if (marks) sigaddset(&next.sa_mask, k_mark);
-        wanted = &next;
-    }
-    int const result = TULLE_LIBC(sigaction)(signal, wanted, before);
-    if (result == 0 && wanted == &next) s_is_marked.store(marks, std::memory_order_relaxed);
-    if (result == 0 && before != nullptr && was_marked) sigdelset(&before->sa_mask, k_mark);
-    return result;
-}
-
 // With the lock held: tells the kernel. 0 or -1, with errno.
 int tell_kernel(int signal, signal_action const& wanted) noexcept {
     struct sigaction k = sigaction_from(wanted);
@@ -143,11 +118,80 @@ int tell_kernel(int signal, signal_action const& wanted) noexcept {
     return TULLE_LIBC(sigaction)(signal, &k, nullptr);
 }
 
+// --- signals that stay with the kernel -----------------------------------------------------------
+
+// Flags, mask and stack are as the program asks the kernel for them. Only the function that the
+// kernel calls is another one, which notes that it may have interrupted the run time. s_actions has
+// the last handler of each of these signals, also when the kernel has its standard action again: a
+// call may be on its way. What the action is, the kernel says.
+
+void on_signal_of_kernel(int signal, siginfo_t* about, void* context);
+
+constexpr int k_once = static_cast<int>(SA_RESETHAND);
+
+bool calls_us(struct sigaction const& a) noexcept {
+    return (a.sa_flags & SA_SIGINFO) != 0 && a.sa_sigaction == &on_signal_of_kernel;
+}
+
+// What the program has asked for where the kernel has `k`, which keeps the flags of a handler that
+// has been called once only (SA_RESETHAND).
+struct sigaction as_the_programs(struct sigaction k, signal_action const& last) noexcept {
+    bool const was_called = k.sa_handler == SIG_DFL && (k.sa_flags & k_once) != 0;
+    if (!calls_us(k) && !was_called) return k;
+    if (!was_called) k.sa_handler = reinterpret_cast<void (*)(int)>(last.handler);
+    if ((last.flags & SA_SIGINFO) == 0) k.sa_flags &= ~SA_SIGINFO;
+    return k;
+}
+
+struct sigaction as_the_kernels(struct sigaction a) noexcept {
+    a.sa_sigaction = &on_signal_of_kernel;
+    a.sa_flags |= SA_SIGINFO;
+    return a;
+}
+
+// A child of vfork has actions of its own, in the memory of its parent, which are not noted.
+int change_action_of_kernels(int signal, struct sigaction const* wanted,
+                             struct sigaction* before) noexcept {
+    action_cell& last = s_actions[static_cast<std::size_t>(signal)];
+    bool const notes = wanted != nullptr && !vfork_children::has_caller();
+    struct sigaction const asked = wanted != nullptr ? *wanted : sigaction_from({});
+    struct sigaction found {};
+    auto const change = [&] {
+        signal_action const was = last.load();
+        bool const has_handler = action_from(asked).has_handler();
+        if (notes && has_handler) last.store(action_from(asked));
+        if (notes) s_known |= set_of(signal);
+        // relaxed: under the lock, where it is noted
+        bool const is_by_us = notes && has_handler && s_has_begun.load(std::memory_order_relaxed);
+        struct sigaction const k = is_by_us ? as_the_kernels(asked) : asked;
+        int const result = TULLE_LIBC(sigaction)(signal, wanted != nullptr ? &k : nullptr, &found);
+        found = as_the_programs(found, was);
+        return result;
+    };
+    int const result = notes ? with_lock(change) : change();
+    if (result == 0 && before != nullptr) *before = found;
+    if (result == 0 && notes && is_started() && action_from(asked).has_handler())
+        start_to_hand_out();
+    return result;
+}
+
+// With the lock held. Whether the program has a handler.
+bool begin_to_be_called(int signal) noexcept {
+    signal_action const last = s_actions[static_cast<std::size_t>(signal)].load();
+    struct sigaction found {};
+    if (TULLE_LIBC(sigaction)(signal, nullptr, &found) != 0) return false;
+    if (calls_us(found)) return true; // in a forked child
+    if (!last.has_handler() || action_from(found).handler != last.handler) return false;
+    struct sigaction const k = as_the_kernels(found);
+    return TULLE_LIBC(sigaction)(signal, &k, nullptr) == 0;
+}
+
 } // namespace
 
 int change_action(int signal, struct sigaction const* wanted, struct sigaction* before) noexcept {
-    if (!is_signal(signal) || !is_for_threads(signal) || vfork_children::has_caller())
-        return change_action_in_kernel(signal, wanted, before);
+    if (!is_signal(signal)) return TULLE_LIBC(sigaction)(signal, wanted, before);
+    if (!is_for_threads(signal)) return change_action_of_kernels(signal, wanted, before);
+    if (vfork_children::has_caller()) return TULLE_LIBC(sigaction)(signal, wanted, before);
     struct sigaction found {};
     if (TULLE_LIBC(sigaction)(signal, nullptr, &found) != 0) return -1; // not the program's
     if (signal == SIGQUIT && diag::answers_requests()) found = sigaction_from({}); // the run time's
@@ -347,6 +391,22 @@ void end_if_cancelled(ucontext_t const& interrupted) {
     end_self(*t, PTHREAD_CANCELED);
 }
 
+// A fault of the program's own code, which holds no lock of the run time. A signal of a clock may
+// come in the program's allocator, which the run time has called.
+bool is_fault_of_program(siginfo_t const& about, ucontext_t const& context) noexcept {
+    return about.si_code > 0 && about.si_signo != SIGPROF && is_in_program(arch::pc_of(context));
+}
+
+// As the kernel would call it, with all that it passes to handlers whatever their flags are.
+void on_signal_of_kernel(int signal, siginfo_t* about, void* context) {
+    auto const handler = reinterpret_cast<informed_handler>(
+        s_actions[static_cast<std::size_t>(signal)].load().handler);
+    if (is_fault_of_program(*about, *static_cast<ucontext_t const*>(context)))
+        return handler(signal, about, context);
+    wakes_left const meanwhile;
+    handler(signal, about, context);
+}
+
 void on_signal(int signal, siginfo_t* about, void* context) {
     kept_errno const kept;
     auto* const interrupted = static_cast<ucontext_t*>(context);
@@ -371,7 +431,7 @@ bool is_ignored_by_standard(int signal) noexcept {
 signal_action action_of(int signal) noexcept {
     if (is_for_threads(signal)) return s_actions[static_cast<std::size_t>(signal)].load();
     struct sigaction found {};
-    TULLE_LIBC(sigaction)(signal, nullptr, &found);
+    static_cast<void>(change_action_of_kernels(signal, nullptr, &found));
     return action_from(found);
 }
 
@@ -461,6 +521,10 @@ void begin_signals(signal_set blocked) noexcept {
     with_lock([&] {
         for (signal_set left = s_known; left != 0; left &= left - 1) {
             int const signal = first_of(left);
+            if (!is_for_threads(signal)) {
+                has_some |= begin_to_be_called(signal);
+                continue;
+            }
             signal_action const a = action_of(signal);
             if (!a.has_handler()) continue;
             has_some = true;

@@ -21,6 +21,7 @@
 #include "os/thread.hpp"
 #include "sched/scheduler.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -159,29 +160,42 @@ void interrupt_workers() noexcept {
             wake_os_thread(w->tid.load(std::memory_order_relaxed), k_interrupt); // relaxed: a hint
 }
 
-bool remind_all() noexcept {
+enum class reminded : std::uint8_t { nobody, workers, threads };
+
+// Workers are interrupted for threads that are to end, whatever they run.
+reminded remind_all() noexcept {
     static_cast<void>(thread_blocks::find(&remind, 0));
     bool const some_wait = thread_blocks::find(&has_not_taken_some, 0) != nullptr;
     bool const some_end = thread_blocks::find(&is_to_end_somewhere, 0) != nullptr;
     if (some_end) interrupt_workers();
-    return some_wait || some_end;
+    return some_end ? reminded::workers : some_wait ? reminded::threads : reminded::nobody;
 }
 
-// How long to wait until threads are reminded; they have a while to take what they have got.
+// How long to wait until threads are reminded; they have a while to take what they have got. One
+// that calls short functions in a loop may be found in code of the program once of a hundred times.
 class reminders {
 public:
-    void begin() noexcept { m_next_ns = k_first_ns; }
+    void begin() noexcept {
+        m_next_ns = k_first_ns;
+        m_waited_ns = 0;
+    }
     [[nodiscard]] std::uint64_t next() noexcept {
-        bool const is_over = m_next_ns > k_last_ns;
-        if (is_over || !remind_all()) return os::k_no_deadline;
-        m_next_ns *= 2;
-        return os::monotonic_ns() + m_next_ns / 2;
+        if (m_waited_ns > k_most_ns) return os::k_no_deadline;
+        reminded const who = remind_all();
+        if (who == reminded::nobody) return os::k_no_deadline;
+        bool const is_soon = who == reminded::threads;
+        std::uint64_t const now_ns = is_soon ? std::min(m_next_ns, k_soon_ns) : m_next_ns;
+        m_waited_ns += now_ns;
+        m_next_ns = 2 * now_ns;
+        return os::monotonic_ns() + now_ns;
     }
 
 private:
-    static constexpr std::uint64_t k_first_ns = 1'000'000, k_last_ns = 10'000'000'000;
+    static constexpr std::uint64_t k_first_ns = 1'000'000, k_soon_ns = 8'000'000;
+    static constexpr std::uint64_t k_most_ns = 10'000'000'000;
 
     std::uint64_t m_next_ns = k_first_ns;
+    std::uint64_t m_waited_ns = 0;
 };
 
 // To the process, or to an OS thread of it, with all that is known. The kernel lets nobody claim to

@@ -20,6 +20,7 @@
 // lock under which it is closed. It looks at what it has been lent after its function, after its
 // destructors, and as it closes, when it gives back what has come last.
 #include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/signals/uninterrupted.hpp"
 
@@ -107,9 +108,9 @@ bool is_sent_within(pid_t process, int signal, int code, sigval value) {
     thread* t = self();
     signal_set const blocked_here = mask_in_kernel();
     if (is_for_kernel(t, signal, blocked_here)) return false;
-    // Only for a handler that the kernel has called a worker blocks one of these. It may have
-    // interrupted the run time, so others run where that is known to be left.
-    if (has_one_of_kernel(blocked_here)) t = nullptr;
+    // Only for a handler that the kernel has called a worker blocks one of these. Such a handler
+    // may have interrupted the run time, so others run where that is known to be left.
+    if (wakes_left::by_caller() || has_one_of_kernel(blocked_here)) t = nullptr;
     // What has been sent before comes first.
     if (t != nullptr && (signals_for(*t) & set_of(signal)) != 0) run_handlers_at_once(*t);
     siginfo_t about = note_of_own(signal, code);

@@ -83,7 +83,7 @@ TULLE_INTERPOSE __attribute__((noreturn)) void thrd_exit(int result) {
     tulle_own_pthread_exit(as_result(result));
     __builtin_unreachable();
 }
-TULLE_INTERPOSE void thrd_yield() { yield_to_others(); }
+TULLE_INTERPOSE void thrd_yield() { yield_and_attend(); }
 // -1: a handler has ended it.
 TULLE_INTERPOSE int thrd_sleep(timespec const* time, timespec* rest) {
     int const error = tulle_own_clock_nanosleep(CLOCK_REALTIME, 0, time, rest);

@@ -48,8 +48,8 @@ void note_jump_of_main(__jmp_buf_tag const& to) noexcept {
 // A handler of what the saved mask lets in may end the thread.
 [[noreturn]] void jump(__jmp_buf_tag* to, int value) {
     thread* const t = self();
+    wakes_left::forget();
     if (t == nullptr) {
-        wakes_left::forget();
         if (is_main() && !vfork_children::has_caller()) note_jump_of_main(*to);
         os_attention::forget();
         jump_in_libc(to, value);

@@ -109,4 +109,15 @@ int tulle::posix::yield_to_others() noexcept {
     return 0;
 }
 
-TULLE_INTERPOSE int sched_yield() noexcept { return yield_to_others(); }
+// Whoever yields in a loop is seldom interrupted in code of the program, where a signal finds it.
+int tulle::posix::yield_and_attend() {
+    int const result = yield_to_others();
+    thread* const t = self();
+    if (t == nullptr || TULLE_LIKELY(!t->attention.is_requested())) return result;
+    kept_errno const kept;
+    static_cast<void>(run_handlers(*t));
+    if (ends_at_any_point(*t)) test_cancel(t);
+    return result;
+}
+
+TULLE_INTERPOSE_WAIT(sched_yield, ()) { return yield_and_attend(); }

@@ -178,7 +178,10 @@ void test_cancel(thread* t);
 // The functions of the same names, which calls within this library would pass by (--wrap).
 int lock_mutex(pthread_mutex_t* m); // may end the caller
 int unlock_mutex(pthread_mutex_t* m) noexcept;
+// Whether the caller has it; of one that notes its owner.
+[[nodiscard]] bool holds_mutex(pthread_mutex_t* m) noexcept;
 int yield_to_others() noexcept;
+int yield_and_attend(); // the program's; may end the caller
 
 // In a forked child: others were in the middle of pthread_once, or of system.
 void forget_calls_once() noexcept;

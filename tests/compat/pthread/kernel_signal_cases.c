@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of signals that the kernel delivers wherever a thread is, also within the thread library:
+// those of profilers and of faults.
+#define _GNU_SOURCE
+#include "cases.h"
+
+#include <sched.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static atomic_int s_handled, s_goes_on;
+
+static void handle_by(void (*handler)(int), int number, int flags) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    if (sigaction(number, &action, NULL) != 0) abort();
+}
+
+static void mask(int how, int number) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    if (pthread_sigmask(how, &set, NULL) != 0) abort();
+}
+
+// --- handlers that wake threads ------------------------------------------------------------------
+
+enum { k_waiters = 3 };
+static sem_t s_posts[k_waiters];
+
+static void post_all(int number) {
+    (void)number;
+    atomic_fetch_add(&s_handled, 1);
+    for (int k = 0; k != k_waiters; ++k) sem_post(&s_posts[k]);
+}
+
+static void* takes_posts(void* semaphore) {
+    while (atomic_load(&s_goes_on) != 0) sem_wait(semaphore);
+    return NULL;
+}
+static void* yields(void* unused) {
+    while (atomic_load(&s_goes_on) != 0) sched_yield();
+    return unused;
+}
+static void* makes_threads(void* unused) {
+    while (atomic_load(&s_goes_on) != 0) in_thread(add_own, NULL);
+    return unused;
+}
+static void* waits_for_own(void* unused) {
+    sem_t own;
+    sem_init(&own, 0, 0);
+    while (atomic_load(&s_goes_on) != 0) {
+        sem_post(&own);
+        sem_wait(&own);
+        usleep(1);
+    }
+    return unused;
+}
+
+static void send_to_parent(int number) {
+    for (int k = 0; k != 4000; ++k) {
+        kill(getppid(), number);
+        usleep(k % 4 == 0 ? 60 : 0);
+    }
+    _exit(0);
+}
+
+// The calls that are interrupted may be those by which threads wait, are woken, begin and end.
+static void post_at(int number, int flags) {
+    enum { k_others = 4 };
+    static void* (*const k_others_do[k_others])(void*) = {yields, makes_threads, waits_for_own,
+                                                          yields};
+    pthread_t waiters[k_waiters], others[k_others];
+    atomic_store(&s_handled, 0);
+    atomic_store(&s_goes_on, 1);
+    handle_by(post_all, number, flags);
+    for (int k = 0; k != k_waiters; ++k) {
+        sem_init(&s_posts[k], 0, 0);
+        pthread_create(&waiters[k], NULL, takes_posts, &s_posts[k]);
+    }
+    for (int k = 0; k != k_others; ++k) pthread_create(&others[k], NULL, k_others_do[k], NULL);
+    mask(SIG_BLOCK, number); // others get it
+    pid_t const child = fork();
+    if (child == 0) send_to_parent(number);
+    SHOW(end_of(child));
+    atomic_store(&s_goes_on, 0);
+    for (int k = 0; k != k_others; ++k) pthread_join(others[k], NULL);
+    for (int k = 0; k != k_waiters; ++k) sem_post(&s_posts[k]);
+    for (int k = 0; k != k_waiters; ++k) pthread_join(waiters[k], NULL);
+    mask(SIG_UNBLOCK, number);
+    SHOW(atomic_load(&s_handled) != 0);
+    signal(number, SIG_DFL);
+}
+
+void posts_from_anywhere(void) {
+    post_at(SIGPROF, SA_RESTART);
+    post_at(SIGSEGV, SA_RESTART);
+    post_at(SIGPROF, SA_RESTART | SA_NODEFER);
+}
+
+// --- what the program says of them ---------------------------------------------------------------
+
+enum { k_own_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART };
+static int s_depth, s_again;
+
+static void note_call(int number) {
+    printf("signal %d", number);
+    printf(", depth %d\n", s_depth++);
+    if (s_again-- > 0) raise(number);
+    --s_depth;
+}
+static void note_call_and_more(int number, siginfo_t* about, void* context) {
+    printf("signal %d", about->si_signo);
+    printf(", from itself: %d", about->si_pid == getpid());
+    printf(", context: %d\n", context != NULL && number == about->si_signo);
+}
+
+static void show_action(int number) {
+    struct sigaction now;
+    SHOW(sigaction(number, NULL, &now));
+    SHOW(now.sa_handler == SIG_DFL);
+    SHOW(now.sa_handler == note_call);
+    SHOW(now.sa_sigaction == note_call_and_more);
+    SHOW((now.sa_flags & k_own_flags) == k_own_flags);
+    SHOW(now.sa_flags & SA_SIGINFO);
+    SHOW(now.sa_flags & SA_NODEFER);
+    SHOW(sigismember(&now.sa_mask, SIGUSR2));
+    SHOW(sigismember(&now.sa_mask, SIGABRT));
+}
+
+static void* sends_itself(void* number) {
+    s_again = 1;
+    raise((int)(intptr_t)number);
+    return NULL;
+}
+static void send_in_both(int number) {
+    in_thread(sends_itself, (void*)(intptr_t)number);
+    sends_itself((void*)(intptr_t)number);
+}
+
+static void change_actions(int number) {
+    struct sigaction more, before;
+    show_action(number); // of before the first thread
+    send_in_both(number);
+    memset(&more, 0, sizeof more);
+    more.sa_sigaction = note_call_and_more;
+    more.sa_flags = k_own_flags;
+    sigaddset(&more.sa_mask, SIGUSR2);
+    SHOW(sigaction(number, &more, &before));
+    SHOW(before.sa_handler == note_call);
+    SHOW(before.sa_flags & SA_SIGINFO);
+    show_action(number);
+    send_in_both(number);
+    handle_by(note_call, number, SA_NODEFER);
+    show_action(number);
+    send_in_both(number); // the handler interrupts itself
+    handle_by(note_call, number, (int)SA_RESETHAND);
+    s_again = 0;
+    raise(number);
+    show_action(number);
+    SHOW(signal(number, note_call) == SIG_DFL);
+    SHOW(signal(number, SIG_IGN) == note_call);
+    sends_itself((void*)(intptr_t)number);
+    SHOW(signal(number, SIG_DFL) == SIG_IGN);
+}
+
+// A child has what its parent had, and what it changes is its own.
+static void change_in_children(int number) {
+    handle_by(note_call, number, SA_NODEFER);
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) {
+        show_action(number);
+        send_in_both(number);
+        signal(number, SIG_DFL);
+        fflush(stdout);
+        raise(number);
+        _exit(1);
+    }
+    SHOW(end_of(child) == -number);
+    show_action(number);
+    sends_itself((void*)(intptr_t)number);
+}
+
+void actions_of_kernels_signals(void) {
+    static int const k_of_kernel[] = {SIGPROF, SIGSEGV, SIGSYS};
+    for (int k = 0; k != 3; ++k) handle_by(note_call, k_of_kernel[k], SA_RESTART);
+    for (int k = 0; k != 3; ++k) change_actions(k_of_kernel[k]);
+    change_in_children(SIGPROF);
+    change_in_children(SIGBUS);
+}
+
+// --- handlers that jump out ----------------------------------------------------------------------
+
+static _Thread_local sigjmp_buf t_back;
+static void jump_back(int number) { siglongjmp(t_back, number); }
+
+static void* faults_and_wakes(void* other) {
+    char volatile* volatile const nowhere = (char volatile*)8;
+    volatile int caught = 0;
+    if (sigsetjmp(t_back, 1) != 0) {
+        ++caught;
+        sem_post(other); // whoever waits is woken as ever
+    }
+    if (caught % 2 == 1) raise(SIGSEGV);
+    if (caught < 200) *nowhere = 1;
+    SHOW(caught);
+    return other;
+}
+
+void jumps_of_kernels_signals(void) {
+    sem_t taken;
+    sem_init(&taken, 0, 0);
+    handle_by(jump_back, SIGSEGV, 0);
+    for (int k = 0; k != 2; ++k) {
+        pthread_t t;
+        pthread_create(&t, NULL, faults_and_wakes, &taken);
+        for (int n = 0; n != 200; ++n) sem_wait(&taken);
+        pthread_join(t, NULL);
+    }
+    faults_and_wakes(&taken);
+}
