@@ -89,11 +89,17 @@ public:
     [[nodiscard]] bool resolve_fault(std::uintptr_t address) noexcept {
         if (!has(address)) return false;
         line_range const line{address / TULLE_COHERENT_LINE, 1};
-        bool is_resolved = m_memory.has_threads();
+        bool is_resolved = false;
         alone([&] {
-            if (!m_memory.faults_stores(m_memory.state_of(line.first))) return;
-            m_protocol.make_usable(line, access_kind::store);
-            is_resolved = true;
+            if (m_memory.faults_stores(m_memory.state_of(line.first))) {
+                m_protocol.make_usable(line, access_kind::store);
+                m_found_usable = 0;
+                is_resolved = true;
+            } else if (m_memory.has_threads() && ++m_found_usable < k_most_found_usable) {
+                is_resolved = true;
+            } else { // the program has protected the page
+                m_found_usable = 0;
+            }
         });
         return is_resolved;
     }
@@ -158,10 +164,14 @@ private:
             m_protocol.expect_changes(chunk);
         });
     }
+    // Faults in a row at pages that others have made usable meanwhile; more than there are threads.
+    static constexpr unsigned k_most_found_usable = 10'000;
+
     memory m_memory; // its lock guards the following, too, if there are threads
     protocol<memory> m_protocol;
     bool m_is_shared = false;
-    std::uint32_t m_chunks = 0; // that this host knows of
+    std::uint32_t m_chunks = 0;  // that this host knows of
+    unsigned m_found_usable = 0; // faults in a row
 };
 
 } // namespace tulle::dsm

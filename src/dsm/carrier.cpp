@@ -7,13 +7,18 @@
 #include "os/machine.hpp"
 
 #include <tulle/detail/attributes.hpp>
-#include <tulle/this_thread.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <unistd.h>
 
 namespace tulle::dsm {
 
 namespace {
+
+constexpr std::chrono::microseconds k_nap{100};
 
 std::size_t serve_at_once(int from, std::span<std::byte const> request,
                           std::byte* answer) noexcept {
@@ -31,12 +36,14 @@ carrier::carrier(carrier const& of, messenger::waits_by how,
                  std::atomic<std::uint32_t>& answers_to_come) noexcept
     : m_by(of.m_by), m_calls(of.m_by, how, &answers_to_come), m_most(of.m_most) {}
 
-// Checked code may run until the process ends, as that of destructors does.
+// Checked code may run until the process ends, as that of destructors does. Other places than the
+// first one end when they are told of the end: what still runs there beside that is of no interest.
 void carrier::expect_others() const noexcept {
-    if (TULLE_UNLIKELY(m_by.has_ended()))
-        base::fatal("coherent memory: used after the run time has ended: other hosts can no more "
-                    "be asked for what they have, nor told; use it before tulle_finalize() or "
-                    "MAIN_END, and copy what is needed afterwards");
+    if (TULLE_LIKELY(!m_by.has_ended())) return;
+    while (m_by.here() != 0 && !m_by.has_ended_by_caller()) ::pause();
+    base::fatal("coherent memory: used after the run time has ended: other hosts can no more "
+                "be asked for what they have, nor told; use it before tulle_finalize() or "
+                "MAIN_END, and copy what is needed afterwards");
 }
 
 void carrier::ask(host_number to, std::byte const* request, std::size_t bytes, std::byte* answer,
@@ -46,7 +53,7 @@ void carrier::ask(host_number to, std::byte const* request, std::size_t bytes, s
 }
 
 void carrier::wait() noexcept {
-    expect_others();
+    if (!m_calls.is_answered()) expect_others();
     if (!m_calls.wait())
         base::fatal("coherent memory: a place has died, and with it what it was the home of");
 }
@@ -71,7 +78,13 @@ void carrier::let_others_run() noexcept {
     // Also if a message has come: others may ask all the time, and what this thread waits for may
     // be in the hands of a thread that is ready.
     pause();
-    messenger::may_let_others_run() ? this_thread::yield() : os::machine::yield_processor();
+    if (messenger::let_ready_threads_run()) return;
+    if (!m_by.is_to_sleep_at_once()) return m_by.let_others_run();
+    // A yield would cost a turn of each process that computes beside this one.
+    leave_messages();
+    std::this_thread::sleep_for(k_nap);
 }
+
+void carrier::leave_messages() noexcept { m_by.leave_kept_watch(); }
 
 } // namespace tulle::dsm

@@ -28,6 +28,7 @@ public:
                     std::atomic<std::uint32_t>& answers_to_come) noexcept override;
     void pause() noexcept override;
     void let_others_run() noexcept override;
+    void leave_messages() noexcept override;
 
 private:
     carrier(carrier const& of, messenger::waits_by how,

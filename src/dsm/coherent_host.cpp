@@ -85,7 +85,7 @@ void acquire() noexcept {
 }
 // By the directory no line can be kept usable.
 bool resolve_fault(std::uintptr_t address) noexcept {
-    if (s_own == nullptr) return false;
+    if (s_own == nullptr || !s_own->has(address)) return false;
     expect_no_child(address, address);
     return s_own->resolve_fault(address);
 }

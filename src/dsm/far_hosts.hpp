@@ -38,6 +38,8 @@ public:
     // As pause(); other threads of this process run, if the caller may be suspended, or others of
     // the system.
     virtual void let_others_run() noexcept = 0;
+    // The caller sleeps from now on, and others of this process take messages.
+    virtual void leave_messages() noexcept = 0;
 };
 
 } // namespace tulle::dsm

@@ -36,6 +36,7 @@ private:
                 if (m_lock.try_lock()) return;
                 m_others != nullptr ? m_others->pause() : base::cpu_pause();
             }
+            if (m_others != nullptr) m_others->leave_messages();
             m_lock.lock_in_turn();
         });
     }

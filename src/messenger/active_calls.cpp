@@ -5,11 +5,14 @@
 #include "messenger/calls.hpp"
 #include "messenger/image.hpp"
 #include "os/clock.hpp"
-#include "os/futex.hpp"
 #include "os/machine.hpp"
+#include "sched/parking.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/worker.hpp"
 
+#include <tulle/this_thread.hpp>
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -22,6 +25,8 @@ namespace {
 
 // More than an answer takes from a place that is polling.
 constexpr unsigned k_polls_before_sleep = 200;
+constexpr unsigned k_polls_between_sleeps = 20;
+constexpr std::uint64_t k_first_sleep_ns = 50'000;
 constexpr std::uint64_t k_longest_sleep_ns = 10'000'000;
 
 // `answered`: the address of what waits for the answer, 0: nothing does.
@@ -41,6 +46,12 @@ bool may_let_others_run() noexcept {
     // relaxed: its own
     return w != nullptr && !w->is_guest() && !w->rest.is_set() && !endpoint::delivers() &&
            !w->owner->shortage().may_run_on_top_of_wait(*w);
+}
+
+bool let_ready_threads_run() noexcept {
+    if (!may_let_others_run()) return false;
+    this_thread::yield();
+    return sched::parking::has_ready_threads();
 }
 
 // --- asking --------------------------------------------------------------------------------------
@@ -72,9 +83,7 @@ void active_calls::take_one() noexcept {
 void active_calls::end(one& answered) noexcept {
     bool const is_suspended = m_is_suspended;                 // it may be gone below
     answered.is_open.store(false, std::memory_order_release); // pairs with find_free
-    // release: pairs with wait. If the word is gone then, to wake who sleeps at the same address
-    // does no harm.
-    if (m_open.fetch_sub(1, std::memory_order_release) == (k_sleeps | 1)) os::futex_wake(m_open, 1);
+    m_open.take_one();
     if (is_suspended) m_answers.notify();
 }
 
@@ -90,46 +99,42 @@ bool active_calls::pause() noexcept {
     return any;
 }
 
-template <class Done> void active_calls::poll_until(Done done) noexcept {
-    unsigned turn = 0;
-    while (!done()) {
-        if (turn++ == k_polls_before_sleep) {
-            sleep();
-            turn = 0;
+// While it sleeps the service thread takes the messages. A thread that went on polling would take
+// the processor from those that the answer needs, and a yield is no help beside threads that
+// compute: each costs the caller a turn of theirs, while a thread that is woken runs soon. The
+// sleeps grow, and it polls between them: there may be no service thread, and where the network
+// wakes nobody that one may sleep longer than an answer takes.
+template <class Done, class Sleep> void active_calls::poll_until(Done done, Sleep sleep) noexcept {
+    std::uint64_t nap = k_first_sleep_ns;
+    for (unsigned turn = 0; !done();) {
+        if (turn != k_polls_before_sleep) {
+            turn = pause() ? 0 : turn + 1;
+            continue;
         }
-        if (pause()) turn = 0;
+        m_from.leave_kept_watch();
+        sleep(os::monotonic_ns() + nap);
+        nap = std::min(2 * nap, k_longest_sleep_ns);
+        turn -= k_polls_between_sleeps;
     }
-}
-
-// The service thread takes the messages meanwhile. A thread that went on polling would take the
-// processor from those that the answer needs, and a yield is no help beside threads that compute:
-// each costs the caller a turn of theirs, while a thread that is woken runs soon.
-void active_calls::sleep() noexcept {
-    m_from.leave_kept_watch();
-    // relaxed, all: what poll_until() looks at next has its own order
-    std::uint64_t const deadline = os::monotonic_ns() + k_longest_sleep_ns;
-    std::uint32_t seen = m_open.fetch_or(k_sleeps, std::memory_order_relaxed) | k_sleeps;
-    while (seen != k_sleeps && os::futex_wait(m_open, seen, deadline) != os::wait_result::timed_out)
-        seen = m_open.load(std::memory_order_relaxed);
-    m_open.fetch_and(~k_sleeps, std::memory_order_relaxed);
 }
 
 void active_calls::ask(rank to, detail::active_function f, std::span<std::byte const> request,
                        std::span<std::byte> answer) noexcept {
     one* free = nullptr;
-    poll_until([&] { return (free = find_free()) != nullptr; });
+    poll_until([&] { return (free = find_free()) != nullptr; },
+               [this](std::uint64_t until) { m_open.sleep_for_room(until); });
     free->answer = answer;
     free->is_open.store(true, std::memory_order_relaxed); // relaxed, both: sending orders
     if (m_is_suspended) m_answers.add_signalers(1);
-    m_open.fetch_add(1, std::memory_order_relaxed);
+    m_open.add();
     packet const head = head_of(f, reinterpret_cast<std::uintptr_t>(free), request);
     m_from.send(to, {message_kind::active}, head, request.data(), free);
 }
 
 bool active_calls::wait() noexcept {
     if (m_is_suspended) m_answers.wait();
-    // acquire: pairs with end
-    poll_until([this] { return m_open.load(std::memory_order_acquire) == 0; });
+    poll_until([this] { return m_open.none_is_open(); },
+               [this](std::uint64_t until) { m_open.sleep_for_all(until); });
     return !m_has_died.load(std::memory_order_relaxed); // relaxed: before the above
 }
 

@@ -7,6 +7,8 @@
 
 #include "messenger/awaited.hpp"
 #include "messenger/message.hpp"
+#include "messenger/open_answers.hpp"
+#include "os/machine.hpp"
 
 #include <tulle/detail/active_message.hpp>
 #include <tulle/signal.hpp>
@@ -27,6 +29,9 @@ enum class waits_by : std::uint8_t { polling, letting_others_run };
 // messages; and it goes on when what it waits for has come, whatever else runs meanwhile.
 [[nodiscard]] bool may_let_others_run() noexcept;
 
+// For a moment, if the caller may. True: others are ready still.
+bool let_ready_threads_run() noexcept;
+
 class active_calls {
 public:
     // Each answer takes 1 from `to_come`, if there is one, for others who want to know before the
@@ -43,6 +48,8 @@ public:
              std::span<std::byte> answer) noexcept;
     // Until all are answered. False: a place that was asked has died.
     [[nodiscard]] bool wait() noexcept;
+    // wait() would return at once.
+    [[nodiscard]] bool is_answered() const noexcept { return m_open.none_is_open(); }
     // The caller waits for something else. True: messages have come.
     bool pause() noexcept;
     // Of a request or an answer, to any place.
@@ -59,23 +66,18 @@ private:
         std::atomic<bool> is_open{false};
     };
     static constexpr std::size_t k_most = 32; // under way
-    static constexpr std::uint32_t k_sleeps = 1U << 31;
 
     void take_one() noexcept;
     void end(one& answered) noexcept;
     [[nodiscard]] one* find_free() noexcept;
-    // Polls until `done`, which it is when all are answered, and may be before.
-    template <class Done> void poll_until(Done done) noexcept;
-    // Until all are answered, or for a while.
-    void sleep() noexcept;
+    // Polls, and later sleeps now and then.
+    template <class Done, class Sleep> void poll_until(Done done, Sleep sleep) noexcept;
 
     endpoint& m_from;
     std::array<one, k_most> m_calls;
     std::atomic<std::uint32_t>* m_to_come;
     bool m_is_suspended; // rather than to poll, if it can be
-    // How many are to be answered, and k_sleeps: whoever sends waits for the last one in its sleep.
-    // The thread is the only one that sets that, and a futex.
-    std::atomic<std::uint32_t> m_open{0};
+    basic_open_answers<os::machine> m_open{k_most / 2};
     signal m_answers; // likewise, if it is suspended; the last access of each answer
     std::atomic<bool> m_has_died{false};
 };

@@ -218,7 +218,10 @@ void endpoint::poll_always() noexcept {
 void endpoint::supervise() noexcept {
     std::uint64_t const before = m_rounds.load(std::memory_order_relaxed); // relaxed: see poll
     m_transport->arm();
-    if (m_stopping.load(std::memory_order_acquire)) return; // pairs with stop_service
+    // acquire, both: pairs with stop_service and leave_kept_watch
+    if (m_stopping.load(std::memory_order_acquire) ||
+        !m_watch_is_kept.load(std::memory_order_acquire))
+        return;
     m_transport->sleep(os::monotonic_ns() + k_kept_watch_ns);
     if (m_rounds.load(std::memory_order_relaxed) != before) return; // relaxed: as above
     if (m_watch_is_kept.exchange(false, std::memory_order_acq_rel) && m_watchers.leave())
@@ -226,7 +229,7 @@ void endpoint::supervise() noexcept {
 }
 
 void endpoint::tell_end(bool may_give_up) noexcept {
-    m_has_ended.store(true, std::memory_order_relaxed); // relaxed: see has_ended
+    m_ended_by.store(os::thread_id(), std::memory_order_relaxed); // relaxed: see has_ended
     for (rank r = 0; r < count(); ++r)
         if (r != here()) send(r, {message_kind::end}, {}, nullptr);
     std::uint64_t const patience_ends = os::monotonic_ns() + k_end_patience_ns;
@@ -244,8 +247,13 @@ void endpoint::stop_service() noexcept {
     if (m_service.joinable()) m_service.join();
 }
 
+// relaxed: see has_ended
+bool endpoint::has_ended_by_caller() const noexcept {
+    return m_ended_by.load(std::memory_order_relaxed) == os::thread_id();
+}
+
 void endpoint::close() noexcept {
-    m_has_ended.store(true, std::memory_order_relaxed); // relaxed: see has_ended
+    m_ended_by.store(os::thread_id(), std::memory_order_relaxed); // relaxed: see has_ended
     stop_service();
     std::lock_guard const held(m_polling);
     m_transport->close();

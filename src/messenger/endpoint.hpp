@@ -239,12 +239,14 @@ public:
     void tell_end(bool may_give_up) noexcept;
     [[nodiscard]] signal& told_end() noexcept { return m_end; }
     void close() noexcept; // the transport, which may wait for the others; nothing moves any more
-    // From the first of these on: nobody answers what this place asks. A thread that asks meanwhile
-    // may wait for ever.
+    // From the first of these on that this place has called: nobody answers what it asks. Who asks
+    // just before may wait for ever.
+    // relaxed, both: it says no more
     [[nodiscard]] bool has_ended() const noexcept {
-        // relaxed: it says no more
-        return m_has_ended.load(std::memory_order_relaxed);
+        return m_ended_by.load(std::memory_order_relaxed) != 0;
     }
+    // By the calling OS thread.
+    [[nodiscard]] bool has_ended_by_caller() const noexcept;
 
     // base::idle_poller
     bool poll() noexcept override;
@@ -260,7 +262,8 @@ public:
         if (!polls_always() && m_watchers.enter()) m_transport->begin_watch();
     }
     void end_watch(bool has_work) noexcept override;
-    // The worker that it is kept for goes to sleep: the next message wakes the service thread.
+    // The caller goes to sleep beside the service thread: unless others watch, the next message
+    // wakes that one.
     void leave_kept_watch() noexcept;
     bool take_work(bool is_idle) noexcept override {
         return m_idle_work != nullptr && m_idle_work->take(is_idle);
@@ -389,7 +392,7 @@ private:
     std::unique_ptr<death[]> m_deaths; // by places
     signal m_end{1};
     std::atomic<bool> m_stopping{false};
-    std::atomic<bool> m_has_ended{false};
+    std::atomic<int> m_ended_by{0}; // an OS thread
     std::thread m_service;
 };
 

@@ -21,7 +21,9 @@
  * fault of the thread itself), neither load nor store coherent memory, with one thread or many. A
  * handler may come between a check and its access, or while the library changes the copy for the
  * thread below it: a store would be lost, or the handler wait for ever for what its own thread has.
- * It may set a variable of the program that is no coherent memory, at which a thread looks.
+ * It may set a variable of the program that is no coherent memory, at which a thread looks. No
+ * handler leaves what it has interrupted by a jump or the end of its thread: that may be a load or
+ * a store that waits, and others would wait for it for ever.
  *
  * The child of a fork takes no part. Where places have copies it leaves the memory alone, as what
  * it stored would change its parent's copy and nothing that its parent knows of it. Where it
@@ -32,9 +34,11 @@
  * be asked or told, by a miss, an atomic or volatile access or a release, the program ends with a
  * message: what is needed later is to be copied before.
  *
- * A load or a store that has to wait for another host lets other threads of its place run, as waits
- * do, and the thread may go on on another worker; one that holds a lock of the C library should not
- * be the first to touch what another host has written. By pages its worker waits with it.
+ * A load or a store that has to wait for what another host has written lets other threads of its
+ * place run, as waits do, and the thread may go on on another worker; with an atomic access, and
+ * the first store to what nobody has written, its worker waits. One that holds a lock of the C
+ * library should not be the first to touch what another host has written. By pages its worker waits
+ * with it.
  *
  * Objects of Tulle and of POSIX threads (mutexes, channels, full/empty words and others) may not
  * lie there: each place would have one of its own, or pointers to the threads of another place.

@@ -18,9 +18,9 @@ using active_function = std::size_t (*)(int from, std::span<std::byte const> req
 
 inline constexpr std::size_t k_most_active = 256; // bytes of a request, or of an answer
 
-// Runs `f` there, or here, and waits for the answer, in a loop that takes messages meanwhile. The
-// answer has the size that the caller expects. False: that place has died, or this process has left
-// the others, or is the child of a fork.
+// Runs `f` there, or here, and waits for the answer: takes messages meanwhile, and sleeps if it
+// takes long. The answer has the size that the caller expects. False: that place has died, or this
+// process has left the others, or is the child of a fork.
 [[nodiscard]] TULLE_API bool request_at(int place, active_function f,
                                         std::span<std::byte const> request,
                                         std::span<std::byte> answer) noexcept;

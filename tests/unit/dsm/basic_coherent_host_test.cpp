@@ -159,5 +159,15 @@ TEST(basic_coherent_host, resolves_no_fault_where_nothing_is_allocated) {
     EXPECT_TRUE(all.at(1).resolve_fault(two_hosts::address_of(k_chunk))); // another thread
 }
 
+// The program may have protected a page itself, and have a handler for that.
+TEST(basic_coherent_host, leaves_a_fault_alone_that_comes_again_and_again) {
+    if (os::page_size() > k_page) GTEST_SKIP() << "units are no pages";
+    two_hosts all(stores_are::found_by_faults);
+    all.at(1).acquire();
+    unsigned times = 0;
+    while (all.at(1).resolve_fault(two_hosts::address_of(k_chunk))) ASSERT_LT(++times, 1'000'000U);
+    EXPECT_GT(times, 1000U); // so many threads may have stored there at the same time
+}
+
 } // namespace
 } // namespace tulle::dsm

@@ -125,6 +125,7 @@ public:
         errno = EAGAIN;
         std::this_thread::yield();
     }
+    void leave_messages() noexcept override {}
     void let_others_run() noexcept override {
         m_all.threads(m_here).pass();
         std::this_thread::yield();
@@ -413,7 +414,7 @@ INSTANTIATE_TEST_SUITE_P(
 // What both hosts have written since they last met, each its own bytes. On the way of each answer
 // are two networks, and the host is locked meanwhile.
 TEST(protocol, an_acquire_asks_for_all_that_has_changed_together) {
-    constexpr std::size_t k_unit = 256, k_programs = 8 * 1024;
+    constexpr std::size_t k_unit = 256, k_programs = 150 * 1024; // in three parts
     for (auto const outdated : {outdated_copies::are_dropped, outdated_copies::are_refreshed}) {
         shape s{2, k_unit, 1, 2, 4096};
         s.outdated = outdated;
@@ -433,7 +434,7 @@ TEST(protocol, an_acquire_asks_for_all_that_has_changed_together) {
         }
         unsigned const before = on.carrier(1).waits();
         on.at(1).acquire();
-        EXPECT_LE(on.carrier(1).waits(), before + 2);
+        EXPECT_LE(on.carrier(1).waits(), before + 4);
         each_unit([&](std::size_t b) {
             EXPECT_EQ(on.load(1, b), 4);
             EXPECT_EQ(on.load(1, b + 1), b % (3 * k_unit) != 0 ? 4 : 0);
