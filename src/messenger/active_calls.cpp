@@ -124,7 +124,7 @@ void active_calls::ask(rank to, detail::active_function f, std::span<std::byte c
     poll_until([&] { return (free = find_free()) != nullptr; },
                [this](std::uint64_t until) { m_open.sleep_for_room(until); });
     free->answer = answer;
-    free->is_open.store(true, std::memory_order_relaxed); // relaxed, both: sending orders
+    free->is_open.store(true, std::memory_order_relaxed); // relaxed: sending orders
     if (m_is_suspended) m_answers.add_signalers(1);
     m_open.add();
     packet const head = head_of(f, reinterpret_cast<std::uintptr_t>(free), request);
