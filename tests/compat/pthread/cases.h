@@ -82,6 +82,11 @@ void kills_in_handlers_of_children(void);
 void posts_from_anywhere(void);
 void actions_of_kernels_signals(void);
 void jumps_of_kernels_signals(void);
+void raises_from_anywhere(void);
+void posts_after_jumps_within(void);
+void jumps_within_and_out(void);
+void ends_of_children_in_handlers(void);
+void wakes_of_some_by_handlers(void);
 
 // --- poll_cases.c
 void asked_in_turn(void);

@@ -34,7 +34,7 @@ FEW = ["variables", "conditions", "cancels", "at_computing", "jumps_of_handlers"
 # these are tried twice.
 OF_FORKS = {"forks", "forks_among_others", "forks_at_begin", "forks_with_locks", "masks_of_programs", "once_over_fork", "rules_of_fork",
             "edges_of_signals", "allocator_and_forks", "shared_mutexes", "shared_conditions", "shared_rwlocks", "inheriting_mutexes",
-            "posts_from_anywhere", "actions_of_kernels_signals"}
+            "posts_from_anywhere", "raises_from_anywhere", "posts_after_jumps_within", "actions_of_kernels_signals"}
 ABOUT_THE_EMULATOR = {"memory_of_threads"}  # it asks the system how much memory the process has
 if "riscv64" in os.path.basename(EMULATOR[0]):
     ABOUT_THE_EMULATOR.add("jumps_of_handlers")  # qemu-riscv64 does not block sa_mask for a handler

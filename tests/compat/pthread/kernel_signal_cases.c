@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "cases.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -12,6 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,14 +78,14 @@ static void send_to_parent(int number) {
 }
 
 // The calls that are interrupted may be those by which threads wait, are woken, begin and end.
-static void post_at(int number, int flags) {
+static void handle_anywhere(void (*handler)(int), int number, int flags) {
     enum { k_others = 4 };
     static void* (*const k_others_do[k_others])(void*) = {yields, makes_threads, waits_for_own,
                                                           yields};
     pthread_t waiters[k_waiters], others[k_others];
     atomic_store(&s_handled, 0);
     atomic_store(&s_goes_on, 1);
-    handle_by(post_all, number, flags);
+    handle_by(handler, number, flags);
     for (int k = 0; k != k_waiters; ++k) {
         sem_init(&s_posts[k], 0, 0);
         pthread_create(&waiters[k], NULL, takes_posts, &s_posts[k]);
@@ -102,9 +105,34 @@ static void post_at(int number, int flags) {
 }
 
 void posts_from_anywhere(void) {
-    post_at(SIGPROF, SA_RESTART);
-    post_at(SIGSEGV, SA_RESTART);
-    post_at(SIGPROF, SA_RESTART | SA_NODEFER);
+    handle_anywhere(post_all, SIGPROF, SA_RESTART);
+    handle_anywhere(post_all, SIGSEGV, SA_RESTART);
+    handle_anywhere(post_all, SIGPROF, SA_RESTART | SA_NODEFER);
+}
+
+// --- handlers that signal their own thread -------------------------------------------------------
+
+static atomic_int s_own;
+static void count_own(int number) {
+    (void)number;
+    atomic_fetch_add(&s_own, 1);
+}
+
+static void post_and_signal_itself(int number) {
+    post_all(number);
+    raise(SIGUSR1);
+    pthread_kill(pthread_self(), SIGUSR1);
+    mask(SIG_BLOCK, SIGUSR2);
+    mask(SIG_UNBLOCK, SIGUSR2);
+    if (write(-1, "", 0) == 0) abort();
+    sched_yield();
+}
+
+void raises_from_anywhere(void) {
+    handle_by(count_own, SIGUSR1, SA_RESTART);
+    handle_anywhere(post_and_signal_itself, SIGPROF, SA_RESTART);
+    handle_anywhere(post_and_signal_itself, SIGSEGV, SA_RESTART);
+    SHOW(atomic_load(&s_own) != 0);
 }
 
 // --- what the program says of them ---------------------------------------------------------------
@@ -228,4 +256,125 @@ void jumps_of_kernels_signals(void) {
         pthread_join(t, NULL);
     }
     faults_and_wakes(&taken);
+}
+
+// --- handlers that jump within themselves --------------------------------------------------------
+
+static _Thread_local sigjmp_buf* t_probe;
+static void leave_probe(int number) { siglongjmp(*t_probe, number); }
+
+// Whether the address may not be read.
+static int is_refused(char const volatile* address, int saves_mask) {
+    sigjmp_buf here;
+    sigjmp_buf* volatile const outer = t_probe;
+    t_probe = &here;
+    int const signal = sigsetjmp(here, saves_mask);
+    if (signal == 0) (void)*address;
+    t_probe = outer;
+    return signal == SIGSEGV;
+}
+
+static void probe_and_post(int number) {
+    char const volatile* volatile const nowhere = (char const volatile*)8;
+    if (!is_refused(nowhere, 1)) abort();
+    post_all(number);
+    if (!is_refused(nowhere, 0)) abort();
+    post_all(number);
+}
+
+void posts_after_jumps_within(void) {
+    handle_by(leave_probe, SIGSEGV, SA_NODEFER);
+    handle_anywhere(probe_and_post, SIGPROF, SA_RESTART);
+}
+
+static _Thread_local sigjmp_buf t_out;
+static void probe_and_jump_out(int number) {
+    probe_and_post(number);
+    siglongjmp(t_out, 1);
+}
+
+// Afterwards a signal of one's own is handled at once, as outside of handlers.
+static int is_handled_at_once(void) {
+    int const before = atomic_load(&s_own);
+    raise(SIGUSR1);
+    return atomic_load(&s_own) == before + 1;
+}
+
+static void* jumps_out(void* saves_mask) {
+    for (volatile int k = 0; k != 3; ++k) {
+        if (sigsetjmp(t_out, saves_mask != NULL) == 0) raise(SIGPROF);
+        SHOW(is_handled_at_once());
+    }
+    return saves_mask;
+}
+
+void jumps_within_and_out(void) {
+    int some;
+    handle_by(count_own, SIGUSR1, SA_RESTART);
+    handle_by(leave_probe, SIGSEGV, SA_NODEFER);
+    handle_by(probe_and_jump_out, SIGPROF, SA_NODEFER);
+    for (int k = 0; k != k_waiters; ++k) sem_init(&s_posts[k], 0, 0);
+    in_both(jumps_out);
+    in_thread(jumps_out, &some);
+    jumps_out(&some);
+}
+
+// --- handlers of children of vfork ---------------------------------------------------------------
+
+static void end_process(int number) { _exit(number == SIGPROF ? 7 : 8); }
+
+static void* ends_children(void* unused) {
+    pid_t const child = vfork();
+    if (child == 0) {
+        raise(SIGPROF);
+        _exit(1);
+    }
+    SHOW(end_of(child));
+    SHOW(is_handled_at_once());
+    return unused;
+}
+
+void ends_of_children_in_handlers(void) {
+    handle_by(count_own, SIGUSR1, SA_RESTART);
+    handle_by(end_process, SIGPROF, 0);
+    in_both(ends_children);
+}
+
+// --- handlers that wake some of those who wait for a word ----------------------------------------
+
+static atomic_int s_word, s_is_for[2];
+
+static void wake_second(int number) {
+    (void)number;
+    syscall(SYS_futex, &s_word, FUTEX_WAKE_BITSET_PRIVATE, 1, NULL, NULL, 2);
+}
+
+static void* waits_for_its_bit(void* index) {
+    intptr_t const k = (intptr_t)index;
+    for (;;) {
+        int const seen = atomic_load(&s_word);
+        if (atomic_load(&s_is_for[k]) != 0) return NULL;
+        syscall(SYS_futex, &s_word, FUTEX_WAIT_BITSET_PRIVATE, seen, NULL, NULL, 1 << k);
+    }
+}
+
+static void allow(int k) {
+    atomic_store(&s_is_for[k], 1);
+    atomic_fetch_add(&s_word, 1);
+}
+
+// Both are given the time to wait, the other one first.
+void wakes_of_some_by_handlers(void) {
+    pthread_t waiters[2];
+    handle_by(wake_second, SIGPROF, SA_RESTART);
+    for (intptr_t k = 0; k != 2; ++k) {
+        pthread_create(&waiters[k], NULL, waits_for_its_bit, (void*)k);
+        usleep(50000);
+    }
+    allow(1);
+    raise(SIGPROF);
+    SHOW(pthread_join(waiters[1], NULL));
+    allow(0);
+    syscall(SYS_futex, &s_word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    SHOW(pthread_join(waiters[0], NULL));
 }

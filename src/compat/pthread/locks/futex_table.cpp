@@ -148,8 +148,9 @@ void take_waiters(bucket& b, futex_word const& word, int most, std::uint32_t bit
     }
 }
 
-// Words of which waiters are to be woken by somebody else; their lowest bit: all of them. More than
-// is asked for does no harm, nor does a word that is gone.
+// Words of which waiters are to be woken by somebody else; their lowest bit: all of them. To wake
+// more than is asked for does no harm, nor does a word that is gone; so where only waiters with
+// some bits are wanted, which are not noted here, all are woken.
 constinit std::array<std::atomic<std::uintptr_t>, 64> s_left{};
 constinit std::atomic<bool> s_are_more_left{false};
 
@@ -182,6 +183,27 @@ void wake_all_of_all_words() noexcept {
 }
 
 } // namespace
+
+wakes_left::wakes_left(std::uintptr_t interrupted_at) noexcept
+    : m_outer(s_innermost), m_interrupted_at(interrupted_at) {
+    s_innermost = this;
+}
+
+// A buffer that is filled in another handler than the caller's is none to jump to.
+void wakes_left::jump_to(wakes_left const* it) noexcept {
+    while (s_innermost != nullptr && s_innermost != it) s_innermost = s_innermost->m_outer;
+}
+
+// The frames of a handler lie between its own object and the caller, or what has interrupted it.
+void wakes_left::jump_to_frame_of(void const* buffer) noexcept {
+    auto const at = reinterpret_cast<std::uintptr_t>(buffer);
+    auto lowest = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    while (auto const* const here = s_innermost) {
+        if (lowest <= at && at < reinterpret_cast<std::uintptr_t>(here)) return;
+        lowest = here->m_interrupted_at;
+        s_innermost = here->m_outer;
+    }
+}
 
 // acquire, both: pairs with leave_wake.
 void wakes_left::make_up() noexcept {
@@ -243,7 +265,8 @@ int futex_wake(futex_word& word, int most, std::uint32_t bits) noexcept {
     if (kernel_waiter::is_any()) count = wake_in_kernel(word, most, bits);
     // relaxed: F2
     if (b.count.load(std::memory_order_relaxed) == 0 || count >= most) return count;
-    if (TULLE_UNLIKELY(wakes_left::by_caller())) return leave_wake(word, most);
+    if (TULLE_UNLIKELY(wakes_left::by_caller()))
+        return leave_wake(word, bits == k_any_bits ? most : INT_MAX);
     wait::woken_chain<parking> woken;
     {
         std::lock_guard const held(b.lock);

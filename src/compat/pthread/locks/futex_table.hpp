@@ -72,21 +72,31 @@ void free_or_hand_on(futex_word& lock, int most) noexcept;
 // switch it is that of either, until the handler returns.
 class wakes_left {
 public:
-    wakes_left() noexcept : m_was_by_caller(s_is_by_caller) { s_is_by_caller = true; }
+    // The stack that the signal has interrupted, up to where.
+    explicit wakes_left(std::uintptr_t interrupted_at) noexcept;
     wakes_left(wakes_left const&) = delete;
     wakes_left& operator=(wakes_left const&) = delete;
-    ~wakes_left() { s_is_by_caller = m_was_by_caller; }
+    ~wakes_left() { s_innermost = m_outer; }
 
-    // The caller jumps out of its handlers.
-    static void forget() noexcept { s_is_by_caller = false; }
-    [[nodiscard]] static bool by_caller() noexcept { return s_is_by_caller; }
+    [[nodiscard]] static bool by_caller() noexcept { return s_innermost != nullptr; }
+    // That of the caller's innermost handler; null: none.
+    [[nodiscard]] static wakes_left const* of_caller() noexcept { return s_innermost; }
+    // The caller is where this one was returned by of_caller.
+    static void restore(wakes_left const* it) noexcept { s_innermost = it; }
+    // The caller jumps to where `it` was returned by of_caller, out of handlers perhaps: of those
+    // that it is in, only `it` and what is outside of that are left.
+    static void jump_to(wakes_left const* it) noexcept;
+    // It jumps to where this buffer was filled, of which nothing else is known: if it lies in a
+    // frame of one of its handlers, it stays in that one; otherwise it leaves all of them.
+    static void jump_to_frame_of(void const* buffer) noexcept;
     // By that OS thread.
     static void make_up() noexcept;
 
 private:
-    bool const m_was_by_caller; // it has interrupted a handler
+    wakes_left const* const m_outer; // of a handler that has been interrupted
+    std::uintptr_t const m_interrupted_at;
 
-    static inline constinit thread_local bool s_is_by_caller = false;
+    static inline constinit thread_local wakes_left const* s_innermost = nullptr;
 };
 
 // From the end of the run time's preparations for a fork, which hold its locks, until they are

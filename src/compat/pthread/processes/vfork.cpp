@@ -5,6 +5,7 @@
 #include "compat/pthread/processes/vfork.hpp"
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/files/known_descriptors.hpp"
+#include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
 
 #include <sys/syscall.h>
@@ -17,6 +18,8 @@ namespace {
 
 constinit thread_local sigset_t t_before{}; // the mask of the OS thread
 constinit thread_local pid_t t_parent = 0;
+// In which handler the caller is: the child, whose variables are its parent's, may end in another.
+constinit thread_local wakes_left const* t_handler = nullptr;
 
 pid_t this_process() noexcept { return static_cast<pid_t>(TULLE_LIBC(syscall)(SYS_getpid)); }
 
@@ -31,6 +34,7 @@ void vfork_children::begin() noexcept {
     sigfillset(&all);
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &all, &t_before);
     t_parent = this_process();
+    t_handler = wakes_left::of_caller();
     s_count.fetch_add(1, std::memory_order_relaxed); // relaxed: the caller's own child is to see it
     known_descriptors::note_sharing();
 }
@@ -40,6 +44,7 @@ void vfork_children::end(bool in_child) noexcept {
     if (!in_child) {
         s_count.fetch_sub(1, std::memory_order_relaxed); // relaxed: likewise
         t_parent = 0;
+        wakes_left::restore(t_handler);
     }
     thread const* const t = in_child ? thread_blocks::owner(arch::thread_pointer()) : nullptr;
     // relaxed: the thread's own.

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include <link.h>
@@ -120,10 +121,12 @@ int tell_kernel(int signal, signal_action const& wanted) noexcept {
 
 // --- signals that stay with the kernel -----------------------------------------------------------
 
-// Flags, mask and stack are as the program asks the kernel for them. Only the function that the
-// kernel calls is another one, which notes that it may have interrupted the run time. s_actions has
-// the last handler of each of these signals, also when the kernel has its standard action again: a
-// call may be on its way. What the action is, the kernel says.
+// Flags, mask and stack are as the program asks the kernel for them, but for SA_SIGINFO, which is
+// added. The function that the kernel calls is another one, which notes that it may have
+// interrupted the run time. s_actions has the last handler of each of these signals, also when the
+// kernel has its standard action again: a call may be on its way. It is noted before the kernel is
+// told, so for a moment the new handler may be called with the mask and the flags of the last one.
+// What the action is, the kernel says.
 
 void on_signal_of_kernel(int signal, siginfo_t* about, void* context);
 
@@ -149,7 +152,8 @@ struct sigaction as_the_kernels(struct sigaction a) noexcept {
     return a;
 }
 
-// A child of vfork has actions of its own, in the memory of its parent, which are not noted.
+// A child of vfork has actions of its own, in the memory of its parent, which are not noted. Who
+// asks only takes the lock, too: what the kernel says belongs to the handler that is noted.
 int change_action_of_kernels(int signal, struct sigaction const* wanted,
                              struct sigaction* before) noexcept {
     action_cell& last = s_actions[static_cast<std::size_t>(signal)];
@@ -168,7 +172,7 @@ int change_action_of_kernels(int signal, struct sigaction const* wanted,
         found = as_the_programs(found, was);
         return result;
     };
-    int const result = notes ? with_lock(change) : change();
+    int const result = vfork_children::has_caller() ? change() : with_lock(change);
     if (result == 0 && before != nullptr) *before = found;
     if (result == 0 && notes && is_started() && action_from(asked).has_handler())
         start_to_hand_out();
@@ -261,7 +265,12 @@ void call(signal_action const& a, int signal, siginfo_t* about, void* context) {
     if ((s.ss_flags & SS_DISABLE) != 0 || stands_on(s)) return c.make();
     tulle_call_on_stack(
         static_cast<std::byte*>(s.ss_sp) + s.ss_size,
-        [](void* it) { static_cast<handler_call*>(it)->make(); }, &c);
+        [](void* it) {
+            std::optional<wakes_left> here; // another stack: wakes_left::jump_to_frame_of
+            if (wakes_left::by_caller()) here.emplace(reinterpret_cast<std::uintptr_t>(it));
+            static_cast<handler_call*>(it)->make();
+        },
+        &c);
 }
 
 signal_set blocked_by_handler(signal_action const& a, int signal) noexcept {
@@ -344,11 +353,16 @@ void handle_in_child(thread& t, signal_action const& a, int signal, siginfo_t* a
     t.blocked.store(before, std::memory_order_relaxed);
 }
 
+std::uintptr_t stack_of(void* context) noexcept {
+    auto const interrupted = arch::registers_of(*static_cast<ucontext_t const*>(context));
+    return interrupted.value[arch::k_stack_pointer];
+}
+
 void on_signal_of_os_thread(int signal, siginfo_t* about, void* context) {
     signal_action const a = action_of(signal);
     if (a.is_standard()) return act_as_standard(signal);
     if (!a.has_handler()) return;
-    wakes_left const meanwhile;
+    wakes_left const meanwhile(stack_of(context));
     if (thread* const t = self())
         handle_in_child(*t, a, signal, about, context);
     else if (is_main() && !vfork_children::has_caller())
@@ -391,19 +405,26 @@ void end_if_cancelled(ucontext_t const& interrupted) {
     end_self(*t, PTHREAD_CANCELED);
 }
 
-// A fault of the program's own code, which holds no lock of the run time. A signal of a clock may
-// come in the program's allocator, which the run time has called.
+// A fault that an instruction of the program's own code has made, in a thread, which holds no lock
+// of the run time there. Where no thread is, such as between two of them, the run time may have
+// called the program's allocator. All else, such as a clock, an error of memory that nobody has
+// touched (AO), or a signal that somebody has sent, may come at any time.
 bool is_fault_of_program(siginfo_t const& about, ucontext_t const& context) noexcept {
-    return about.si_code > 0 && about.si_signo != SIGPROF && is_in_program(arch::pc_of(context));
+    constexpr signal_set k_faults = sets_of({SIGSEGV, SIGBUS, SIGFPE, SIGILL});
+    bool const is_of_instruction = about.si_code > 0 && (k_faults & set_of(about.si_signo)) != 0 &&
+                                   (about.si_signo != SIGBUS || about.si_code != BUS_MCEERR_AO);
+    return is_of_instruction && self() != nullptr && is_in_program(arch::pc_of(context));
 }
 
-// As the kernel would call it, with all that it passes to handlers whatever their flags are.
+// As the kernel would call it, with all that it passes to handlers whatever their flags are. The
+// run time may have been between a call and a look at errno.
 void on_signal_of_kernel(int signal, siginfo_t* about, void* context) {
     auto const handler = reinterpret_cast<informed_handler>(
         s_actions[static_cast<std::size_t>(signal)].load().handler);
     if (is_fault_of_program(*about, *static_cast<ucontext_t const*>(context)))
         return handler(signal, about, context);
-    wakes_left const meanwhile;
+    kept_errno const kept;
+    wakes_left const meanwhile(stack_of(context));
     handler(signal, about, context);
 }
 
@@ -533,6 +554,16 @@ void begin_signals(signal_set blocked) noexcept {
         return 0;
     });
     if (has_some) start_to_hand_out();
+}
+
+bool has_some_handler() noexcept {
+    return with_lock([] {
+        signal_set left = s_known;
+        while (left != 0 &&
+               !s_actions[static_cast<std::size_t>(first_of(left))].load().has_handler())
+            left &= left - 1;
+        return left != 0;
+    });
 }
 
 } // namespace tulle::posix

@@ -173,29 +173,36 @@ reminded remind_all() noexcept {
 
 // How long to wait until threads are reminded; they have a while to take what they have got. One
 // that calls short functions in a loop may be found in code of the program once of a hundred times.
+// This OS thread is also called for what reminds nobody, such as wakes that handlers leave to it.
 class reminders {
 public:
     void begin() noexcept {
-        m_next_ns = k_first_ns;
-        m_waited_ns = 0;
+        m_goes_on = true;
+        m_step_ns = k_first_ns;
+        m_until_ns = 0;
+        m_end_ns = os::monotonic_ns() + k_most_ns;
     }
     [[nodiscard]] std::uint64_t next() noexcept {
-        if (m_waited_ns > k_most_ns) return os::k_no_deadline;
-        reminded const who = remind_all();
-        if (who == reminded::nobody) return os::k_no_deadline;
+        if (!m_goes_on) return os::k_no_deadline;
+        std::uint64_t const now = os::monotonic_ns();
+        if (now < m_until_ns) return m_until_ns;
+        reminded const who = now < m_end_ns ? remind_all() : reminded::nobody;
+        m_goes_on = who != reminded::nobody;
+        if (!m_goes_on) return os::k_no_deadline;
         bool const is_soon = who == reminded::threads;
-        std::uint64_t const now_ns = is_soon ? std::min(m_next_ns, k_soon_ns) : m_next_ns;
-        m_waited_ns += now_ns;
-        m_next_ns = 2 * now_ns;
-        return os::monotonic_ns() + now_ns;
+        std::uint64_t const step = is_soon ? std::min(m_step_ns, k_soon_ns) : m_step_ns;
+        m_step_ns = 2 * step;
+        m_until_ns = now + step;
+        return m_until_ns;
     }
 
 private:
     static constexpr std::uint64_t k_first_ns = 1'000'000, k_soon_ns = 8'000'000;
     static constexpr std::uint64_t k_most_ns = 10'000'000'000;
 
-    std::uint64_t m_next_ns = k_first_ns;
-    std::uint64_t m_waited_ns = 0;
+    bool m_goes_on = false; // there may be somebody to remind
+    std::uint64_t m_step_ns = k_first_ns;
+    std::uint64_t m_until_ns = 0, m_end_ns = 0; // of the step; of all
 };
 
 // To the process, or to an OS thread of it, with all that is known. The kernel lets nobody claim to
@@ -565,8 +572,9 @@ void call_attention(thread& t) noexcept {
     end_wait_in_kernel(t);
 }
 
-// One that has not begun, or waits, looks itself. A handler of an OS thread may have interrupted
-// whoever has the locks of that, which the server requests then (remind).
+// One that has not begun, or waits, looks itself. A handler that the kernel has called may have
+// interrupted whoever holds the locks of that, its own thread included: then the OS thread that
+// hands signals out does it (remind).
 void call_attention_to_signal(thread& t) noexcept {
     if (wakes_left::by_caller()) {
         end_wait_in_kernel(t);

@@ -3,6 +3,7 @@
 // mask is only that the caller's OS thread is to get what its thread wants.
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/locks/futex_table.hpp"
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "wait/limit_wait.hpp"
@@ -28,10 +29,13 @@ interruption run_handlers(thread& t) {
     }
 }
 
+bool leaves_handlers() noexcept { return wakes_left::by_caller() && !is_on_own_os_thread(); }
+
 // relaxed: the thread's own. Whoever lends it some may not have called its attention yet.
 void run_handlers_at_once(thread& t) {
-    if ((signals_for(t) & ~t.blocked.load(std::memory_order_relaxed)) != 0)
-        static_cast<void>(run_handlers(t));
+    if ((signals_for(t) & ~t.blocked.load(std::memory_order_relaxed)) == 0) return;
+    if (leaves_handlers()) return interrupt_computing();
+    static_cast<void>(run_handlers(t));
 }
 
 // Nobody else knows of it: another handler, which may end the thread, comes afterwards. Of what is
@@ -138,7 +142,7 @@ int send_to(thread& t, int signal, siginfo_t const& about) {
     bool const has_note = about.si_code != SI_TKILL || is_queued(signal);
     if (has_note && !signal_notes::put(signal, &t, about) && is_queued(signal)) return EAGAIN;
     t.pending.fetch_or(set_of(signal), std::memory_order_release); // pairs with take_signal
-    if (&t != self())
+    if (&t != self() || leaves_handlers())
         call_attention_to_signal(t);
     else if (!is_blocked)
         static_cast<void>(run_handlers(t));

@@ -9,6 +9,10 @@
 //     leaves it to the kernel until one does.
 // A thread runs the handlers of what it has been handed at its next call that may wait, and its
 // wait ends for them (run_handlers).
+// Handlers of faults and of profilers (is_for_threads) the kernel calls wherever it interrupts an
+// OS thread, by way of on_signal_of_kernel (actions.cpp). Within them nothing is done for which the
+// locks of the run time are needed: what they wake, and the signals that they send to threads, the
+// OS thread of hand_out.cpp looks after (wakes_left, leaves_handlers).
 #pragma once
 
 #include "compat/pthread/signals/notes.hpp"
@@ -96,6 +100,11 @@ signal_set replace_mask(thread& t, signal_set now, bool takes) noexcept;
 
 // Before the caller `t` blocks more, or after it has unblocked some: it handles what it has.
 void run_handlers_at_once(thread& t);
+// The caller, a thread, is in a handler that the kernel has called, and that may have interrupted
+// the run time, such as the lock of what ends waits: no other handlers run within it, and it is no
+// cancellation point, so that nothing there waits for itself. In a forked child the kernel calls
+// all handlers, and delivers what the thread unblocks.
+[[nodiscard]] bool leaves_handlers() noexcept;
 // What the caller `t` has just sent itself, and does not block, is handled ahead of all else.
 void handle_at_once(thread& t, siginfo_t const& about);
 
@@ -214,6 +223,9 @@ void call_attention_to_signal(thread& t) noexcept;
 // The run time is about to start, and these are blocked by OS threads: from now on on_signal is
 // called.
 void begin_signals(signal_set blocked) noexcept;
+// The program has, or has had, a handler. It may have set one while the run time started, when
+// begin_signals had looked already, and who sets one did not see yet that it had started.
+[[nodiscard]] bool has_some_handler() noexcept;
 // In a forked child, whose only thread is the caller: others may have been in these.
 void forget_signals() noexcept;
 void forget_changes_of_actions() noexcept;

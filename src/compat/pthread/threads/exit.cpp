@@ -72,8 +72,11 @@ interruption attend(thread& t) {
 
 void test_cancel(thread* t) {
     if (t == nullptr) return TULLE_LIBC(pthread_testcancel)();
-    if (TULLE_UNLIKELY(t->attention.is_requested())) static_cast<void>(run_handlers(*t));
-    if (TULLE_UNLIKELY(t->is_to_end())) end_self(*t, PTHREAD_CANCELED);
+    bool const is_called = t->attention.is_requested();
+    if (TULLE_LIKELY(!is_called && !t->is_to_end())) return;
+    if (leaves_handlers()) return;
+    if (is_called) static_cast<void>(run_handlers(*t));
+    if (t->is_to_end()) end_self(*t, PTHREAD_CANCELED);
 }
 
 } // namespace tulle::posix

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // sigsetjmp and siglongjmp: what is saved and comes back is the mask of the thread, not that of its
 // worker. It lies in the part of the buffer that the C library leaves unused behind the kernel's
-// mask.
+// mask. So does in which handler the caller is: a jump may leave handlers that the kernel has
+// called, or stay within one. Buffers without a mask may be shorter, and have neither.
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
@@ -14,12 +15,20 @@ namespace {
 
 using namespace tulle::posix;
 
-constexpr std::size_t k_mask = 8, k_mark = 9; // words
+constexpr std::size_t k_mask = 8, k_mark = 9, k_handler = 10, k_handler_mark = 11; // words
 constexpr unsigned long k_marked = 0x656c6c7574;
 static_assert(sizeof(__jmp_buf_tag::__saved_mask) >= 16 * sizeof(unsigned long));
 
 bool has_mask(__jmp_buf_tag const& saved) noexcept {
     return saved.__mask_was_saved != 0 && saved.__saved_mask.__val[k_mark] == k_marked;
+}
+
+void note_left_handlers(__jmp_buf_tag const& to) noexcept {
+    auto const& words = to.__saved_mask.__val;
+    if (to.__mask_was_saved != 0 && words[k_handler_mark] == k_marked)
+        wakes_left::jump_to(reinterpret_cast<wakes_left const*>(words[k_handler]));
+    else
+        wakes_left::jump_to_frame_of(&to);
 }
 
 // Perhaps a handler that the kernel has called is left: its worker had blocked signals for it. Of
@@ -48,7 +57,7 @@ void note_jump_of_main(__jmp_buf_tag const& to) noexcept {
 // A handler of what the saved mask lets in may end the thread.
 [[noreturn]] void jump(__jmp_buf_tag* to, int value) {
     thread* const t = self();
-    wakes_left::forget();
+    note_left_handlers(*to);
     if (t == nullptr) {
         if (is_main() && !vfork_children::has_caller()) note_jump_of_main(*to);
         os_attention::forget();
@@ -58,7 +67,10 @@ void note_jump_of_main(__jmp_buf_tag const& to) noexcept {
     if (restores) set_mask(*t, to->__saved_mask.__val[k_mask]);
     leave_handlers(*t, restores);
     if (!restores) jump_in_libc(to, value);
-    static_cast<void>(run_handlers(*t));
+    if (leaves_handlers())
+        interrupt_computing();
+    else
+        static_cast<void>(run_handlers(*t));
     __jmp_buf_tag without_mask = *to;
     without_mask.__mask_was_saved = 0;
     jump_in_libc(&without_mask, value);
@@ -69,9 +81,14 @@ void note_jump_of_main(__jmp_buf_tag const& to) noexcept {
 // Returns what does the rest (arch/.../jumps.S).
 extern "C" void* tulle_begin_sigsetjmp(__jmp_buf_tag* saved, int saves_mask) noexcept {
     thread const* const t = self();
-    if (saves_mask != 0) saved->__saved_mask.__val[k_mark] = t != nullptr ? k_marked : 0;
-    if (saves_mask != 0 && t != nullptr) // relaxed: the thread's own
-        saved->__saved_mask.__val[k_mask] = t->blocked.load(std::memory_order_relaxed);
+    if (saves_mask != 0) {
+        auto& words = saved->__saved_mask.__val;
+        words[k_mark] = t != nullptr ? k_marked : 0;
+        // relaxed: the thread's own
+        if (t != nullptr) words[k_mask] = t->blocked.load(std::memory_order_relaxed);
+        words[k_handler] = reinterpret_cast<std::uintptr_t>(wakes_left::of_caller());
+        words[k_handler_mark] = k_marked;
+    }
     return reinterpret_cast<void*>(TULLE_LIBC(__sigsetjmp));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sleeps, and sched_yield.
 #include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/locks/futex_table.hpp"
+#include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/threads/thread.hpp"
 #include "os/clock.hpp"
 #include "sched/switch.hpp"
@@ -103,8 +105,9 @@ TULLE_INTERPOSE unsigned sleep(unsigned seconds) {
     return sleep_until(*t, deadline) ? 0 : static_cast<unsigned>(left_until(deadline).tv_sec);
 }
 
+// A handler that the kernel has called may have interrupted a switch.
 int tulle::posix::yield_to_others() noexcept {
-    if (self() == nullptr) return TULLE_LIBC(sched_yield)();
+    if (self() == nullptr || wakes_left::by_caller()) return TULLE_LIBC(sched_yield)();
     tulle::sched::yield();
     return 0;
 }
@@ -113,7 +116,8 @@ int tulle::posix::yield_to_others() noexcept {
 int tulle::posix::yield_and_attend() {
     int const result = yield_to_others();
     thread* const t = self();
-    if (t == nullptr || TULLE_LIKELY(!t->attention.is_requested())) return result;
+    if (t == nullptr || TULLE_LIKELY(!t->attention.is_requested()) || leaves_handlers())
+        return result;
     kept_errno const kept;
     static_cast<void>(run_handlers(*t));
     if (ends_at_any_point(*t)) test_cancel(t);

@@ -199,7 +199,9 @@ bool start_once() noexcept {
             s_state.compare_exchange_strong(now, run_time_state::starting,
                                             std::memory_order_acquire,
                                             std::memory_order_relaxed)) { // relaxed: read again
-            s_state.store(start_run_time(), std::memory_order_release);
+            run_time_state const then = start_run_time();
+            s_state.store(then, std::memory_order_release);
+            if (then == run_time_state::started && has_some_handler()) start_to_hand_out();
             living::begin_to_watch();
             continue;
         }
