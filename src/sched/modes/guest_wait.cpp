@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/modes/guest_wait.hpp"
 
+#include "os/clock.hpp"
+#include "os/machine.hpp"
 #include "sched/cancellation.hpp"
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <utility>
 
 namespace tulle::sched {
 
 namespace {
+
+constinit std::atomic<bool> s_one_looks{false}; // is_resumed_soon
 
 // Tells the standstill_finder that this guest wakes nobody before it is resumed.
 struct wait_mark {
@@ -63,6 +69,26 @@ void sleep_as_guest(worker& w, fiber& self) noexcept {
     self.wake.reset();
 }
 
+// To be woken takes longer than many waits do, as that for a thread that has just been made. One
+// guest at a time looks on for as long as a worker searches, where others have a processor.
+bool is_resumed_soon(scheduler const& s, fiber const& self) noexcept {
+    // relaxed, both: a hint
+    if (s.chosen().machine.allowed_cpus == 1 ||
+        s_one_looks.exchange(true, std::memory_order_relaxed))
+        return self.wake.is_resumed();
+    constexpr int k_looks = 16; // for each at the clock
+    bool is_resumed = false;
+    std::uint64_t const end = os::monotonic_ns() + s.chosen().spin_ns;
+    do {
+        for (int k = 0; k != k_looks && !is_resumed; ++k) {
+            is_resumed = self.wake.is_resumed();
+            os::machine::pause();
+        }
+    } while (!is_resumed && os::monotonic_ns() < end);
+    s_one_looks.store(false, std::memory_order_relaxed);
+    return is_resumed;
+}
+
 } // namespace
 
 void wait_as_guest(worker& w, fiber& self, post_function post, void* a, void* b) noexcept {
@@ -73,6 +99,7 @@ void wait_as_guest(worker& w, fiber& self, post_function post, void* a, void* b)
     post(a, b); // may set the two
     if (w.own_token != nullptr) self.wake.watch();
     w.waits_at = arch::this_code_point();
+    if (is_resumed_soon(s, self)) return self.wake.reset();
     sleep_as_guest(w, self);
 }
 
