@@ -3,6 +3,7 @@
 // those of profilers and of faults.
 #define _GNU_SOURCE
 #include "cases.h"
+#include "handlers.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -19,14 +20,6 @@
 #include <unistd.h>
 
 static atomic_int s_handled, s_goes_on;
-
-static void handle_by(void (*handler)(int), int number, int flags) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = handler;
-    action.sa_flags = flags;
-    if (sigaction(number, &action, NULL) != 0) abort();
-}
 
 static void mask(int how, int number) {
     sigset_t set;

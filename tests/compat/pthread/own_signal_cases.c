@@ -3,6 +3,7 @@
 // and the caller has handled it if it is the only one that wants it (POSIX, kill).
 #define _GNU_SOURCE
 #include "cases.h"
+#include "handlers.h"
 #include "other_masks.h"
 
 #include <errno.h>
@@ -37,14 +38,6 @@ static sigset_t set_of(int first, int second) {
     return set;
 }
 static sigset_t own(void) { return set_of(SIGUSR1, SIGUSR1); }
-
-static void handle_by(void (*handler)(int), int number, int flags) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = handler;
-    action.sa_flags = flags;
-    if (sigaction(number, &action, NULL) != 0) abort();
-}
 
 static void block_by_mask(void) {
     sigset_t const set = own();

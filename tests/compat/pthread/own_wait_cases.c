@@ -2,6 +2,7 @@
 // Cases of signals that a process sends to itself while somebody waits or is in a handler.
 #define _GNU_SOURCE
 #include "cases.h"
+#include "handlers.h"
 #include "other_masks.h"
 
 #include <errno.h>
@@ -32,14 +33,6 @@ static sigset_t set_of(int first, int second) {
     sigaddset(&set, first);
     sigaddset(&set, second);
     return set;
-}
-
-static void handle_by(void (*handler)(int), int number, int flags) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = handler;
-    action.sa_flags = flags;
-    if (sigaction(number, &action, NULL) != 0) abort();
 }
 
 // --- main waits with another mask ----------------------------------------------------------------
