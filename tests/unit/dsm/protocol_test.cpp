@@ -427,7 +427,7 @@ TEST(protocol, an_acquire_asks_for_all_that_has_changed_together) {
         on.at(1).acquire();
         for (std::uint8_t turn = 2; turn < 5; ++turn) { // logs name the units more than once
             each_unit([&](std::size_t b) {
-                on.store(0, b, turn); // the home
+                on.store(0, b, turn);                                // the home
                 if (b % (3 * k_unit) != 0) on.store(1, b + 1, turn); // the others it only reads
             });
             on.at(0).release();
