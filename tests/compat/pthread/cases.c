@@ -574,6 +574,7 @@ static struct {
     {"signals_and_failures", signals_and_failures},
     {"exits_in_destructors", exits_in_destructors},
     {"described_early", described_early},
+    {"default_attributes", default_attributes},
     {"memory_in_children", memory_in_children},
     {"large_guards", large_guards},
     {"floating_point", floating_point},

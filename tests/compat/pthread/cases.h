@@ -164,6 +164,7 @@ void ends_of_os_threads(void);
 void signals_and_failures(void);
 void exits_in_destructors(void);
 void described_early(void);
+void default_attributes(void);
 void memory_in_children(void);
 void large_guards(void);
 void floating_point(void);

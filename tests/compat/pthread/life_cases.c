@@ -297,6 +297,38 @@ static void* describes_others(void* argument) {
 
 void described_early(void) { in_both(describes_others); }
 
+static void* size_of_own_stack(void* argument) {
+    pthread_attr_t how;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &how) != 0) abort();
+    pthread_attr_getstacksize(&how, &size);
+    pthread_attr_destroy(&how);
+    *(size_t*)argument = size;
+    return NULL;
+}
+static void* changes_the_default(void* argument) {
+    for (size_t kib = 192; kib <= 1024; kib += 416) {
+        pthread_attr_t how;
+        size_t seen = 0;
+        pthread_attr_init(&how);
+        pthread_attr_setstacksize(&how, kib << 10);
+        SHOW(pthread_setattr_default_np(&how));
+        pthread_attr_destroy(&how);
+        for (int k = 0; k != 2; ++k) {
+            in_thread(size_of_own_stack, &seen);
+            SHOW(seen == kib << 10);
+        }
+    }
+    return argument;
+}
+
+// Each thread that is made after a change has what it says.
+void default_attributes(void) {
+    size_t seen = 0;
+    in_thread(size_of_own_stack, &seen);
+    in_both(changes_the_default);
+}
+
 // --- memory of threads that a fork has left behind -----------------------------------------------
 
 enum { k_left = 8, k_generations = 6 };

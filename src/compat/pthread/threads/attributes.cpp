@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a thread is asked for and told about itself: attributes, names, and scheduling, which is
 // answered and has no effect, as workers run all threads alike.
+#include "base/spin_lock.hpp"
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/threads/thread.hpp"
 #include "os/clock.hpp"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
 namespace tulle::posix {
 
@@ -63,6 +65,81 @@ std::optional<diag::os_thread_reason> needs_os_thread(pthread_attr_t const* attr
     if (has_processors(*attributes)) return reason::processors;
     if (inherits == PTHREAD_EXPLICIT_SCHED && policy != SCHED_OTHER) return reason::policy;
     return std::nullopt;
+}
+
+namespace {
+
+asked_for read(pthread_attr_t const& how) noexcept {
+    asked_for asked;
+    pthread_attr_getstacksize(&how, &asked.stack_size);
+    pthread_attr_getguardsize(&how, &asked.guard_size);
+    int detached = PTHREAD_CREATE_JOINABLE, inherits = PTHREAD_INHERIT_SCHED;
+    pthread_attr_getdetachstate(&how, &detached);
+    pthread_attr_getinheritsched(&how, &inherits);
+    asked.is_detached = detached == PTHREAD_CREATE_DETACHED;
+    asked.inherits_scheduling = inherits == PTHREAD_INHERIT_SCHED;
+    return asked;
+}
+
+asked_for read_defaults() noexcept {
+    asked_for asked;
+    pthread_attr_t defaults;
+    if (pthread_getattr_default_np(&defaults) != 0) return asked;
+    asked = read(defaults);
+    pthread_attr_destroy(&defaults);
+    return asked;
+}
+
+// The C library copies its default attributes under a lock, which takes a tenth of the life of a
+// short thread. So what they say is kept until pthread_setattr_default_np has changed them. Who
+// makes a thread while another one changes them may see some of both.
+class default_attributes {
+public:
+    [[nodiscard]] asked_for get() noexcept {
+        // acquire: pairs with keep.
+        if (TULLE_UNLIKELY(m_known.load(std::memory_order_acquire) !=
+                           m_changes.load(std::memory_order_relaxed))) // relaxed: a hint
+            return look();
+        // relaxed, all: m_known.
+        return {m_stack_size.load(std::memory_order_relaxed),
+                m_guard_size.load(std::memory_order_relaxed),
+                m_is_detached.load(std::memory_order_relaxed),
+                m_inherits_scheduling.load(std::memory_order_relaxed)};
+    }
+    // release: pairs with look.
+    void note_change() noexcept { m_changes.fetch_add(1, std::memory_order_release); }
+
+private:
+    // In a forked child the lock may be held for ever; then they are asked for each time. acquire:
+    // what is asked for is not older than the count.
+    asked_for look() noexcept {
+        std::unique_lock const held(m_lock, std::try_to_lock);
+        unsigned const changes = m_changes.load(std::memory_order_acquire);
+        asked_for const asked = read_defaults();
+        if (held.owns_lock()) keep(asked, changes);
+        return asked;
+    }
+    // relaxed, all: m_known.
+    void keep(asked_for const& asked, unsigned changes) noexcept {
+        m_stack_size.store(asked.stack_size, std::memory_order_relaxed);
+        m_guard_size.store(asked.guard_size, std::memory_order_relaxed);
+        m_is_detached.store(asked.is_detached, std::memory_order_relaxed);
+        m_inherits_scheduling.store(asked.inherits_scheduling, std::memory_order_relaxed);
+        m_known.store(changes, std::memory_order_release); // pairs with get
+    }
+
+    base::spin_lock m_lock; // who keeps them
+    std::atomic<unsigned> m_changes{1};
+    std::atomic<unsigned> m_known{0}; // how many changes what is kept has seen
+    std::atomic<std::size_t> m_stack_size{0}, m_guard_size{0};
+    std::atomic<bool> m_is_detached{false}, m_inherits_scheduling{true};
+};
+constinit default_attributes s_defaults;
+
+} // namespace
+
+asked_for asked_by(pthread_attr_t const* attributes) noexcept {
+    return attributes != nullptr ? read(*attributes) : s_defaults.get();
 }
 
 namespace {
@@ -155,6 +232,12 @@ using namespace tulle::posix;
 TULLE_INTERPOSE int pthread_getattr_np(pthread_t id, pthread_attr_t* how) noexcept {
     thread* const t = thread_of(id);
     return t == nullptr ? TULLE_LIBC(pthread_getattr_np)(id, how) : describe(*t, how);
+}
+
+TULLE_INTERPOSE int pthread_setattr_default_np(pthread_attr_t const* how) noexcept {
+    int const error = TULLE_LIBC(pthread_setattr_default_np)(how);
+    s_defaults.note_change();
+    return error;
 }
 
 TULLE_INTERPOSE int pthread_setname_np(pthread_t id, char const* name) noexcept {

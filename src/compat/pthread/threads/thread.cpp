@@ -281,7 +281,7 @@ std::uint32_t note_end(thread& t) noexcept {
 // In a forked child the thread that has called fork is what main is elsewhere: it has no other
 // variables than its own to go back to.
 [[noreturn]] void end_as_main(thread& t) {
-    if ((note_end(t) & k_joining) != 0) futex_wake(t.life, INT_MAX);
+    if ((note_end(t) & k_awaited) != 0) futex_wake(t.life, INT_MAX);
     living::exit_with_last();
 }
 
@@ -306,7 +306,7 @@ void run_thread(thread& t) {
     sched::take_variables(nullptr);
     std::uint32_t const before = note_end(t);
     if ((before & k_detached) != 0) return thread_blocks::give(t);
-    if ((before & k_joining) != 0) futex_wake(t.life, INT_MAX);
+    if ((before & k_awaited) != 0) futex_wake(t.life, INT_MAX);
 }
 
 // As it is answered.
@@ -321,21 +321,13 @@ void inherit_scheduling(thread& t) noexcept {
         t.priority = how.sched_priority;
 }
 
-void read_attributes(thread& t, pthread_attr_t const* given) noexcept {
-    pthread_attr_t fallback;
-    bool const is_default = given == nullptr;
-    if (is_default) pthread_getattr_default_np(&fallback);
-    pthread_attr_t const* const how = is_default ? &fallback : given;
-    int detached = PTHREAD_CREATE_JOINABLE;
-    pthread_attr_getdetachstate(how, &detached);
-    pthread_attr_getstacksize(how, &t.stack_size);
-    pthread_attr_getguardsize(how, &t.guard_size);
+void read_attributes(thread& t, pthread_attr_t const* how) noexcept {
+    asked_for const asked = asked_by(how);
+    t.stack_size = asked.stack_size;
+    t.guard_size = asked.guard_size;
     // relaxed: it has not started.
-    if (detached == PTHREAD_CREATE_DETACHED) t.life.store(k_detached, std::memory_order_relaxed);
-    int inherits = PTHREAD_INHERIT_SCHED;
-    pthread_attr_getinheritsched(how, &inherits);
-    if (inherits == PTHREAD_INHERIT_SCHED) inherit_scheduling(t);
-    if (is_default) pthread_attr_destroy(&fallback);
+    if (asked.is_detached) t.life.store(k_detached, std::memory_order_relaxed);
+    if (asked.inherits_scheduling) inherit_scheduling(t);
 }
 
 // Who joins or detaches it has a handle on it, from before it may end.
@@ -483,9 +475,10 @@ int await_end(thread& t, thread* caller, std::uint64_t deadline) {
     os_attention attention(caller, ended_by::no_handler);
     test_cancel(caller);
     for (;;) {
-        std::uint32_t const life = t.life.load(std::memory_order_acquire); // pairs with run_thread
+        // acquire, also where it has ended: pairs with note_end.
+        std::uint32_t const life = t.life.fetch_or(k_awaited, std::memory_order_acquire);
         if ((life & k_ended) != 0) return 0;
-        int const how = futex_wait(t.life, life, attention.until(deadline));
+        int const how = futex_wait(t.life, life | k_awaited, attention.until(deadline));
         if (how == ECANCELED) look_in_join(caller, attention);
         if (how == ETIMEDOUT) return ETIMEDOUT;
     }

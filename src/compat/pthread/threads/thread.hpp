@@ -36,7 +36,8 @@ using limit = wait::limit<parking>;
 // thread::life, a set of these. It is a word of the futex table.
 inline constexpr std::uint32_t k_ended = 1;
 inline constexpr std::uint32_t k_detached = 2;
-inline constexpr std::uint32_t k_joining = 4; // somebody waits for its end, or has
+inline constexpr std::uint32_t k_joining = 4; // somebody has the right to join it, or has joined
+inline constexpr std::uint32_t k_awaited = 8; // somebody is to be woken when it has ended
 
 // A cleanup handler of pthread_cleanup_push, in the frame that pushed it, as the compiled macro
 // lays it out: a jmp_buf, whether it has a mask, and four words, of which the first is free.
@@ -186,6 +187,15 @@ int yield_and_attend(); // the program's; may end the caller
 // In a forked child: others were in the middle of pthread_once, or of system.
 void forget_calls_once() noexcept;
 void forget_commands() noexcept;
+
+// What attributes say of a thread that is one of ours.
+struct asked_for {
+    std::size_t stack_size = 0, guard_size = 0; // bytes
+    bool is_detached = false;
+    bool inherits_scheduling = true;
+};
+// Null: what pthread_setattr_default_np has set.
+[[nodiscard]] asked_for asked_by(pthread_attr_t const* attributes) noexcept;
 
 // A new thread has the name of its creator, the caller.
 void inherit_name(thread& t) noexcept;
