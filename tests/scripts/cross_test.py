@@ -71,7 +71,8 @@ class Cross(unittest.TestCase):
         of_aarch64 = self.calls("ctest")[2], self.calls("cmake")[5]
         self.assertRegex(of_aarch64[0], r" -R \^\(unit\.arch\|unit\.os\|\S*\):\|\^compat\\.pthread\\.emulated_few\$ ")
         self.assertRegex(of_aarch64[1], r" tulle_preload test\.compat\.pthread\.cases ")
-        self.assertIn("test.unit.base", self.calls("cmake")[1])
+        self.assertIn(" test.unit.runtime ", of_aarch64[1])
+        self.assertRegex(self.calls("cmake")[1], r" --target tulle_static test\.unit\.arch$")
 
     def test_only_built(self):
         done = self.cross("riscv64", "--build")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coherent memory by a directory, on hosts that are OS threads with copies of their own: whatever
 // several store into one line, side by side and with nothing between, all of it is there.
+#include "base/sanitize.hpp"
 #include "dsm/directory_host.hpp"
 #include "os/shared_memory.hpp"
 
@@ -171,7 +172,8 @@ struct wait_of_thread {
 // A thread allocates while another shares what it has written, which is copied to all other hosts.
 // How long the first one waited for the other: not at all if it came too early or too late.
 wait_of_thread allocate_beside_sharing() {
-    constexpr std::uint64_t k_chunks = 64;
+    // The thread sanitizer notes each byte that is copied.
+    constexpr std::uint64_t k_chunks = base::k_thread_sanitizer ? 4 : 64;
     one_machine all(3, k_chunks);
     directory_host& by = all.at(0);
     for (std::uint64_t k = 0; k < k_chunks; ++k) {
