@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -216,6 +217,31 @@ void names_of_threads(void) {
     in_thread(shows_name, "");
     SHOW(pthread_setname_np(pthread_self(), strcpy(s_expected, "parent again")));
     in_thread(shows_name, "");
+}
+
+static void* shows_name_by_prctl(void* argument) {
+    char name[16] = "";
+    SHOW(prctl(PR_GET_NAME, name));
+    SHOW(strcmp(name, s_expected) == 0);
+    SHOW(pthread_getname_np(pthread_self(), name, sizeof name));
+    SHOW(strcmp(name, s_expected) == 0);
+    if (argument == NULL) return NULL;
+    SHOW(prctl(PR_SET_NAME, argument));
+    strncpy(s_expected, argument, sizeof s_expected - 1);
+    in_thread(shows_name_by_prctl, NULL);
+    SHOW(pthread_setname_np(pthread_self(), strcpy(s_expected, "by pthread")));
+    in_thread(shows_name_by_prctl, NULL);
+    SHOW(prctl(PR_SET_NAME, NULL) == -1 && errno == EFAULT);
+    return NULL;
+}
+
+// It cuts a name off that is too long, and names its caller, whom nobody else is named by.
+void names_by_prctl(void) {
+    SHOW(prctl(PR_SET_NAME, strcpy(s_expected, "main")));
+    in_thread(shows_name_by_prctl, "a thread whose name is too long");
+    strcpy(s_expected, "main");
+    shows_name_by_prctl(NULL);
+    SHOW(prctl(PR_GET_DUMPABLE));
 }
 
 // --- keys ----------------------------------------------------------------------------------------

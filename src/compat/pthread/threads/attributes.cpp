@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread is asked for and told about itself: attributes, names, and scheduling, which is
-// answered and has no effect, as workers run all threads alike.
+// What a thread is asked for and told about itself: attributes, and scheduling, which is answered
+// and has no effect, as workers run all threads alike.
 #include "base/spin_lock.hpp"
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/threads/thread.hpp"
@@ -144,39 +144,6 @@ asked_for asked_by(pthread_attr_t const* attributes) noexcept {
 
 namespace {
 
-bool is_gone(thread const& t) noexcept {
-    return !t.is_used.load(std::memory_order_relaxed); // relaxed: see thread_blocks::give
-}
-
-// It may not have been joined yet. relaxed: who asks while it ends has a race of its own.
-bool has_ended(thread const& t) noexcept {
-    return is_gone(t) || (t.life.load(std::memory_order_relaxed) & k_ended) != 0;
-}
-
-// Of a thread's name, which the C library looks up among files; 0: it has one.
-int why_nameless(thread const& t) noexcept {
-    return is_gone(t) ? ESRCH : has_ended(t) ? ENOENT : 0;
-}
-
-// The name of an OS thread is the kernel's; who makes many threads asks for it once. By whatever
-// thread it is changed by pthread_setname_np, this counts it. relaxed, all: a change that another
-// thread makes meanwhile may come later.
-constinit std::atomic<unsigned> s_changes_of_names{1};
-struct known_name {
-    unsigned changes = 0; // when it was asked for; 0: it was not
-    char text[sizeof(thread::name)] = {};
-};
-constinit thread_local known_name t_name;
-
-char const* name_of_os_thread() noexcept {
-    unsigned const changes = s_changes_of_names.load(std::memory_order_relaxed);
-    if (TULLE_LIKELY(t_name.changes == changes)) return t_name.text;
-    if (TULLE_LIBC(pthread_getname_np)(pthread_self(), t_name.text, sizeof t_name.text) != 0)
-        t_name.text[0] = '\0';
-    t_name.changes = changes;
-    return t_name.text;
-}
-
 // The kernel has it so: of those that it names there must be one that the machine has.
 bool names_a_processor(std::size_t bytes, cpu_set_t const* set) noexcept {
     auto const known = static_cast<std::size_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
@@ -220,11 +187,6 @@ int describe(thread const& t, pthread_attr_t* how) noexcept {
 
 } // namespace
 
-void inherit_name(thread& t) noexcept {
-    thread const* const by = self();
-    std::memcpy(t.name, by != nullptr ? by->name : name_of_os_thread(), sizeof t.name);
-}
-
 } // namespace tulle::posix
 
 using namespace tulle::posix;
@@ -238,28 +200,6 @@ TULLE_INTERPOSE int pthread_setattr_default_np(pthread_attr_t const* how) noexce
     int const error = TULLE_LIBC(pthread_setattr_default_np)(how);
     s_defaults.note_change();
     return error;
-}
-
-TULLE_INTERPOSE int pthread_setname_np(pthread_t id, char const* name) noexcept {
-    thread* const t = thread_of(id);
-    if (t == nullptr) {
-        int const error = TULLE_LIBC(pthread_setname_np)(id, name);
-        s_changes_of_names.fetch_add(1, std::memory_order_relaxed);
-        return error;
-    }
-    if (std::strlen(name) >= sizeof t->name) return ERANGE;
-    if (int const error = why_nameless(*t)) return error;
-    std::strcpy(t->name, name);
-    return 0;
-}
-
-TULLE_INTERPOSE int pthread_getname_np(pthread_t id, char* name, size_t size) noexcept {
-    thread* const t = thread_of(id);
-    if (t == nullptr) return TULLE_LIBC(pthread_getname_np)(id, name, size);
-    if (size < sizeof t->name) return ERANGE;
-    if (int const error = why_nameless(*t)) return error;
-    std::memcpy(name, t->name, sizeof t->name);
-    return 0;
 }
 
 TULLE_INTERPOSE int pthread_setaffinity_np(pthread_t id, size_t size,

@@ -620,10 +620,8 @@ TULLE_INTERPOSE int pthread_tryjoin_np(pthread_t id, void** result) {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_tryjoin_np)(id, result);
     // One that has not ended is busy, whatever else may be said of it, and others may join it
-    // meanwhile. relaxed, both: try_to_join acquires.
-    bool const is_there = t->is_used.load(std::memory_order_relaxed);
-    bool const has_ended = (t->life.load(std::memory_order_relaxed) & k_ended) != 0;
-    return is_there && !has_ended ? EBUSY : try_to_join(*t, result);
+    // meanwhile.
+    return !has_ended(*t) ? EBUSY : try_to_join(*t, result);
 }
 
 TULLE_INTERPOSE int pthread_timedjoin_np(pthread_t id, void** result, timespec const* until) {

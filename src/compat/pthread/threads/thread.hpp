@@ -118,6 +118,15 @@ struct thread {
     __jmp_buf_tag* at_end = nullptr; // in the frame at the bottom of its stack
 };
 
+// relaxed, both: who asks while it ends has a race of its own (thread_blocks::give).
+[[nodiscard]] inline bool is_gone(thread const& t) noexcept {
+    return !t.is_used.load(std::memory_order_relaxed);
+}
+// It may not have been joined yet.
+[[nodiscard]] inline bool has_ended(thread const& t) noexcept {
+    return is_gone(t) || (t.life.load(std::memory_order_relaxed) & k_ended) != 0;
+}
+
 // The thread that the caller is; null: an OS thread, or a child of vfork.
 [[nodiscard]] TULLE_INLINE thread* self() noexcept {
     thread* const t = thread_blocks::owner(arch::thread_pointer());
