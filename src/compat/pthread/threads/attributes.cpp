@@ -95,16 +95,18 @@ asked_for read_defaults() noexcept {
 // makes a thread while another one changes them may see some of both.
 class default_attributes {
 public:
-    [[nodiscard]] asked_for get() noexcept {
+    void get(asked_for& asked) noexcept {
         // acquire: pairs with keep.
         if (TULLE_UNLIKELY(m_known.load(std::memory_order_acquire) !=
-                           m_changes.load(std::memory_order_relaxed))) // relaxed: a hint
-            return look();
+                           m_changes.load(std::memory_order_relaxed))) { // relaxed: a hint
+            asked = look();
+            return;
+        }
         // relaxed, all: m_known.
-        return {m_stack_size.load(std::memory_order_relaxed),
-                m_guard_size.load(std::memory_order_relaxed),
-                m_is_detached.load(std::memory_order_relaxed),
-                m_inherits_scheduling.load(std::memory_order_relaxed)};
+        asked.stack_size = m_stack_size.load(std::memory_order_relaxed);
+        asked.guard_size = m_guard_size.load(std::memory_order_relaxed);
+        asked.is_detached = m_is_detached.load(std::memory_order_relaxed);
+        asked.inherits_scheduling = m_inherits_scheduling.load(std::memory_order_relaxed);
     }
     // release: pairs with look.
     void note_change() noexcept { m_changes.fetch_add(1, std::memory_order_release); }
@@ -138,8 +140,12 @@ constinit default_attributes s_defaults;
 
 } // namespace
 
-asked_for asked_by(pthread_attr_t const* attributes) noexcept {
-    return attributes != nullptr ? read(*attributes) : s_defaults.get();
+// Into its place at once: what is stored in parts and then copied as a whole has to be waited for.
+void ask(pthread_attr_t const* attributes, asked_for& asked) noexcept {
+    if (attributes != nullptr)
+        asked = read(*attributes);
+    else
+        s_defaults.get(asked);
 }
 
 namespace {
@@ -178,11 +184,12 @@ int describe(thread const& t, pthread_attr_t* how) noexcept {
     std::uint32_t const life = t.life.load(std::memory_order_relaxed); // relaxed: a snapshot
     pthread_attr_setdetachstate(how, (life & k_detached) != 0 ? PTHREAD_CREATE_DETACHED
                                                               : PTHREAD_CREATE_JOINABLE);
-    pthread_attr_setguardsize(how, t.guard_size);
+    pthread_attr_setguardsize(how, t.asked.guard_size);
     describe_processors(how);
     void* const end = wait_for_stack(t);
-    if (end == nullptr) return pthread_attr_setstacksize(how, t.stack_size);
-    return pthread_attr_setstack(how, static_cast<std::byte*>(end) - t.stack_size, t.stack_size);
+    if (end == nullptr) return pthread_attr_setstacksize(how, t.asked.stack_size);
+    return pthread_attr_setstack(how, static_cast<std::byte*>(end) - t.asked.stack_size,
+                                 t.asked.stack_size);
 }
 
 } // namespace

@@ -322,12 +322,10 @@ void inherit_scheduling(thread& t) noexcept {
 }
 
 void read_attributes(thread& t, pthread_attr_t const* how) noexcept {
-    asked_for const asked = asked_by(how);
-    t.stack_size = asked.stack_size;
-    t.guard_size = asked.guard_size;
+    ask(how, t.asked);
     // relaxed: it has not started.
-    if (asked.is_detached) t.life.store(k_detached, std::memory_order_relaxed);
-    if (asked.inherits_scheduling) inherit_scheduling(t);
+    if (t.asked.is_detached) t.life.store(k_detached, std::memory_order_relaxed);
+    if (t.asked.inherits_scheduling) inherit_scheduling(t);
 }
 
 // Who joins or detaches it has a handle on it, from before it may end.
@@ -335,7 +333,7 @@ int spawn_thread(thread& t) noexcept try {
     // relaxed: it has not started.
     bool const is_detached = (t.life.load(std::memory_order_relaxed) & k_detached) != 0;
     attributes how;
-    how.stack_size = t.stack_size;
+    how.stack_size = t.asked.stack_size;
     detail::thread_core* const core = detail::make_thread(
         how, [&t] { run_thread(t); }, is_detached);
     if (!is_detached) t.handle = core;

@@ -55,6 +55,13 @@ static_assert(sizeof(cleanup_frame) == sizeof(__pthread_unwind_buf_t));
 // begin than this takes.
 TULLE_NOINLINE void zero(void* memory, std::size_t bytes) noexcept;
 
+// What attributes say of a thread that is one of ours.
+struct asked_for {
+    std::size_t stack_size = 0, guard_size = 0; // bytes
+    bool is_detached = false;
+    bool inherits_scheduling = true;
+};
+
 struct thread {
     explicit thread(void* its_block) noexcept : block(its_block) {
         zero(resolver, sizeof resolver);
@@ -82,8 +89,7 @@ struct thread {
     void* (*start)(void*) = nullptr;
     void* argument = nullptr;
     void* result = nullptr;
-    std::size_t stack_size = 0;            // as asked for
-    std::size_t guard_size = 0;            // likewise
+    asked_for asked;
     arch::float_environment const floats;  // of who has made it, with which it begins
     std::atomic<void*> stack_end{nullptr}; // once it has started
     void* resolver[72];                    // the C library's struct __res_state, of 568 bytes
@@ -197,14 +203,8 @@ int yield_and_attend(); // the program's; may end the caller
 void forget_calls_once() noexcept;
 void forget_commands() noexcept;
 
-// What attributes say of a thread that is one of ours.
-struct asked_for {
-    std::size_t stack_size = 0, guard_size = 0; // bytes
-    bool is_detached = false;
-    bool inherits_scheduling = true;
-};
 // Null: what pthread_setattr_default_np has set.
-[[nodiscard]] asked_for asked_by(pthread_attr_t const* attributes) noexcept;
+void ask(pthread_attr_t const* attributes, asked_for& asked) noexcept;
 
 // A new thread has the name of its creator, the caller.
 void inherit_name(thread& t) noexcept;

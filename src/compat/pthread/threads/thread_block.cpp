@@ -218,6 +218,10 @@ void clear(std::byte* own) noexcept {
     std::memset(own, 0, s_layout.keys);
     std::memset(own + behind_keys, 0, s_layout.pthread - behind_keys);
     auto* const key_blocks = &word_at<void*>(own, s_layout.keys);
+    std::uintptr_t any = 0; // mostly there is none
+    for (std::size_t k = 1; k != k_key_blocks; ++k)
+        any |= reinterpret_cast<std::uintptr_t>(key_blocks[k]);
+    if (TULLE_LIKELY(any == 0)) return;
     for (std::size_t k = 1; k != k_key_blocks; ++k) {
         if (key_blocks[k] != nullptr) std::memset(key_blocks[k], 0, k_key_block_bytes);
     }
