@@ -18,6 +18,8 @@ std::uint64_t now_of(clockid_t clock) noexcept {
 
 std::uint64_t monotonic_ns() noexcept { return now_of(CLOCK_MONOTONIC); }
 
+std::uint64_t last_tick_ns() noexcept { return now_of(CLOCK_MONOTONIC_COARSE); }
+
 std::uint64_t process_time_ns() noexcept { return now_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 // The system's clocks of OS threads are numbered by its identity: pthread_getcpuclockid(3) makes

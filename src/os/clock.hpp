@@ -11,6 +11,8 @@ namespace tulle::os {
 inline constexpr std::uint64_t k_no_deadline = UINT64_MAX;
 
 [[nodiscard]] std::uint64_t monotonic_ns() noexcept;
+// The same clock as of the system's last tick, some milliseconds ago at most: told sooner.
+[[nodiscard]] std::uint64_t last_tick_ns() noexcept;
 
 // Processor time of all OS threads of the process so far.
 [[nodiscard]] std::uint64_t process_time_ns() noexcept;

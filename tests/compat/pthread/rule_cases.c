@@ -496,4 +496,23 @@ static void* look_at_time(void* unused) {
     return unused;
 }
 
-void times_of_threads(void) { in_thread(&look_at_time, NULL); }
+static void* tells_time(void* times) {
+    ((int64_t*)times)[0] = time_of_own();
+    ((int64_t*)times)[1] = usage_of_own();
+    return NULL;
+}
+// Main computes, and threads that begin then do not. A thread may have to wait for a processor.
+static void look_at_time_of_beginners(void) {
+    int64_t const enough = 60 * 1000 * 1000;
+    int64_t times[2] = {enough, enough};
+    while (time_of_own() < 2 * enough) {}
+    for (int k = 0; k != 100 && (times[0] >= enough || times[1] >= enough / 1000); ++k)
+        in_thread(&tells_time, times);
+    SHOW(times[0] > 0 && times[0] < enough);
+    SHOW(times[1] < enough / 1000);
+}
+
+void times_of_threads(void) {
+    in_thread(&look_at_time, NULL);
+    look_at_time_of_beginners();
+}

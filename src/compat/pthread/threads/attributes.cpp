@@ -251,23 +251,3 @@ TULLE_INTERPOSE int pthread_setschedprio(pthread_t id, int priority) noexcept {
     sched_param const how{priority};
     return pthread_setschedparam(id, t->policy, &how);
 }
-
-// The processor time of the process stands for the thread's, which nobody measures.
-TULLE_INTERPOSE int pthread_getcpuclockid(pthread_t id, clockid_t* clock) noexcept {
-    thread* const t = thread_of(id);
-    if (t == nullptr) return TULLE_LIBC(pthread_getcpuclockid)(id, clock);
-    if (has_ended(*t)) return ESRCH;
-    *clock = CLOCK_PROCESS_CPUTIME_ID;
-    return 0;
-}
-
-// What the system counts is the worker's: a thread that goes over to another one would find that
-// its time has gone back.
-TULLE_INTERPOSE int clock_gettime(clockid_t clock, timespec* time) noexcept {
-    bool const is_own = clock == CLOCK_THREAD_CPUTIME_ID && self() != nullptr;
-    return TULLE_LIBC(clock_gettime)(is_own ? CLOCK_PROCESS_CPUTIME_ID : clock, time);
-}
-TULLE_INTERPOSE int getrusage(__rusage_who_t whose, rusage* usage) noexcept {
-    bool const is_own = whose == RUSAGE_THREAD && self() != nullptr;
-    return TULLE_LIBC(getrusage)(is_own ? RUSAGE_SELF : whose, usage);
-}

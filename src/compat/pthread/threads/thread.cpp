@@ -295,6 +295,7 @@ void run_thread(thread& t) {
     give_resolver(t);
     errno = h_errno = 0;
     open_mask_of_worker(t, false);
+    t.began_ns = os::last_tick_ns();
     t.floats.give_to_caller(); // its worker has what the thread before it has left behind
     run_start(t);
     if (has_arrived_signals(t)) run_to_end(t, &call_handlers);

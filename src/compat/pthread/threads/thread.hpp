@@ -90,6 +90,7 @@ struct thread {
     void* argument = nullptr;
     void* result = nullptr;
     asked_for asked;
+    std::uint64_t began_ns = 0;            // os::last_tick_ns; written by itself
     arch::float_environment const floats;  // of who has made it, with which it begins
     std::atomic<void*> stack_end{nullptr}; // once it has started
     void* resolver[72];                    // the C library's struct __res_state, of 568 bytes
