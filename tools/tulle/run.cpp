@@ -166,7 +166,8 @@ int run(run_request const& request) {
     base::option_table const table = hand_over_all(request);
     check_places(request, table);
     fix_addresses(table);
-    if (!request.ucontext.empty()) preload_ucontext(request.ucontext == k_no_masks);
+    if (!request.ucontext.empty())
+        preload_ucontext(request.words.front(), request.ucontext == k_no_masks);
     if (request.pthreads) preload_pthreads(request.words.front());
     if (request.explore != 0) return explore_seeds(request, table);
     if (!request.place_of_job.empty())
