@@ -254,6 +254,12 @@ class Run(unittest.TestCase):
             self.assertIn(complaint, done.stderr)
             self.assertEqual(done.stdout, "")
 
+    def test_more_workers_than_there_may_be(self):
+        done = tulle("run", "--workers", "4", "true", TULLE_MAX_WORKERS="2")
+        self.assertEqual((done.returncode, done.stderr), (2, "tulle: run: workers is 4, and max_workers 2: raise the second, or leave it out\n"))
+        for words in (["--workers", "2"], ["--workers", "4", "--seed", "1"], ["--workers", "auto"]):
+            self.assertEqual(tulle("run", *words, "true", TULLE_MAX_WORKERS="2").returncode, 0, words)
+
     def refuses(self, option, value, sentence):
         with tempfile.TemporaryDirectory() as folder:
             mark = os.path.join(folder, "ran")
