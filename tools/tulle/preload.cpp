@@ -12,7 +12,9 @@
 #include <string>
 
 #include <elf.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -89,6 +91,10 @@ bool is_static(fs::path const& program) {
 bool gets_other_rights(fs::path const& program) {
     struct stat found {};
     if (::stat(program.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return false;
+    struct statvfs mounted {};
+    if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
+        (::statvfs(program.c_str(), &mounted) == 0 && (mounted.f_flag & ST_NOSUID) != 0))
+        return false; // nothing gets any here
     if ((found.st_mode & S_ISUID) != 0 && found.st_uid != ::geteuid()) return true;
     constexpr mode_t k_of_group = S_ISGID | S_IXGRP;
     if ((found.st_mode & k_of_group) == k_of_group && found.st_gid != ::getegid()) return true;
