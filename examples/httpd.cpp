@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -104,7 +106,16 @@ void serve(int socket, std::string const& folder) {
     tulle::io::close(socket);
 }
 
+void check_folder(std::string const& folder) {
+    struct stat found {};
+    int const failed = stat(folder.c_str(), &found) != 0 ? errno : 0;
+    int const error = failed == 0 && !S_ISDIR(found.st_mode) ? ENOTDIR : failed;
+    if (error != 0)
+        throw std::runtime_error("cannot serve '" + folder + "': " + std::strerror(error));
+}
+
 int serve_all(server_options const& options) {
+    check_folder(options.folder);
     listener const door(options.port);
     std::printf("port %d\n", door.port());
     std::fflush(stdout);

@@ -92,8 +92,8 @@ TULLE_API int connect(int socket, sockaddr const* address, socklen_t length) noe
 TULLE_API int connect(int socket, sockaddr const* address, socklen_t length,
                       wait_limit const& limit) noexcept;
 
-// Until a read or a write would not block, or there is an error to be told. 0 or a negative errno
-// value; -EPERM: of this kind of file it is not known.
+// Until a read or a write would not block, or there is an error to be told; a regular file is
+// always ready. 0 or a negative errno value; -EPERM: of this kind of file it is not known.
 TULLE_API int wait_readable(int descriptor) noexcept;
 TULLE_API int wait_readable(int descriptor, wait_limit const& limit) noexcept;
 TULLE_API int wait_writable(int descriptor) noexcept;

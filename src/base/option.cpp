@@ -502,8 +502,9 @@ option_error option_table::set_assignment(std::string_view assignment, option_so
     return set(assignment.substr(0, equals), assignment.substr(equals + 1), source);
 }
 
-option_error option_table::read_environment(char const* (*lookup)(char const* name)) {
-    option_error refused;
+std::vector<refused_variable>
+option_table::read_environment(char const* (*lookup)(char const* name)) {
+    std::vector<refused_variable> refused;
     for (auto const& definition : k_definitions) {
         std::string const name = environment_name(definition.name);
         char const* const value =
@@ -512,8 +513,8 @@ option_error option_table::read_environment(char const* (*lookup)(char const* na
             continue;
         }
         if (auto const error = set(definition.name, value, option_source::environment)) {
-            refused = join({refused ? *refused : "", refused ? "\n" : "", name, ": ", *error,
-                            "; taken is ", format(definition, number(*find(definition.name)))});
+            refused.push_back(
+                {join({name, ": ", *error}), format(definition, number(*find(definition.name)))});
         }
     }
     return refused;

@@ -102,6 +102,12 @@ struct option_row {
 // Why a value was refused, in a sentence for the user; empty when it was taken.
 using option_error = std::optional<std::string>;
 
+// A variable of the environment whose value makes no sense.
+struct refused_variable {
+    std::string error; // begins with its name
+    std::string taken; // the value that the option has instead
+};
+
 class option_table {
 public:
     option_table() noexcept;
@@ -121,8 +127,9 @@ public:
     [[nodiscard]] option_error set_assignment(std::string_view assignment, option_source source);
 
     // Reads TULLE_<NAME> for every option through `lookup` (getenv by default); says what was
-    // refused, one per line.
-    [[nodiscard]] option_error read_environment(char const* (*lookup)(char const* name) = nullptr);
+    // refused.
+    [[nodiscard]] std::vector<refused_variable>
+    read_environment(char const* (*lookup)(char const* name) = nullptr);
 
     [[nodiscard]] std::vector<option_row> list() const;
 

@@ -30,10 +30,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -57,11 +57,9 @@ stack::guard_choice guard_choice_of(std::uint64_t word) noexcept {
     }
 }
 
-// Each line is about one variable.
-void warn_of_refused(base::option_error const& variables) {
-    if (!variables) return;
-    std::istringstream lines(*variables);
-    for (std::string line; std::getline(lines, line);) base::warn("%s", line.c_str());
+void warn_of_refused(std::vector<base::refused_variable> const& variables) {
+    for (base::refused_variable const& each : variables)
+        base::warn("%s; taken is %s", each.error.c_str(), each.taken.c_str());
 }
 
 void warn_of_misspelt() {

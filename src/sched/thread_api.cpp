@@ -54,7 +54,10 @@ void check(attributes const& how, scheduler const& s) {
 worker& attached_worker() {
     if (worker* const w = this_worker(); TULLE_LIKELY(is_attached(w))) return *w;
     if (int const error = attach_caller())
-        base::throw_error(error, "tulle::spawn: the run time cannot start");
+        base::throw_error(error, error == EINVAL
+                                     ? "tulle::spawn: the run time cannot start, as TULLE_WORKERS "
+                                       "is greater than TULLE_MAX_WORKERS"
+                                     : "tulle::spawn: the run time cannot start");
     return *this_worker();
 }
 

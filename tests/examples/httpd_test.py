@@ -36,6 +36,11 @@ class Httpd(ProgramTest):
     def test_common_options(self):
         self.checks_common_options(self.folder.name)
 
+    def test_a_folder_that_is_none(self):
+        self.fails(self.folder.name + "/none", message=b"cannot serve '" + self.folder.name.encode() + b"/none': No such file or directory")
+        self.write("file", b"")
+        self.fails(self.folder.name + "/file", message=b"Not a directory")
+
     def test_files_over_one_connection(self):
         big = os.urandom(1 << 20)
         self.write("big", big)

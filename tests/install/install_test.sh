@@ -28,6 +28,7 @@ prefix=$work/prefix
 
 [ -f "$prefix/include/tulle/version.hpp" ] || fail "the headers are not installed"
 [ -n "$(find "$prefix" -name tulle_thread_join.3)" ] || fail "the man page of tulle_thread_join is not installed"
+[ -n "$(find "$prefix" -name tulle-c++.1)" ] || fail "the man page of tulle c++ is not installed"
 for plugin in "$build"/lib/libtulle-mpi-*.so; do
     [ ! -f "$plugin" ] || [ -f "$prefix/$libdir/${plugin##*/}" ] || fail "${plugin##*/} is not installed"
 done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each C function has a man page that names and declares it as the headers do, and no page describes what does not exist."""
+"""Each C function has a man page that names and declares it as the headers do, each option is on one, and no page describes what does not exist."""
 import re
 import shutil
 import subprocess
@@ -7,10 +7,8 @@ import unittest
 
 import planted
 
-HEADERS = ("include/tulle.h",
-           *(f"include/tulle/c/{name}.h" for name in ("activity", "atomic_block", "cancel", "channel", "clock", "feb", "global_memory",
-                                                           "global_sync", "group", "io", "locks", "loop", "phases", "place", "place_local",
-                                                           "shepherd", "sync", "team", "version")))
+C = (planted.PROJECT / "include/tulle.h").read_text(encoding="utf-8")
+HEADERS = ("include/tulle.h", *(f"include/{name}" for name in re.findall(r"^#include <(tulle/c/\w+\.h)>$", C, re.MULTILINE)))
 PAGES = sorted((planted.PROJECT / "docs/man").glob("tulle_*.3"))
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 FUNCTION = re.compile(r"TULLE_API\s+([\w\s*]+?)\b(tulle_\w+)\s*\(([^;]*)\);")
@@ -49,7 +47,21 @@ def names(page):
     return re.findall(r"^\.Nm (\w+)", head, re.MULTILINE)
 
 
+def options():
+    """Of the library: the names in its table, each on a line of its own."""
+    table = (planted.PROJECT / "src/base/option.cpp").read_text(encoding="utf-8")
+    return re.findall(r'^    \{"(\w+)",$', table, re.MULTILINE)
+
+
 class ManPages(unittest.TestCase):
+    def test_each_option_is_on_a_page(self):
+        count = re.search(r"k_option_count = (\d+);", (planted.PROJECT / "src/base/option.hpp").read_text(encoding="utf-8"))
+        self.assertEqual(len(options()), int(count[1]))
+        pages = "\n".join(page.read_text(encoding="utf-8") for page in (planted.PROJECT / "docs/man").glob("tulle*.[1-8]"))
+        for name in options():
+            with self.subTest(option=name):
+                self.assertRegex(pages, rf"(?m)\bTULLE_{name.upper()}\b|^\.Cm {name}\b")
+
     def test_finds_the_functions_of_the_headers(self):
         self.assertLessEqual({"tulle_init", "tulle_thread_timed_join", "tulle_once", "tulle_version"}, set(declared()))
 

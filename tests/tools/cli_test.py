@@ -86,7 +86,12 @@ class Usage(unittest.TestCase):
         self.refused(["bench", "mutx"], "tulle: bench: there is no benchmark 'mutx'; did you mean 'mutex'? `tulle bench --list` names them all\n")
 
     def test_environment_that_makes_no_sense(self):
-        self.refused(["info"], "TULLE_WORKERS", TULLE_WORKERS="many")
+        self.refused(["info"], "tulle: TULLE_WORKERS: option workers: 'many' is not a number from 0 to 4096 or auto\n", TULLE_WORKERS="many")
+        self.refused(["run", "true"], "option guard: 'x' is none of auto|install|mprotect|none\nTULLE_SPIN_US: ", TULLE_GUARD="x", TULLE_SPIN_US="y")
+
+    def test_a_variable_whose_name_is_misspelt(self):
+        done = tulle("info", TULLE_WORKRES="1")
+        self.assertEqual((done.returncode, done.stderr), (0, "tulle: warning: TULLE_WORKRES is no option; is TULLE_WORKERS meant?\n"))
 
 
 class MoreRights(unittest.TestCase):
@@ -225,6 +230,16 @@ class Run(unittest.TestCase):
         self.assertEqual(done.returncode, 127)
         self.assertIn("tulle: run: cannot run '/nowhere/to/be/found': No such file or directory", done.stderr)
 
+    def test_a_folder_of_the_path_that_cannot_be_searched(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            closed = os.path.join(folder, "closed")
+            os.mkdir(closed, 0)
+            somebody = {"user": 65534} if os.geteuid() == 0 else {}  # root may search all
+            done = subprocess.run([shutil.copy(PROGRAM, folder), "run", "--explore", "1", "true"], capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "PATH": f"{closed}:/usr/bin:/bin"}, **somebody)
+            self.assertEqual((done.returncode, done.stderr), (0, "tulle: seeds 1 to 1 passed\n"))
+
     def test_file_that_is_no_program(self):
         done = tulle("run", "/")
         self.assertEqual(done.returncode, 126)
@@ -238,6 +253,12 @@ class Run(unittest.TestCase):
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(complaint, done.stderr)
             self.assertEqual(done.stdout, "")
+
+    def test_more_workers_than_there_may_be(self):
+        done = tulle("run", "--workers", "4", "true", TULLE_MAX_WORKERS="2")
+        self.assertEqual((done.returncode, done.stderr), (2, "tulle: run: workers is 4, and max_workers 2: raise the second, or leave it out\n"))
+        for words in (["--workers", "2"], ["--workers", "4", "--seed", "1"], ["--workers", "auto"]):
+            self.assertEqual(tulle("run", *words, "true", TULLE_MAX_WORKERS="2").returncode, 0, words)
 
     def refuses(self, option, value, sentence):
         with tempfile.TemporaryDirectory() as folder:

@@ -15,6 +15,8 @@
 #include <tulle/version.hpp>
 
 #include "arch/context.hpp"
+#include "base/error.hpp"
+#include "base/misspelt_option.hpp"
 #include "io/helpers.hpp"
 #include "os/epoll.hpp"
 #include "os/membarrier.hpp"
@@ -47,6 +49,8 @@ char const* context_name() {
 
 findings find() {
     base::option_table options = read_options();
+    for (std::string const& sentence : base::misspelt_options(environ))
+        base::warn("%s", sentence.c_str());
     auto settings = runtime::settings_of(options, false);
     if (!settings)
         throw failure(k_exit_usage, "info: TULLE_WORKERS is greater than TULLE_MAX_WORKERS");

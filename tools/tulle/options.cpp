@@ -13,7 +13,10 @@ std::string variable_name(std::string const& option) {
 
 base::option_table read_options() {
     base::option_table table;
-    if (auto const wrong = table.read_environment()) throw failure(k_exit_usage, *wrong);
+    std::string wrong;
+    for (base::refused_variable const& each : table.read_environment())
+        wrong += (wrong.empty() ? "" : "\n") + each.error;
+    if (!wrong.empty()) throw failure(k_exit_usage, wrong);
     return table;
 }
 

@@ -12,6 +12,11 @@
 #include <string>
 
 #include <elf.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 namespace tulle::tool {
 
@@ -25,12 +30,18 @@ struct preloaded {
     char const* option;
     char const* library;
     char const* architectures; // that it is built for
+    char const* otherwise;     // what a program has that cannot load it
+    char const* if_static;     // the same of one that no dynamic linker starts
 };
 
-constexpr preloaded k_ucontext{"--ucontext", "libtulle-ucontext.so." TULLE_LIBRARY_VERSION,
-                               TULLE_UCONTEXT_ARCHITECTURES};
+constexpr preloaded k_ucontext{
+    "--ucontext", "libtulle-ucontext.so." TULLE_LIBRARY_VERSION, TULLE_UCONTEXT_ARCHITECTURES,
+    "its contexts stay those of the C library", "its contexts stay those of the C library"};
 constexpr preloaded k_pthreads{"--pthreads", "libtulle-preload.so." TULLE_LIBRARY_VERSION,
-                               TULLE_PTHREAD_ARCHITECTURES};
+                               TULLE_PTHREAD_ARCHITECTURES,
+                               "its threads stay those of the C library",
+                               "its threads stay those of the C library, unless it was linked with "
+                               "tulle-pthread.options"};
 
 failure refusal(preloaded const& wanted, std::string const& why) {
     return failure(k_exit_failed, std::string("run: ") + wanted.option + ": " + why);
@@ -75,21 +86,44 @@ bool is_static(fs::path const& program) {
     return true;
 }
 
-} // namespace
-
-void preload_ucontext(bool without_masks) {
-    preload(k_ucontext);
-    setenv("TULLE_UCONTEXT_MASKS", without_masks ? "0" : "1", 1);
+// One that gets the rights of another user or group, or capabilities, when it is started: the
+// dynamic linker then passes over LD_PRELOAD with paths.
+bool gets_other_rights(fs::path const& program) {
+    struct stat found {};
+    if (::stat(program.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return false;
+    struct statvfs mounted {};
+    if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
+        (::statvfs(program.c_str(), &mounted) == 0 && (mounted.f_flag & ST_NOSUID) != 0))
+        return false; // nothing gets any here
+    if ((found.st_mode & S_ISUID) != 0 && found.st_uid != ::geteuid()) return true;
+    constexpr mode_t k_of_group = S_ISGID | S_IXGRP;
+    if ((found.st_mode & k_of_group) == k_of_group && found.st_gid != ::getegid()) return true;
+    return ::geteuid() != 0 && ::getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
 // It may well start others, so it is not refused.
+void warn_of_program(preloaded const& wanted, std::string const& program) {
+    bool const is_path = program.find('/') != std::string::npos;
+    fs::path const file = is_path ? fs::path(program) : find_program(program).value_or(fs::path());
+    if (is_static(file))
+        base::warn("run: %s: %s is linked statically, so %s", wanted.option, program.c_str(),
+                   wanted.if_static);
+    else if (gets_other_rights(file))
+        base::warn("run: %s: %s runs with the rights of another user, so %s", wanted.option,
+                   program.c_str(), wanted.otherwise);
+}
+
+} // namespace
+
+void preload_ucontext(std::string const& program, bool without_masks) {
+    preload(k_ucontext);
+    warn_of_program(k_ucontext, program);
+    setenv("TULLE_UCONTEXT_MASKS", without_masks ? "0" : "1", 1);
+}
+
 void preload_pthreads(std::string const& program) {
     preload(k_pthreads);
-    bool const is_path = program.find('/') != std::string::npos;
-    if (is_static(is_path ? fs::path(program) : find_program(program).value_or(fs::path())))
-        base::warn("run: --pthreads: %s is linked statically, so its threads stay those of the C "
-                   "library, unless it was linked with tulle-pthread.options",
-                   program.c_str());
+    warn_of_program(k_pthreads, program);
 }
 
 } // namespace tulle::tool

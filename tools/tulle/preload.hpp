@@ -11,9 +11,8 @@ namespace tulle::tool {
 inline constexpr char const* k_no_masks = "no-masks";
 
 // Programs that are started from now on load the library before all others. They throw failure: it
-// is not installed, or not for this architecture. The second one warns where this program cannot
-// load it.
-void preload_ucontext(bool without_masks);
+// is not installed, or not for this architecture. They warn where this program cannot load it.
+void preload_ucontext(std::string const& program, bool without_masks);
 void preload_pthreads(std::string const& program);
 
 } // namespace tulle::tool

@@ -206,7 +206,9 @@ std::optional<std::filesystem::path> find_program(std::string const& name) {
     for (std::string folder; std::getline(folders, folder, ':');) {
         std::filesystem::path const candidate =
             std::filesystem::path(folder.empty() ? "." : folder) / name;
-        if (std::filesystem::is_regular_file(candidate) && access(candidate.c_str(), X_OK) == 0)
+        std::error_code none; // such as of a folder that may not be searched
+        if (std::filesystem::is_regular_file(candidate, none) &&
+            access(candidate.c_str(), X_OK) == 0)
             return candidate;
     }
     return std::nullopt;

@@ -79,6 +79,17 @@ base::option_table hand_over_all(run_request const& request) {
     return table;
 }
 
+// The run time would not start, and say less of it.
+void check_workers(run_request const& request, base::option_table const& table) {
+    bool const has_one = request.explore != 0 || table.number(base::option_id::seed) != 0;
+    auto const workers = table.number(base::option_id::workers);
+    auto const most = table.number(base::option_id::max_workers);
+    if (!has_one && most != 0 && workers > most)
+        throw failure(k_exit_usage, "run: workers is " + std::to_string(workers) +
+                                        ", and max_workers " + std::to_string(most) +
+                                        ": raise the second, or leave it out");
+}
+
 [[noreturn]] void refuse(arguments const& words, int error) {
     throw failure(error == ENOENT ? k_exit_not_found : k_exit_cannot_run,
                   "run: cannot run '" + words.front() + "': " + std::strerror(error));
@@ -164,9 +175,11 @@ tagging chosen_tags(run_request const& request, bool has_io_of_place_0) {
 
 int run(run_request const& request) {
     base::option_table const table = hand_over_all(request);
+    check_workers(request, table);
     check_places(request, table);
     fix_addresses(table);
-    if (!request.ucontext.empty()) preload_ucontext(request.ucontext == k_no_masks);
+    if (!request.ucontext.empty())
+        preload_ucontext(request.words.front(), request.ucontext == k_no_masks);
     if (request.pthreads) preload_pthreads(request.words.front());
     if (request.explore != 0) return explore_seeds(request, table);
     if (!request.place_of_job.empty())

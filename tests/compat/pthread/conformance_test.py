@@ -190,6 +190,23 @@ class Loading(unittest.TestCase):
             done = run(*WAY, "sh", "-c", "exit 4")
             self.assertEqual((done.returncode, done.stderr), (4, ""))
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to give a program the rights of another user")
+    def test_a_program_with_the_rights_of_another_user_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            if os.statvfs(folder).f_flag & os.ST_NOSUID or "NoNewPrivs:\t1" in pathlib.Path("/proc/self/status").read_text(encoding="utf-8"):
+                self.skipTest("no program gets other rights here")
+            program = shutil.copy("/bin/true", folder)
+            self.assertEqual(run(*WAY, program).stderr, "")
+            for user, group, mode in ((65534, -1, 0o4755), (-1, 65534, 0o2755)):
+                os.chown(program, user, group)
+                os.chmod(program, mode)
+                done = run(*WAY, program)
+                self.assertEqual((done.returncode, done.stderr), (0, f"tulle: warning: run: --pthreads: {program} runs with the rights of another user, "
+                                                                  "so its threads stay those of the C library\n"))
+                self.assertEqual(run("setpriv", "--no-new-privs", *WAY, program).stderr, "")
+                os.chown(program, 0, 0)
+
     def test_a_c_library_that_lacks_something_is_told(self):
         """What tells of it is itself a call that is looked up."""
         done = run(CASES, LD_PRELOAD=f"{library()}:{POOR_LIBC}")

@@ -66,6 +66,17 @@ class Loading(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("no-masks", done.stderr)
 
+    def test_a_program_that_is_linked_statically_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program, source = os.path.join(folder, "prog"), os.path.join(folder, "prog.c")
+            pathlib.Path(source).write_text("int main(void) { return 3; }\n", encoding="utf-8")
+            if subprocess.run(["cc", "-static", source, "-o", program], capture_output=True, check=False).returncode != 0:
+                self.skipTest("there is no C library for programs that are linked statically")
+            done = run(TULLE, "run", "--ucontext", program)
+            self.assertEqual((done.returncode, done.stderr), (3, f"tulle: warning: run: --ucontext: {program} is linked statically, "
+                                                              "so its contexts stay those of the C library\n"))
+            self.assertEqual(run(TULLE, "run", "--ucontext", "true").stderr, "")
+
     def test_a_prefix_that_was_moved(self):
         program = pathlib.Path(TULLE)
         with tempfile.TemporaryDirectory() as folder:

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -358,6 +360,23 @@ void first_use_with_too_many_workers() {
     setenv("TULLE_WORKERS", "4", 1);
     setenv("TULLE_MAX_WORKERS", "2", 1);
     static_cast<void>(worker_count());
+}
+
+void spawn_with_too_many_workers() {
+    setenv("TULLE_WORKERS", "4", 1);
+    setenv("TULLE_MAX_WORKERS", "2", 1);
+    try {
+        spawn([] {}).join();
+    } catch (std::system_error const& e) {
+        std::fprintf(stderr, "%s\n", e.what());
+        std::_Exit(1);
+    }
+}
+
+TEST(worker_count_death_test, first_spawn_with_more_workers_than_the_maximum) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(spawn_with_too_many_workers(), ::testing::ExitedWithCode(1),
+                "cannot start, as TULLE_WORKERS is greater than TULLE_MAX_WORKERS: Invalid");
 }
 
 TEST(worker_count_death_test, first_use_with_more_workers_than_the_maximum) {
