@@ -181,6 +181,9 @@ void robust_mutexes(void);
 void blocking_calls(void);
 void errno_after_waits(void);
 
+// --- child_cases.c
+void handlers_at_waits_for_children(void);
+
 // --- plain_lock_cases.c
 void mutexes(void);
 void mutexes_of_others(void);
@@ -196,6 +199,7 @@ void semaphores(void);
 
 // --- lock_cases.c
 void shared_conditions(void);
+void signals_to_the_cancelled(void);
 void ceilings(void);
 void ceiling_locks(void);
 

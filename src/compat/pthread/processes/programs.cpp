@@ -19,6 +19,11 @@ using namespace tulle::posix;
 
 // --- waits for child processes -------------------------------------------------------------------
 
+void run_handlers_after(thread& t) {
+    kept_errno const kept;
+    if (has_arrived_signals(t)) static_cast<void>(run_handlers(t));
+}
+
 // Until `ask` does not return 0, or a handler ends the wait. `process`: whose end is all that it
 // asks for, or 0.
 template <class Ask> int until_child(thread& t, pid_t process, Ask ask) {
@@ -29,16 +34,22 @@ template <class Ask> int until_child(thread& t, pid_t process, Ask ask) {
     tulle::io::end_of_process const end(process);
     int const number = end.number();
     for (growing_pause between;;) {
+        auto const seen = reactor.look(std::max(number, 0), direction::in);
+        if ((found = ask()) != 0) return run_handlers_after(t), found;
         int error = EPERM;
         if (number >= 0) {
             kept_errno const kept;
-            auto const seen = reactor.look(number, direction::in);
             error =
                 reactor.wait(number, direction::in, seen, interruptible(&t, tulle::wait::k_never));
         }
         if (error != 0 && error != ECANCELED) error = between.wait(t);
-        if (error == ECANCELED && attend(t) == interruption::ends) return fail(EINTR);
-        if ((found = ask()) != 0) return found;
+        if (error != ECANCELED) continue;
+        // As in the kernel, the signal that a child has ended does not hide that, nor does its
+        // handler, which may wait for all children, come first. It may be late, and tell of one
+        // that has been waited for: it does not end the next wait.
+        if ((found = ask()) != 0) return run_handlers_after(t), found;
+        if (attend(t, set_of(SIGCHLD)) != interruption::ends) continue;
+        return (found = ask()) != 0 ? found : fail(EINTR);
     }
 }
 

@@ -64,8 +64,8 @@ void end_self(thread& t, void* result) {
     unwind(t);
 }
 
-interruption attend(thread& t) {
-    interruption const seen = run_handlers(t);
+interruption attend(thread& t, signal_set harmless) {
+    interruption const seen = run_handlers(t, harmless);
     if (t.is_to_end()) end_self(t, PTHREAD_CANCELED);
     return seen;
 }

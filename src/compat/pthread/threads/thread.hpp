@@ -166,10 +166,11 @@ enum class interruption : std::uint8_t { none, restarts, ends };
     return seen == interruption::ends || (is_timed && seen == interruption::restarts);
 }
 
-// Runs handlers of signals that `t`, the caller, has and does not block.
-[[nodiscard]] interruption run_handlers(thread& t);
+// Runs handlers of signals that `t`, the caller, has and does not block. Those of `harmless` end no
+// call.
+[[nodiscard]] interruption run_handlers(thread& t, signal_set harmless = 0);
 // Likewise, and does not return if the caller has been cancelled.
-[[nodiscard]] interruption attend(thread& t);
+[[nodiscard]] interruption attend(thread& t, signal_set harmless = 0);
 // A cancellation point, of a call that has not begun. Null: an OS thread, which the C library ends.
 void test_cancel(thread* t);
 // Of a thread of ours: unwinds its stack and ends it.
