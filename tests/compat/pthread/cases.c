@@ -601,6 +601,7 @@ static struct {
     {"waits_for_children", waits_for_children},
     {"cancelled_waits", cancelled_waits},
     {"handlers_at_waits_for_children", handlers_at_waits_for_children},
+    {"joins_in_children", joins_in_children},
     {"shared_mutexes", shared_mutexes},
     {"robust_mutexes", robust_mutexes},
     {"shared_conditions", shared_conditions},

@@ -73,3 +73,62 @@ void handlers_at_waits_for_children(void) {
     in_thread(waits_beside_handler, NULL);
     SHOW(atomic_load(&s_handled) != 0);
 }
+
+// --- threads of the parent -----------------------------------------------------------------------
+
+static atomic_int s_is_over;
+
+static void* goes_on(void* argument) {
+    while (atomic_load(&s_is_over) == 0) usleep(1000);
+    return argument;
+}
+static void* ends_at_once(void* argument) { return argument; }
+
+enum { k_going_on = 4, k_ended = 2, k_all = k_going_on + k_ended };
+static pthread_t s_threads[k_all];
+
+// What the C library does about one of them in a child; about a second one it may crash, as it may
+// have given the stack back.
+static int deal_with(int which) {
+    void* result = &s_is_over;
+    struct timespec const past = {1, 0};
+    int error = -1;
+    pthread_t const t = s_threads[which];
+    switch (which) {
+        case 0: error = pthread_join(t, &result); break;
+        case 1: error = pthread_tryjoin_np(t, &result); break;
+        case 2: error = pthread_timedjoin_np(t, &result, &past); break;
+        case 3: error = pthread_detach(t); break;
+        default: error = pthread_cancel(t) != 0 ? -1 : pthread_join(t, &result); break;
+    }
+    if (error != 0) return 100 + error;
+    if (which == 0 && pthread_join(t, &result) != ESRCH) return 99;
+    return result == &s_is_over ? 50 : (int)(intptr_t)result;
+}
+
+static void* forks_and_joins(void* argument) {
+    for (int k = 0; k != k_all; ++k) {
+        fflush(stdout);
+        pid_t const child = fork();
+        if (child == 0) _exit(deal_with(k));
+        SHOW(end_of(child));
+    }
+    return argument;
+}
+
+void joins_in_children(void) {
+    pthread_attr_t how;
+    pthread_attr_init(&how);
+    pthread_attr_setstacksize(&how, 1 << 18);
+    for (int k = 0; k != k_all; ++k)
+        pthread_create(&s_threads[k], &how, k < k_going_on ? goes_on : ends_at_once,
+                       (void*)(intptr_t)(k + 1));
+    usleep(50000); // the last ones have ended, most times
+    in_both(forks_and_joins);
+    atomic_store(&s_is_over, 1);
+    for (int k = 0; k != k_all; ++k) {
+        void* result = NULL;
+        SHOW(pthread_join(s_threads[k], &result));
+        SHOW((intptr_t)result);
+    }
+}

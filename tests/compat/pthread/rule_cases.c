@@ -181,6 +181,10 @@ static void* has_rules_of_ended_threads(void* argument) {
     SHOW(pthread_cancel(t));
     SHOW(pthread_join(t, &result));
     SHOW(result == &how);
+    pthread_create(&t, NULL, waits, argument);
+    wait_for_end_of(t);
+    SHOW(pthread_timedjoin_np(t, &result, &s_never)); // it need not wait
+    SHOW(result == argument);
     return argument;
 }
 

@@ -106,7 +106,8 @@ int cancel_os_thread(pthread_t id) {
 TULLE_INTERPOSE int pthread_cancel(pthread_t id) {
     thread* const t = thread_of(id);
     if (t == nullptr) return cancel_os_thread(id);
-    if (!t->is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
+    // relaxed: see give
+    if (!t->is_used.load(std::memory_order_relaxed)) return t->is_to_be_joined ? 0 : ESRCH;
     t->is_cancelled.store(true, std::memory_order_release); // before what call_attention stores
     call_attention(*t);
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with set_any_point

@@ -422,6 +422,16 @@ int why_gone(thread const& t) noexcept {
     return (t.life.load(std::memory_order_relaxed) & k_detached) != 0 ? EINVAL : ESRCH;
 }
 
+// In a forked child. As the C library has it, threads of the parent that nobody had joined have
+// ended there: programs that end by exit in a child join them at the end, if objects of the program
+// do. Whether `t` is such a one, which it is once.
+bool end_of_parents(thread& t, void** result) noexcept {
+    if (!t.is_to_be_joined) return false;
+    t.is_to_be_joined = false;
+    if (result != nullptr) *result = t.result;
+    return true;
+}
+
 // The right to join, and 0; or why not.
 int begin_to_join(thread& t) noexcept {
     if (!t.is_used.load(std::memory_order_relaxed)) return why_gone(t); // relaxed: see give
@@ -494,6 +504,7 @@ int await_end(thread& t, thread* caller, std::uint64_t deadline) {
 int join(thread& t, void** result, std::uint64_t deadline) {
     thread* const caller = self();
     test_cancel(caller);
+    if (end_of_parents(t, result)) return 0;
     if (int const error = begin_to_join(t)) return error;
     right_to_join right(t);
     if (caller != nullptr && deadline == wait::k_never) begin_now(t);
@@ -505,6 +516,7 @@ int join(thread& t, void** result, std::uint64_t deadline) {
 
 // No cancellation point.
 int try_to_join(thread& t, void** result) {
+    if (end_of_parents(t, result)) return 0;
     if (int const error = begin_to_join(t)) return error;
     right_to_join right(t);
     if (!is_at_end(t)) return EBUSY;
@@ -515,7 +527,7 @@ int try_to_join(thread& t, void** result) {
 
 int join_by(thread& t, void** result, clockid_t clock, timespec const* until) {
     if (until == nullptr) return join(t, result, wait::k_never);
-    if (!is_clock(clock) || !is_time(*until)) return EINVAL;
+    if (!is_clock(clock) || (!is_time(*until) && !is_at_end(t))) return EINVAL;
     return join(t, result, deadline_at(clock, *until));
 }
 
@@ -649,6 +661,7 @@ TULLE_INTERPOSE int pthread_clockjoin_np(pthread_t id, void** result, clockid_t 
 TULLE_INTERPOSE int pthread_detach(pthread_t id) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_detach)(id);
+    if (end_of_parents(*t, nullptr)) return 0;
     if (!t->is_used.load(std::memory_order_relaxed)) return why_gone(*t); // relaxed: see give
     tulle::detail::thread_core* const handle = t->handle; // of the next thread once it is given
     std::uint32_t life = t->life.load(std::memory_order_relaxed); // relaxed: exchanged below

@@ -74,6 +74,8 @@ struct thread {
     thread* next_free = nullptr; // under the lock of the blocks
     bool is_free = false;        // likewise: it is in the list of those
     bool is_left_behind = false; // it was running in the process that this one was forked off
+    bool is_to_be_joined =
+        false; // likewise, or had ended there; nobody has joined it there or here
 
     std::atomic<std::uint32_t> life{0};
     // Dropped by who joins or detaches it; null: it is detached from the start.
