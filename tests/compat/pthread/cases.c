@@ -602,6 +602,7 @@ static struct {
     {"cancelled_waits", cancelled_waits},
     {"handlers_at_waits_for_children", handlers_at_waits_for_children},
     {"joins_in_children", joins_in_children},
+    {"commands_at_once", commands_at_once},
     {"shared_mutexes", shared_mutexes},
     {"robust_mutexes", robust_mutexes},
     {"shared_conditions", shared_conditions},

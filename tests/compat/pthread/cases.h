@@ -184,6 +184,7 @@ void errno_after_waits(void);
 // --- child_cases.c
 void handlers_at_waits_for_children(void);
 void joins_in_children(void);
+void commands_at_once(void);
 
 // --- plain_lock_cases.c
 void mutexes(void);

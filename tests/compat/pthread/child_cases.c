@@ -74,6 +74,43 @@ void handlers_at_waits_for_children(void) {
     SHOW(atomic_load(&s_handled) != 0);
 }
 
+// --- commands of threads and of main at the same time --------------------------------------------
+
+static void* runs_command(void* text) { return (void*)(intptr_t)system((char*)text); }
+
+static void show_actions(void) {
+    struct sigaction now;
+    SHOW(sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
+    SHOW(sigaction(SIGQUIT, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
+    fflush(stdout);
+    pid_t const child = fork(); // what the kernel knows
+    if (child == 0) {
+        raise(SIGINT);
+        _exit(7);
+    }
+    SHOW(end_of(child) == -SIGINT);
+}
+
+static void run_both(char const* of_thread, char const* of_main) {
+    pthread_t t;
+    void* result = NULL;
+    pthread_create(&t, NULL, runs_command, (void*)(intptr_t)of_thread);
+    usleep(100000);
+    int const status = system(of_main);
+    pthread_join(t, &result);
+    SHOW((intptr_t)result == 3 << 8);
+    SHOW(status == 4 << 8);
+    show_actions();
+}
+
+// Whoever ends last puts back what the signals did before.
+void commands_at_once(void) {
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    run_both("sleep 0.2; exit 3", "sleep 0.4; exit 4");
+    run_both("sleep 0.4; exit 3", "sleep 0.2; exit 4");
+}
+
 // --- threads of the parent -----------------------------------------------------------------------
 
 static atomic_int s_is_over;

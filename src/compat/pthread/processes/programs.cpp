@@ -2,6 +2,7 @@
 // Programs that threads start, and waits for them. A program begins with the mask of the thread
 // that starts it, not with that of its worker.
 #include "base/spin_lock.hpp"
+#include "compat/pthread/c_library/own.hpp"
 #include "compat/pthread/files/descriptors.hpp"
 #include "compat/pthread/files/known_descriptors.hpp"
 #include "compat/pthread/signals/signals.hpp"
@@ -12,6 +13,8 @@
 #include <cstdarg>
 #include <mutex>
 #include <new>
+
+TULLE_OWN(pthread_sigmask);
 
 namespace {
 
@@ -104,14 +107,29 @@ private:
 };
 constinit ignored_signals s_ignored;
 
-// A shell with a command; when the thread is cancelled, it is ended.
+// The caller, `t`, or an OS thread if that is null, blocks one signal more.
+signal_set block_ends_of_children(thread* t) noexcept {
+    sigset_t one = as_sigset(set_of(SIGCHLD)), before;
+    if (t == nullptr) return tulle_own_pthread_sigmask(SIG_BLOCK, &one, &before), set_of(before);
+    signal_set const now = t->blocked.load(std::memory_order_relaxed); // relaxed: the thread's own
+    set_mask(*t, now | set_of(SIGCHLD));
+    return now;
+}
+void return_to_mask(thread* t, signal_set before) noexcept {
+    sigset_t const all = as_sigset(before);
+    if (t == nullptr)
+        tulle_own_pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    else
+        set_mask(*t, before);
+}
+
+// A shell with a command, of a thread or, if that is null, of an OS thread; when it is cancelled,
+// the shell is ended.
 class command {
 public:
-    command(thread& t, char const* text) : m_thread(t) {
+    command(thread* t, char const* text) : m_thread(t) {
         s_ignored.begin();
-        // relaxed: the thread's own
-        m_before = t.blocked.load(std::memory_order_relaxed);
-        set_mask(t, m_before | set_of(SIGCHLD));
+        m_before = block_ends_of_children(t);
         m_error = start(text);
     }
     command(command const&) = delete;
@@ -123,7 +141,7 @@ public:
             while (TULLE_LIBC(waitpid)(m_process, nullptr, 0) < 0 && errno == EINTR) {}
         }
         s_ignored.end();
-        set_mask(m_thread, m_before);
+        return_to_mask(m_thread, m_before);
     }
     // As system(3) returns it.
     [[nodiscard]] int wait() {
@@ -154,7 +172,7 @@ private:
         return error;
     }
 
-    thread& m_thread;
+    thread* m_thread;
     signal_set m_before = 0;
     pid_t m_process = 0; // 0: it has been waited for
     int m_error = 0;
@@ -193,17 +211,18 @@ TULLE_INTERPOSE int waitid(idtype_t kind, id_t id, siginfo_t* about, int options
     return std::min(until_child(*t, is_one ? static_cast<pid_t>(id) : 0, ask), 0);
 }
 
+// The C library's own does not know whether commands of threads run: whoever ended last would leave
+// signals ignored.
 TULLE_INTERPOSE int system(char const* text) {
-    thread* const t = self();
-    if (t == nullptr || text == nullptr) {
+    if (text == nullptr || !is_started() || vfork_children::has_caller()) {
         known_descriptors::sharing const around;
         return TULLE_LIBC(system)(text);
     }
-    run_handlers_at_once(*t); // before it blocks one
+    thread* const t = self();
+    if (t != nullptr) run_handlers_at_once(*t); // before it blocks one
     test_cancel(t);
-    int const result = command(*t, text).wait();
-    kept_errno const kept;
-    if (has_arrived_signals(*t)) static_cast<void>(run_handlers(*t)); // that of SIGCHLD, for one
+    int const result = command(t, text).wait();
+    if (t != nullptr) run_handlers_after(*t); // that of SIGCHLD, for one
     return result;
 }
 
