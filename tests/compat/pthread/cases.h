@@ -136,6 +136,7 @@ void last_of_all(void);
 void posts_of_handlers(void);
 void identities(void);
 void changed_words(void);
+void newer_calls_on_words(void);
 
 // --- wait_cases.c
 void handlers_at_locks(void);
@@ -163,6 +164,7 @@ void exits_of_main(void);
 void ends_of_os_threads(void);
 void signals_and_failures(void);
 void exits_in_destructors(void);
+void exits_by_system_call(void);
 void described_early(void);
 void memory_in_children(void);
 void large_guards(void);

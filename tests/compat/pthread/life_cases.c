@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -177,6 +178,52 @@ void exits_in_destructors(void) {
     pthread_key_create(&s_key, exit_again);
     SHOW((intptr_t)in_thread(has_value_to_exit, NULL));
     SHOW((intptr_t)in_thread(has_value_to_exit, ""));
+}
+
+// --- an end by a system call ---------------------------------------------------------------------
+
+static pthread_key_t s_own;
+static atomic_int s_counted;
+static void count_value(void* value) { atomic_fetch_add(&s_counted, value != NULL); }
+
+// As natively, the system ends it where it is: it is joined, and nothing of it is destroyed.
+static void* calls_exit(void* argument) {
+    pthread_setspecific(s_own, argument);
+    pthread_cleanup_push(count_value, argument);
+    syscall(SYS_exit, 0);
+    pthread_cleanup_pop(0);
+    return argument;
+}
+static void* has_own(void* argument) {
+    SHOW(pthread_setspecific(s_own, argument));
+    return argument;
+}
+
+// In a forked child it is the only one.
+static void* forks_and_calls_exit(void* argument) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) syscall(SYS_exit, 5);
+    SHOW(end_of(child));
+    child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (child == 0) syscall(SYS_exit, 6);
+    SHOW(end_of(child));
+    return argument;
+}
+
+void exits_by_system_call(void) {
+    in_both(forks_and_calls_exit);
+    SHOW(pthread_key_create(&s_own, count_value));
+    for (int k = 0; k != 5; ++k) {
+        void* result = &result;
+        pthread_t t;
+        pthread_create(&t, NULL, calls_exit, &s_own);
+        SHOW(pthread_join(t, &result));
+        SHOW(result == NULL);
+    }
+    SHOW(atomic_load(&s_counted));
+    SHOW(in_thread(has_own, &s_own) == &s_own);
+    SHOW(atomic_load(&s_counted));
 }
 
 // --- threads that cannot be made -----------------------------------------------------------------

@@ -9,6 +9,8 @@
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/threads/os_attention.hpp"
 #include "compat/pthread/threads/thread.hpp"
+#include "os/thread.hpp"
+#include "sched/worker.hpp"
 
 #include <cstdlib>
 #include <new>
@@ -62,6 +64,19 @@ void end_self(thread& t, void* result) {
     t.result = result;
     t.is_ending = true;
     unwind(t);
+}
+
+// A process that a system call has made has its parent's thread, and an OS thread of its own. What
+// the C library was to do at the end the next thread in the same memory is not to do.
+void leave_at_once() noexcept {
+    thread* const t = self();
+    sched::worker const* const w = sched::this_worker();
+    // relaxed: its own
+    bool const stands_on_worker = t != nullptr && w != nullptr && !w->is_guest() &&
+                                  w->tid.load(std::memory_order_relaxed) == os::thread_id();
+    if (!stands_on_worker) return;
+    t->is_ending = t->leaves_all = t->is_left_behind = true;
+    longjmp(t->at_end, 1);
 }
 
 interruption attend(thread& t, signal_set harmless) {

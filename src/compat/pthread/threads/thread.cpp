@@ -252,7 +252,7 @@ TULLE_NOINLINE void run_start(thread& t) {
     jmp_buf at_end;
     t.at_end = at_end;
     static_cast<void>(_setjmp(at_end));
-    tulle_outermost_call(t.is_ending ? &call_destructors : &call_start, &t);
+    if (!t.leaves_all) tulle_outermost_call(t.is_ending ? &call_destructors : &call_start, &t);
     uselocale(LC_GLOBAL_LOCALE); // the block may be used again
 }
 
