@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -399,7 +400,31 @@ static void* has_other_locks(void* argument) {
     return argument;
 }
 
+// Some of what is wrong with a time is told though nobody would wait.
+static void* has_wrong_times(void* argument) {
+    struct timespec const soon = in_ms_of(CLOCK_BOOTTIME, 20);
+    for (int shared = 0; shared != 2; ++shared) {
+        pthread_mutexattr_t how;
+        pthread_mutex_t m;
+        sem_t s;
+        pthread_mutexattr_init(&how);
+        pthread_mutexattr_setpshared(&how,
+                                     shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
+        pthread_mutex_init(&m, &how);
+        SHOW(pthread_mutex_clocklock(&m, CLOCK_BOOTTIME, &soon) == EINVAL);
+        SHOW(pthread_mutex_clocklock(&m, CLOCK_MONOTONIC, &s_never));
+        sem_init(&s, shared, 1);
+        SHOW(sem_timedwait(&s, &s_never) == -1 && errno == EINVAL);
+        SHOW(sem_timedwait(&s, &s_negative) == -1 && errno == EINVAL);
+        SHOW(sem_clockwait(&s, CLOCK_MONOTONIC, &s_never) == -1 && errno == EINVAL);
+        SHOW(sem_clockwait(&s, CLOCK_BOOTTIME, &soon) == -1 && errno == EINVAL);
+        SHOW(sem_timedwait(&s, &s_past));
+    }
+    return argument;
+}
+
 void rules_of_locks(void) {
+    in_both(has_wrong_times);
     in_both(has_mutexes);
     in_both(has_robust_conditions);
     in_both(has_other_locks);
