@@ -578,6 +578,8 @@ static struct {
     {"described_early", described_early},
     {"memory_in_children", memory_in_children},
     {"large_guards", large_guards},
+    {"whole_stacks", whole_stacks},
+    {"large_stacks", large_stacks},
     {"floating_point", floating_point},
     {"joins_of_os_threads", joins_of_os_threads},
     {"inherited_scheduling", inherited_scheduling},

@@ -168,6 +168,8 @@ void exits_by_system_call(void);
 void described_early(void);
 void memory_in_children(void);
 void large_guards(void);
+void whole_stacks(void);
+void large_stacks(void);
 void floating_point(void);
 
 // --- process_cases.c

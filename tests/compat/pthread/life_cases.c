@@ -309,6 +309,48 @@ static void write_below_a_stack(void) {
 // A store that passes by a page, and by the stacks of others.
 void large_guards(void) { show_end_of_child(write_below_a_stack); }
 
+// All that is told of it, from the lowest byte on, and much of that by frames.
+static void* writes_own_stack(void* argument) {
+    pthread_attr_t how;
+    void* stack = NULL;
+    size_t size = 0;
+    uintptr_t const here = (uintptr_t)&size;
+    SHOW(pthread_getattr_np(pthread_self(), &how));
+    SHOW(pthread_attr_getstack(&how, &stack, &size));
+    SHOW(size + 8192 >= (size_t)argument);
+    SHOW(here > (uintptr_t)stack && here < (uintptr_t)stack + size);
+    for (uintptr_t at = (uintptr_t)stack; at < here - 8192; at += 1024) *(char volatile*)at = 1;
+    pthread_attr_destroy(&how);
+    return argument;
+}
+
+void whole_stacks(void) {
+    static size_t const sizes[] = {1 << 15, 1 << 16, 100000, 1 << 20};
+    for (size_t k = 0; k != sizeof sizes / sizeof *sizes; ++k) {
+        pthread_t t;
+        pthread_attr_t how;
+        pthread_attr_init(&how);
+        pthread_attr_setstacksize(&how, sizes[k]);
+        pthread_create(&t, &how, writes_own_stack, (void*)sizes[k]);
+        SHOW(pthread_join(t, NULL));
+    }
+    in_thread(writes_own_stack, NULL);
+}
+
+// Of more than 1 GiB, by attributes or for all threads of the process.
+void large_stacks(void) {
+    size_t const size = ((size_t)1 << 30) + ((size_t)64 << 20);
+    pthread_t t;
+    pthread_attr_t how;
+    void* result = NULL;
+    pthread_attr_init(&how);
+    SHOW(pthread_attr_setstacksize(&how, size));
+    SHOW(pthread_create(&t, &how, add_own, (void*)3));
+    SHOW(pthread_join(t, &result));
+    SHOW(pthread_setattr_default_np(&how));
+    SHOW(in_thread(add_own, (void*)3) == result);
+}
+
 static void* stack_of(pthread_t t) {
     pthread_attr_t how;
     void* stack = NULL;

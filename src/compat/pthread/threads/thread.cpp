@@ -20,6 +20,7 @@
 #include "os/private_descriptor.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
+#include "stack/size_class.hpp"
 
 #include <tulle/runtime.hpp>
 #include <tulle/thread.hpp>
@@ -397,10 +398,17 @@ void begin_mask(thread& t, signal_set blocked) noexcept {
     want(~blocked);
 }
 
+// Instead of an error: the C library is to make it.
+constexpr int k_stack_is_too_large = -1;
+
 int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void* argument) {
     thread* const t = thread_blocks::take();
     if (t == nullptr) return EAGAIN;
     read_attributes(*t, how);
+    if (t->stack_size > stack::k_largest_bytes) {
+        thread_blocks::give(*t);
+        return k_stack_is_too_large;
+    }
     inherit_name(*t);
     begin_mask(*t, first_mask(how));
     t->start = start;
@@ -600,8 +608,9 @@ TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, voi
     if (why && tulle::runtime::the().options().number(tulle::base::option_id::explain) != 0)
         static_cast<void>(start_once());
     if (!why && !start_once()) why = tulle::diag::os_thread_reason::no_run_time;
-    if (!why) return create(id, how, start, argument);
-    tulle::diag::note_os_thread(*why);
+    int const error = why ? k_stack_is_too_large : create(id, how, start, argument);
+    if (error != k_stack_is_too_large) return error;
+    tulle::diag::note_os_thread(why.value_or(tulle::diag::os_thread_reason::large_stack));
     return create_os_thread(id, how, start, argument);
 }
 
