@@ -103,12 +103,31 @@ static void run_both(char const* of_thread, char const* of_main) {
     show_actions();
 }
 
+// They only ask whether there is a shell, at times within the other one.
+static void* asks_for_shell(void* over) {
+    int found = 0, asked = 0;
+    for (; atomic_load((atomic_int*)over) == 0 || asked == 0; ++asked) found += system(NULL) != 0;
+    SHOW(found == asked);
+    return NULL;
+}
+static void run_beside_who_asks(void) {
+    atomic_int over = 0;
+    pthread_t t;
+    pthread_create(&t, NULL, asks_for_shell, &over);
+    for (int k = 0; k != 20; ++k)
+        if (system("exit 3") != 3 << 8) abort();
+    atomic_store(&over, 1);
+    pthread_join(t, NULL);
+    show_actions();
+}
+
 // Whoever ends last puts back what the signals did before.
 void commands_at_once(void) {
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
     run_both("sleep 0.2; exit 3", "sleep 0.4; exit 4");
     run_both("sleep 0.4; exit 3", "sleep 0.2; exit 4");
+    run_beside_who_asks();
 }
 
 // --- threads of the parent -----------------------------------------------------------------------

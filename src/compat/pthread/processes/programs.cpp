@@ -214,16 +214,16 @@ TULLE_INTERPOSE int waitid(idtype_t kind, id_t id, siginfo_t* about, int options
 // The C library's own does not know whether commands of threads run: whoever ended last would leave
 // signals ignored.
 TULLE_INTERPOSE int system(char const* text) {
-    if (text == nullptr || !is_started() || vfork_children::has_caller()) {
+    if (!is_started() || vfork_children::has_caller()) {
         known_descriptors::sharing const around;
         return TULLE_LIBC(system)(text);
     }
     thread* const t = self();
     if (t != nullptr) run_handlers_at_once(*t); // before it blocks one
     test_cancel(t);
-    int const result = command(t, text).wait();
-    if (t != nullptr) run_handlers_after(*t); // that of SIGCHLD, for one
-    return result;
+    int const result = command(t, text != nullptr ? text : "exit 0").wait();
+    if (t != nullptr) run_handlers_after(*t);              // that of SIGCHLD, for one
+    return text != nullptr ? result : result == 0 ? 1 : 0; // whether there is a shell
 }
 
 TULLE_INTERPOSE FILE* popen(char const* text, char const* way) {
