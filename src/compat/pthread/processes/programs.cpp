@@ -22,9 +22,16 @@ using namespace tulle::posix;
 
 // --- waits for child processes -------------------------------------------------------------------
 
-void run_handlers_after(thread& t) {
+// At the end of a call that has seen the end of a child: the handler of SIGCHLD, for one.
+void run_handlers_after_child() {
+    thread* const t = self();
+    if (t == nullptr || leaves_handlers()) return;
     kept_errno const kept;
-    if (has_arrived_signals(t)) static_cast<void>(run_handlers(t));
+    if (has_arrived_signals(*t)) static_cast<void>(run_handlers(*t));
+}
+pid_t handling_end_of(pid_t child) {
+    if (child > 0) run_handlers_after_child();
+    return child;
 }
 
 // Until `ask` does not return 0, or a handler ends the wait. `process`: whose end is all that it
@@ -38,7 +45,7 @@ template <class Ask> int until_child(thread& t, pid_t process, Ask ask) {
     int const number = end.number();
     for (growing_pause between;;) {
         auto const seen = reactor.look(std::max(number, 0), direction::in);
-        if ((found = ask()) != 0) return run_handlers_after(t), found;
+        if ((found = ask()) != 0) return found;
         int error = EPERM;
         if (number >= 0) {
             kept_errno const kept;
@@ -50,7 +57,7 @@ template <class Ask> int until_child(thread& t, pid_t process, Ask ask) {
         // As in the kernel, the signal that a child has ended does not hide that, nor does its
         // handler, which may wait for all children, come first. It may be late, and tell of one
         // that has been waited for: it does not end the next wait.
-        if ((found = ask()) != 0) return run_handlers_after(t), found;
+        if ((found = ask()) != 0) return found;
         if (attend(t, set_of(SIGCHLD)) != interruption::ends) continue;
         return (found = ask()) != 0 ? found : fail(EINTR);
     }
@@ -183,19 +190,21 @@ private:
 void tulle::posix::forget_commands() noexcept { s_ignored.forget(); }
 
 TULLE_INTERPOSE pid_t waitpid(pid_t process, int* status, int options) {
-    return wait_for_child(process, status, options, nullptr);
+    return handling_end_of(wait_for_child(process, status, options, nullptr));
 }
-TULLE_INTERPOSE pid_t wait(int* status) { return wait_for_child(-1, status, 0, nullptr); }
+TULLE_INTERPOSE pid_t wait(int* status) {
+    return handling_end_of(wait_for_child(-1, status, 0, nullptr));
+}
 
 // <sys/wait.h> says of these that no exception leaves them, but a cancellation does.
 extern "C" TULLE_API pid_t tulle_wait3(int* status, int options, rusage* usage) asm("wait3");
 extern "C" TULLE_API pid_t tulle_wait4(pid_t process, int* status, int options,
                                        rusage* usage) asm("wait4");
 pid_t tulle_wait3(int* status, int options, rusage* usage) {
-    return wait_for_child(-1, status, options, usage);
+    return handling_end_of(wait_for_child(-1, status, options, usage));
 }
 pid_t tulle_wait4(pid_t process, int* status, int options, rusage* usage) {
-    return wait_for_child(process, status, options, usage);
+    return handling_end_of(wait_for_child(process, status, options, usage));
 }
 
 TULLE_INTERPOSE int waitid(idtype_t kind, id_t id, siginfo_t* about, int options) {
@@ -208,7 +217,8 @@ TULLE_INTERPOSE int waitid(idtype_t kind, id_t id, siginfo_t* about, int options
         int const error = TULLE_LIBC(waitid)(kind, id, about, options | WNOHANG);
         return error != 0 ? error : about->si_pid != 0 ? 1 : 0;
     };
-    return std::min(until_child(*t, is_one ? static_cast<pid_t>(id) : 0, ask), 0);
+    int const found = until_child(*t, is_one ? static_cast<pid_t>(id) : 0, ask);
+    return std::min(handling_end_of(found), 0);
 }
 
 // The C library's own does not know whether commands of threads run: whoever ended last would leave
@@ -222,7 +232,7 @@ TULLE_INTERPOSE int system(char const* text) {
     if (t != nullptr) run_handlers_at_once(*t); // before it blocks one
     test_cancel(t);
     int const result = command(t, text != nullptr ? text : "exit 0").wait();
-    if (t != nullptr) run_handlers_after(*t);              // that of SIGCHLD, for one
+    run_handlers_after_child();
     return text != nullptr ? result : result == 0 ? 1 : 0; // whether there is a shell
 }
 
