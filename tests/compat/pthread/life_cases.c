@@ -317,7 +317,7 @@ static void* writes_own_stack(void* argument) {
     uintptr_t const here = (uintptr_t)&size;
     SHOW(pthread_getattr_np(pthread_self(), &how));
     SHOW(pthread_attr_getstack(&how, &stack, &size));
-    SHOW(size + 8192 >= (size_t)argument);
+    SHOW(size + 2 * (size_t)sysconf(_SC_PAGESIZE) >= (size_t)argument);
     SHOW(here > (uintptr_t)stack && here < (uintptr_t)stack + size);
     for (uintptr_t at = (uintptr_t)stack; at < here - 8192; at += 1024) *(char volatile*)at = 1;
     pthread_attr_destroy(&how);
