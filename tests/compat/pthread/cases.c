@@ -627,6 +627,7 @@ static struct {
     {"rules_of_threads", rules_of_threads},
     {"rules_of_ended_threads", rules_of_ended_threads},
     {"names_of_threads", names_of_threads},
+    {"processors_of_threads", processors_of_threads},
     {"rules_of_keys", rules_of_keys},
     {"rules_of_locks", rules_of_locks},
     {"rules_of_fork", rules_of_fork},

@@ -227,6 +227,7 @@ void rules_of_attributes(void);
 void rules_of_threads(void);
 void rules_of_ended_threads(void);
 void names_of_threads(void);
+void processors_of_threads(void);
 void rules_of_keys(void);
 void rules_of_locks(void);
 void rules_of_fork(void);

@@ -223,6 +223,48 @@ void names_of_threads(void) {
     in_thread(shows_name, "");
 }
 
+// --- processors ----------------------------------------------------------------------------------
+
+static int count_processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
+}
+
+static int keep_to_one_processor(void) {
+    cpu_set_t set;
+    size_t first = 0;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) abort();
+    while (!CPU_ISSET(first, &set)) ++first;
+    CPU_ZERO(&set);
+    CPU_SET(first, &set);
+    return sched_setaffinity(0, sizeof set, &set);
+}
+
+// Of itself, and of a child, which is alone.
+static void* keeps_to_one_processor(void* argument) {
+    cpu_set_t none;
+    CPU_ZERO(&none);
+    SHOW(sched_setaffinity(0, sizeof none, &none) == -1 && errno == EINVAL);
+    SHOW(keep_to_one_processor());
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) _exit(keep_to_one_processor() == 0 ? count_processors() : 100);
+    SHOW(end_of(child));
+    return argument;
+}
+static void* has_all_processors(void* count) {
+    SHOW(count_processors() == *(int*)count);
+    return count;
+}
+
+// Those of one thread are not those of the others.
+void processors_of_threads(void) {
+    int count = count_processors();
+    for (int k = 0; k != 4; ++k) in_thread(keeps_to_one_processor, NULL);
+    for (int k = 0; k != 4; ++k) in_thread(has_all_processors, &count);
+    has_all_processors(&count);
+}
+
 // --- keys ----------------------------------------------------------------------------------------
 
 static pthread_key_t s_key, s_other;

@@ -2,8 +2,10 @@
 // What a thread is asked for and told about itself: attributes, names, and scheduling, which is
 // answered and has no effect, as workers run all threads alike.
 #include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/threads/thread.hpp"
 #include "os/clock.hpp"
+#include "os/thread.hpp"
 #include "sched/timed.hpp"
 #include "stack/size_class.hpp"
 
@@ -202,6 +204,27 @@ TULLE_INTERPOSE int pthread_getaffinity_np(pthread_t id, size_t size, cpu_set_t*
     if (t == nullptr) return TULLE_LIBC(pthread_getaffinity_np)(id, size, cpus);
     if (is_gone(*t)) return ESRCH;
     return sched_getaffinity(getpid(), size, cpus) == 0 ? 0 : errno;
+}
+
+namespace {
+
+// That `number` means the caller, a thread that stands on a worker: what is said of the worker
+// would hold for whatever runs there later.
+bool is_own_on_worker(pid_t number) noexcept {
+    if (self() == nullptr || is_on_own_os_thread()) return false;
+    return number == 0 || number == tulle::os::thread_id();
+}
+
+} // namespace
+
+TULLE_INTERPOSE int sched_setaffinity(pid_t number, size_t size, cpu_set_t const* cpus) noexcept {
+    if (!is_own_on_worker(number)) return TULLE_LIBC(sched_setaffinity)(number, size, cpus);
+    return names_a_processor(size, cpus) ? 0 : fail(EINVAL);
+}
+
+TULLE_INTERPOSE int sched_getaffinity(pid_t number, size_t size, cpu_set_t* cpus) noexcept {
+    pid_t const whose = is_own_on_worker(number) ? getpid() : number;
+    return TULLE_LIBC(sched_getaffinity)(whose, size, cpus);
 }
 
 TULLE_INTERPOSE int pthread_setschedparam(pthread_t id, int policy,
