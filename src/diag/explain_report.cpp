@@ -18,9 +18,13 @@ namespace tulle::diag {
 namespace {
 
 constexpr std::array k_reasons{
-    "they bring memory for their stacks",      "they ask for larger guards of their stacks",
-    "they are to run on some processors only", "they ask for a policy of scheduling",
-    "they wait by system calls of their own",  "the run time does not run here",
+    "they bring memory for their stacks",
+    "they ask for stacks of more than 1 GiB",
+    "they ask for larger guards of their stacks",
+    "they are to run on some processors only",
+    "they ask for a policy of scheduling",
+    "they wait by system calls of their own",
+    "the run time does not run here",
 };
 std::array<std::atomic<std::uint64_t>, k_reasons.size()> s_os_threads{};
 

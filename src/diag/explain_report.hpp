@@ -11,12 +11,13 @@ namespace tulle::diag {
 
 // Why a thread that the program has made is an OS thread.
 enum class os_thread_reason : std::uint8_t {
-    own_stack,  // it brings memory for its stack
-    wide_guard, // more is to be guarded below its stack than below others
-    processors, // it is to run on some only
-    policy,     // of scheduling, other than the usual one
-    own_waits,  // it waits by system calls in its own code
-    no_run_time // there is none that could run it
+    own_stack,   // it brings memory for its stack
+    large_stack, // it is larger than any of the run time's
+    wide_guard,  // more is to be guarded below its stack than below others
+    processors,  // it is to run on some only
+    policy,      // of scheduling, other than the usual one
+    own_waits,   // it waits by system calls in its own code
+    no_run_time  // there is none that could run it
 };
 
 // Any OS thread. One more.

@@ -136,6 +136,7 @@ void last_of_all(void);
 void posts_of_handlers(void);
 void identities(void);
 void changed_words(void);
+void newer_calls_on_words(void);
 
 // --- wait_cases.c
 void handlers_at_locks(void);
@@ -163,10 +164,13 @@ void exits_of_main(void);
 void ends_of_os_threads(void);
 void signals_and_failures(void);
 void exits_in_destructors(void);
+void exits_by_system_call(void);
 void described_early(void);
 void default_attributes(void);
 void memory_in_children(void);
 void large_guards(void);
+void whole_stacks(void);
+void large_stacks(void);
 void floating_point(void);
 
 // --- process_cases.c
@@ -181,6 +185,11 @@ void shared_mutexes(void);
 void robust_mutexes(void);
 void blocking_calls(void);
 void errno_after_waits(void);
+
+// --- child_cases.c
+void handlers_at_waits_for_children(void);
+void joins_in_children(void);
+void commands_at_once(void);
 
 // --- plain_lock_cases.c
 void mutexes(void);
@@ -197,6 +206,7 @@ void semaphores(void);
 
 // --- lock_cases.c
 void shared_conditions(void);
+void signals_to_the_cancelled(void);
 void ceilings(void);
 void ceiling_locks(void);
 
@@ -219,6 +229,7 @@ void rules_of_threads(void);
 void rules_of_ended_threads(void);
 void names_of_threads(void);
 void names_by_prctl(void);
+void processors_of_threads(void);
 void rules_of_keys(void);
 void rules_of_locks(void);
 void rules_of_fork(void);

@@ -47,7 +47,7 @@ class Conformance(unittest.TestCase):
     def test_calls_block_their_thread_only(self):
         """Not even one worker, in whose place no other may run."""
         self.compare(["blocking_calls", "waits_for_children", "file_locks", "queues", "transfers", "c11_threads", "shared_semaphores", "named_semaphores",
-                      "numbers_of_files"], TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="0")
+                      "numbers_of_files", "handlers_at_waits_for_children"], TULLE_WORKERS="1", TULLE_MAX_SUBSTITUTES="0")
 
     def test_a_process_is_no_place(self):
         """Whatever has started it: it would wait for the others, which know nothing of places, either."""

@@ -267,6 +267,58 @@ void changed_words(void) {
     in_both(wakes_both);
 }
 
+// --- newer calls on words, which old systems do not have -----------------------------------------
+
+enum { k_futex_waitv = 449, k_futex_wake = 454, k_futex_wait = 455, k_private_32_bits = 2 | 128 };
+struct word_of_several {
+    uint64_t value, at;
+    uint32_t flags, unused;
+};
+static atomic_int s_wait_is_over;
+
+static long wait_by_newer_call(int number) {
+    struct timespec const until = in_ms_of(CLOCK_MONOTONIC, 5000);
+    struct word_of_several const both[2] = {{0, (uintptr_t)&s_pair[0], k_private_32_bits, 0},
+                                            {0, (uintptr_t)&s_pair[1], k_private_32_bits, 0}};
+    if (number == k_futex_waitv) return syscall(number, both, 2, 0, &until, CLOCK_MONOTONIC);
+    return syscall(number, &s_pair[1], 0UL, 0xffffffffUL, k_private_32_bits, &until,
+                   CLOCK_MONOTONIC);
+}
+static void* waits_by_newer_call(void* number) {
+    long const woken = wait_by_newer_call((int)(intptr_t)number);
+    SHOW(woken >= 0 || errno == ENOSYS);
+    atomic_store(&s_wait_is_over, 1);
+    return NULL;
+}
+static void* wakes_who_waits_so(void* number) {
+    pthread_t t;
+    atomic_store(&s_wait_is_over, 0);
+    pthread_create(&t, NULL, waits_by_newer_call, number);
+    for (long woken = 0; woken == 0 && atomic_load(&s_wait_is_over) == 0; usleep(1000))
+        woken = syscall(SYS_futex, &s_pair[1], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    pthread_join(t, NULL);
+    return number;
+}
+static void* wakes_by_newer_call(void* unused) {
+    pthread_t t;
+    long woken = 0;
+    pthread_create(&t, NULL, waits_for_one, (void*)1);
+    for (int k = 0; k != 5000 && woken == 0; ++k, usleep(1000))
+        woken = syscall(k_futex_wake, &s_pair[1], 0xffffffffUL, 1, k_private_32_bits);
+    SHOW(woken == 1 || errno == ENOSYS);
+    while (woken != 1) woken = syscall(SYS_futex, &s_pair[1], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    pthread_join(t, NULL);
+    return unused;
+}
+
+void newer_calls_on_words(void) {
+    s_pair[0] = s_pair[1] = 0;
+    wakes_who_waits_so((void*)k_futex_waitv);
+    in_thread(wakes_who_waits_so, (void*)k_futex_waitv);
+    in_thread(wakes_who_waits_so, (void*)k_futex_wait);
+    in_both(wakes_by_newer_call);
+}
+
 // Blocked by all, they stay until somebody asks, also while other threads are ready.
 static void* idles(void* end) {
     while (atomic_load((atomic_int*)end) == 0) usleep(1000);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,6 +180,52 @@ void exits_in_destructors(void) {
     SHOW((intptr_t)in_thread(has_value_to_exit, ""));
 }
 
+// --- an end by a system call ---------------------------------------------------------------------
+
+static pthread_key_t s_own;
+static atomic_int s_counted;
+static void count_value(void* value) { atomic_fetch_add(&s_counted, value != NULL); }
+
+// As natively, the system ends it where it is: it is joined, and nothing of it is destroyed.
+static void* calls_exit(void* argument) {
+    pthread_setspecific(s_own, argument);
+    pthread_cleanup_push(count_value, argument);
+    syscall(SYS_exit, 0);
+    pthread_cleanup_pop(0);
+    return argument;
+}
+static void* has_own(void* argument) {
+    SHOW(pthread_setspecific(s_own, argument));
+    return argument;
+}
+
+// In a forked child it is the only one.
+static void* forks_and_calls_exit(void* argument) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) syscall(SYS_exit, 5);
+    SHOW(end_of(child));
+    child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (child == 0) syscall(SYS_exit, 6);
+    SHOW(end_of(child));
+    return argument;
+}
+
+void exits_by_system_call(void) {
+    in_both(forks_and_calls_exit);
+    SHOW(pthread_key_create(&s_own, count_value));
+    for (int k = 0; k != 5; ++k) {
+        void* result = &result;
+        pthread_t t;
+        pthread_create(&t, NULL, calls_exit, &s_own);
+        SHOW(pthread_join(t, &result));
+        SHOW(result == NULL);
+    }
+    SHOW(atomic_load(&s_counted));
+    SHOW(in_thread(has_own, &s_own) == &s_own);
+    SHOW(atomic_load(&s_counted));
+}
+
 // --- threads that cannot be made -----------------------------------------------------------------
 
 static atomic_int s_goes_on;
@@ -262,6 +309,48 @@ static void write_below_a_stack(void) {
 // A store that passes by a page, and by the stacks of others.
 void large_guards(void) { show_end_of_child(write_below_a_stack); }
 
+// All that is told of it, from the lowest byte on, and much of that by frames.
+static void* writes_own_stack(void* argument) {
+    pthread_attr_t how;
+    void* stack = NULL;
+    size_t size = 0;
+    uintptr_t const here = (uintptr_t)&size;
+    SHOW(pthread_getattr_np(pthread_self(), &how));
+    SHOW(pthread_attr_getstack(&how, &stack, &size));
+    SHOW(size + 2 * (size_t)sysconf(_SC_PAGESIZE) >= (size_t)argument);
+    SHOW(here > (uintptr_t)stack && here < (uintptr_t)stack + size);
+    for (uintptr_t at = (uintptr_t)stack; at < here - 8192; at += 1024) *(char volatile*)at = 1;
+    pthread_attr_destroy(&how);
+    return argument;
+}
+
+void whole_stacks(void) {
+    static size_t const sizes[] = {1 << 15, 1 << 16, 100000, 1 << 20};
+    for (size_t k = 0; k != sizeof sizes / sizeof *sizes; ++k) {
+        pthread_t t;
+        pthread_attr_t how;
+        pthread_attr_init(&how);
+        pthread_attr_setstacksize(&how, sizes[k]);
+        pthread_create(&t, &how, writes_own_stack, (void*)sizes[k]);
+        SHOW(pthread_join(t, NULL));
+    }
+    in_thread(writes_own_stack, NULL);
+}
+
+// Of more than 1 GiB, by attributes or for all threads of the process.
+void large_stacks(void) {
+    size_t const size = ((size_t)1 << 30) + ((size_t)64 << 20);
+    pthread_t t;
+    pthread_attr_t how;
+    void* result = NULL;
+    pthread_attr_init(&how);
+    SHOW(pthread_attr_setstacksize(&how, size));
+    SHOW(pthread_create(&t, &how, add_own, (void*)3));
+    SHOW(pthread_join(t, &result));
+    SHOW(pthread_setattr_default_np(&how));
+    SHOW(in_thread(add_own, (void*)3) == result);
+}
+
 static void* stack_of(pthread_t t) {
     pthread_attr_t how;
     void* stack = NULL;
@@ -307,7 +396,7 @@ static void* size_of_own_stack(void* argument) {
     return NULL;
 }
 static void* changes_the_default(void* argument) {
-    for (size_t kib = 192; kib <= 1024; kib += 416) {
+    for (size_t kib = 200; kib <= 1000; kib += 400) {
         pthread_attr_t how;
         size_t seen = 0;
         pthread_attr_init(&how);

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -130,6 +131,67 @@ void shared_conditions(void) {
     try_shared_condition(1, 1);
     try_shared_condition(1, 0);
     try_shared_condition(0, 0);
+}
+
+// Who has been woken by a signal, and waits for the mutex, is not cancelled there: nobody else
+// would get the signal.
+static void* waits_once(void* of) {
+    struct shared_turn* const s = of;
+    pthread_mutex_lock(&s->mutex);
+    ++s->waiting;
+    pthread_cleanup_push(unlock, &s->mutex);
+    pthread_cond_wait(&s->cond, &s->mutex);
+    ++s->turn;
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static void await_waiting(struct shared_turn* s, int count) {
+    for (int seen = 0; seen != count; usleep(1000)) {
+        pthread_mutex_lock(&s->mutex);
+        seen = s->waiting;
+        pthread_mutex_unlock(&s->mutex);
+    }
+    usleep(20000); // it waits by now, most times; the end is the same if it does not
+}
+
+static void signal_and_cancel(int is_shared) {
+    static struct shared_turn s;
+    pthread_condattr_t how;
+    pthread_t t[2];
+    void* result = NULL;
+    int seen = 0;
+    memset(&s, 0, sizeof s);
+    pthread_mutex_init(&s.mutex, NULL);
+    pthread_condattr_init(&how);
+    pthread_condattr_setpshared(&how, is_shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
+    pthread_cond_init(&s.cond, &how);
+    for (int k = 0; k != 2; ++k) {
+        pthread_create(&t[k], NULL, waits_once, &s);
+        await_waiting(&s, k + 1);
+    }
+    pthread_mutex_lock(&s.mutex);
+    pthread_cond_signal(&s.cond);
+    usleep(50000); // the first one has got it
+    pthread_cancel(t[0]);
+    usleep(20000);
+    pthread_mutex_unlock(&s.mutex);
+    for (int k = 0; k != 2000 && seen == 0; ++k, usleep(1000)) {
+        pthread_mutex_lock(&s.mutex);
+        seen = s.turn;
+        pthread_mutex_unlock(&s.mutex);
+    }
+    SHOW(seen != 0); // one of the two
+    pthread_mutex_lock(&s.mutex);
+    pthread_cond_broadcast(&s.cond);
+    pthread_mutex_unlock(&s.mutex);
+    for (int k = 0; k != 2; ++k) SHOW(pthread_join(t[k], &result));
+    SHOW(result == NULL);
+}
+
+void signals_to_the_cancelled(void) {
+    signal_and_cancel(0);
+    signal_and_cancel(1);
 }
 
 // --- ceilings ------------------------------------------------------------------------------------

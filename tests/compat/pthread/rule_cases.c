@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -182,6 +183,10 @@ static void* has_rules_of_ended_threads(void* argument) {
     SHOW(pthread_cancel(t));
     SHOW(pthread_join(t, &result));
     SHOW(result == &how);
+    pthread_create(&t, NULL, waits, argument);
+    wait_for_end_of(t);
+    SHOW(pthread_timedjoin_np(t, &result, &s_never)); // it need not wait
+    SHOW(result == argument);
     return argument;
 }
 
@@ -242,6 +247,48 @@ void names_by_prctl(void) {
     strcpy(s_expected, "main");
     shows_name_by_prctl(NULL);
     SHOW(prctl(PR_GET_DUMPABLE));
+}
+
+// --- processors ----------------------------------------------------------------------------------
+
+static int count_processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
+}
+
+static int keep_to_one_processor(void) {
+    cpu_set_t set;
+    size_t first = 0;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) abort();
+    while (!CPU_ISSET(first, &set)) ++first;
+    CPU_ZERO(&set);
+    CPU_SET(first, &set);
+    return sched_setaffinity(0, sizeof set, &set);
+}
+
+// Of itself, and of a child, which is alone.
+static void* keeps_to_one_processor(void* argument) {
+    cpu_set_t none;
+    CPU_ZERO(&none);
+    SHOW(sched_setaffinity(0, sizeof none, &none) == -1 && errno == EINVAL);
+    SHOW(keep_to_one_processor());
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) _exit(keep_to_one_processor() == 0 ? count_processors() : 100);
+    SHOW(end_of(child));
+    return argument;
+}
+static void* has_all_processors(void* count) {
+    SHOW(count_processors() == *(int*)count);
+    return count;
+}
+
+// Those of one thread are not those of the others.
+void processors_of_threads(void) {
+    int count = count_processors();
+    for (int k = 0; k != 4; ++k) in_thread(keeps_to_one_processor, NULL);
+    for (int k = 0; k != 4; ++k) in_thread(has_all_processors, &count);
+    has_all_processors(&count);
 }
 
 // --- keys ----------------------------------------------------------------------------------------
@@ -421,7 +468,31 @@ static void* has_other_locks(void* argument) {
     return argument;
 }
 
+// Some of what is wrong with a time is told though nobody would wait.
+static void* has_wrong_times(void* argument) {
+    struct timespec const soon = in_ms_of(CLOCK_BOOTTIME, 20);
+    for (int shared = 0; shared != 2; ++shared) {
+        pthread_mutexattr_t how;
+        pthread_mutex_t m;
+        sem_t s;
+        pthread_mutexattr_init(&how);
+        pthread_mutexattr_setpshared(&how,
+                                     shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
+        pthread_mutex_init(&m, &how);
+        SHOW(pthread_mutex_clocklock(&m, CLOCK_BOOTTIME, &soon) == EINVAL);
+        SHOW(pthread_mutex_clocklock(&m, CLOCK_MONOTONIC, &s_never));
+        sem_init(&s, shared, 1);
+        SHOW(sem_timedwait(&s, &s_never) == -1 && errno == EINVAL);
+        SHOW(sem_timedwait(&s, &s_negative) == -1 && errno == EINVAL);
+        SHOW(sem_clockwait(&s, CLOCK_MONOTONIC, &s_never) == -1 && errno == EINVAL);
+        SHOW(sem_clockwait(&s, CLOCK_BOOTTIME, &soon) == -1 && errno == EINVAL);
+        SHOW(sem_timedwait(&s, &s_past));
+    }
+    return argument;
+}
+
 void rules_of_locks(void) {
+    in_both(has_wrong_times);
     in_both(has_mutexes);
     in_both(has_robust_conditions);
     in_both(has_other_locks);

@@ -180,6 +180,19 @@ bool is_ours(int operation) noexcept {
     return wakes || is_started();
 }
 
+// Calls that headers may not know yet; their numbers are the same on all architectures. They wait
+// in the kernel, where whoever wakes by another call looks for them, and wake in the table, too.
+constexpr long k_futex_waitv = 449, k_futex_wake = 454, k_futex_wait = 455;
+
+long wake_by_newer_call(long const (&a)[6]) {
+    long const woken = TULLE_LIBC(syscall)(k_futex_wake, a[0], a[1], a[2], a[3]);
+    constexpr long k_size_and_scope = 0x83, k_private_32_bits = 0x82;
+    long const left = static_cast<int>(a[2]) - woken;
+    if (woken < 0 || left <= 0 || (a[3] & k_size_and_scope) != k_private_32_bits) return woken;
+    return woken + futex_wake(*reinterpret_cast<futex_word*>(a[0]), static_cast<int>(left),
+                              static_cast<std::uint32_t>(a[1]));
+}
+
 bool waits_early(int operation) noexcept {
     int const command = operation & FUTEX_CMD_MASK;
     bool const waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
@@ -223,10 +236,14 @@ extern "C" TULLE_API long tulle_wait_syscall(long number, ...) {
         return serve({*reinterpret_cast<futex_word*>(a[0]), static_cast<int>(a[1]),
                       static_cast<std::uint32_t>(a[2]), reinterpret_cast<timespec const*>(a[3]),
                       reinterpret_cast<futex_word*>(a[4]), static_cast<std::uint32_t>(a[5])});
-    if (number == SYS_futex && waits_early(static_cast<int>(a[1]))) {
+    bool const waits_in_kernel = (number == SYS_futex && waits_early(static_cast<int>(a[1]))) ||
+                                 number == k_futex_waitv || number == k_futex_wait;
+    if (waits_in_kernel) {
         kernel_waiter const noted;
         return TULLE_LIBC(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     }
+    if (number == k_futex_wake) return wake_by_newer_call(a);
+    if (number == SYS_exit) leave_at_once();
     if (number == SYS_close) return tulle_own_close(static_cast<int>(a[0]));
     if (number == SYS_close_range)
         return tulle_own_close_range(static_cast<unsigned>(a[0]), static_cast<unsigned>(a[1]),

@@ -78,10 +78,10 @@ bool is_left_to_libc(pthread_mutex_t const* m) noexcept {
 int wait_elsewhere(pthread_cond_t* c, pthread_mutex_t* m, wait_in_libc const& how) {
     if (is_left_to_libc(m)) return how(c, m);
     depth_of const depth(m);
-    int const error = wait_by_os_thread(c, m, how);
+    end_of_shared_wait const end = wait_by_os_thread(c, m, how);
     depth.restore();
-    test_cancel(self());
-    return error;
+    if (end.is_early) test_cancel(self());
+    return end.error;
 }
 
 void wake(pthread_cond_t* c, int most) noexcept {

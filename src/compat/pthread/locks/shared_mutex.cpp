@@ -23,10 +23,11 @@ bool is_refused_to_holder(pthread_mutex_t const* m) noexcept {
 
 int lock_shared(pthread_mutex_t* m, clockid_t clock, timespec const* until) {
     if (self() == nullptr) return lock_in_libc(m, clock, until);
+    if (until != nullptr && !is_clock(clock)) return EINVAL;
     int const error = TULLE_LIBC(pthread_mutex_trylock)(m);
     if (error != EBUSY) return error;
     if (is_refused_to_holder(m)) return EDEADLK;
-    if (until != nullptr && (!is_clock(clock) || !is_time(*until))) return EINVAL;
+    if (until != nullptr && !is_time(*until)) return EINVAL;
     std::uint64_t const deadline = until == nullptr ? wait::k_never : deadline_at(clock, *until);
     return lock_of_libc(
         word_of(m->__data.__lock), deadline, [m] { return TULLE_LIBC(pthread_mutex_trylock)(m); },

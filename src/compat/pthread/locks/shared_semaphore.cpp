@@ -62,6 +62,7 @@ bool comes_down_soon(sem_t* s) noexcept {
 
 int down_by_os_thread(thread& t, sem_t* s, semaphore_wait const& how) {
     int const before = errno;
+    if (how.until != nullptr && (!is_clock(how.clock) || !is_time(*how.until))) return fail(EINVAL);
     test_cancel(&t);
     int error = 0;
     if (!comes_down_soon(s)) {

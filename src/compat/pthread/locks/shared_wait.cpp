@@ -18,6 +18,8 @@ namespace {
 
 class shared_wait {
 public:
+    static constexpr int k_early = ECANCELED; // the result of a wait that has been cancelled
+
     shared_wait(pthread_cond_t* c, wait_in_libc const& how) noexcept : m_condition(c), m_how(how) {}
     shared_wait(shared_wait const&) = delete;
     shared_wait& operator=(shared_wait const&) = delete;
@@ -64,7 +66,7 @@ private:
     wait_in_libc m_how;
     pthread_mutex_t m_turn = PTHREAD_MUTEX_INITIALIZER; // the C library's
     os_thread_wait m_by;
-    int m_result = 0; // of a wait that has been cancelled: as if woken for no reason
+    int m_result = k_early;
 };
 
 } // namespace
@@ -86,12 +88,12 @@ bool is_over(pthread_cond_t const* c, wait_in_libc const& how) noexcept {
 
 // There is no OS thread to be had: the program looks again after a while, as it does after any
 // wake-up for no reason.
-int wait_for_a_while(thread* caller, pthread_cond_t* c, pthread_mutex_t* m,
-                     wait_in_libc const& how) {
+end_of_shared_wait wait_for_a_while(thread* caller, pthread_cond_t* c, pthread_mutex_t* m,
+                                    wait_in_libc const& how) {
     constexpr std::uint64_t k_pause_ns = 1'000'000;
-    if (how.until != nullptr && !is_time(*how.until)) return EINVAL;
-    if (how.clock != nullptr && !is_clock(*how.clock)) return EINVAL;
-    if (int const refused = unlock_mutex(m)) return refused;
+    if (how.until != nullptr && !is_time(*how.until)) return {EINVAL, false};
+    if (how.clock != nullptr && !is_clock(*how.clock)) return {EINVAL, false};
+    if (int const refused = unlock_mutex(m)) return {refused, false};
     if (caller == nullptr) {
         uncancelled const meanwhile;
         timespec const pause{0, k_pause_ns};
@@ -103,12 +105,13 @@ int wait_for_a_while(thread* caller, pthread_cond_t* c, pthread_mutex_t* m,
         if (caller->attention.is_requested()) static_cast<void>(run_handlers(*caller));
     }
     int const error = lock_mutex(m);
-    return error != 0 ? error : is_over(c, how) ? ETIMEDOUT : 0;
+    return {error != 0 ? error : is_over(c, how) ? ETIMEDOUT : 0, true};
 }
 
 } // namespace
 
-int wait_by_os_thread(pthread_cond_t* c, pthread_mutex_t* m, wait_in_libc const& how) {
+end_of_shared_wait wait_by_os_thread(pthread_cond_t* c, pthread_mutex_t* m,
+                                     wait_in_libc const& how) {
     thread* const caller = self();
     os_attention const attention(caller, ended_by::no_handler);
     test_cancel(caller);
@@ -117,11 +120,12 @@ int wait_by_os_thread(pthread_cond_t* c, pthread_mutex_t* m, wait_in_libc const&
     int const refused = it.let_go_of(m);
     if (refused != 0 || !it.await(attention.until(wait::k_never))) it.cancel();
     int const result = it.join();
-    if (refused != 0) return refused;
+    if (refused != 0) return {refused, false};
     if (caller != nullptr && caller->attention.is_requested())
         static_cast<void>(run_handlers(*caller));
+    bool const is_early = result == shared_wait::k_early;
     int const error = lock_mutex(m);
-    return error != 0 ? error : result;
+    return {error != 0 || is_early ? error : result, is_early};
 }
 
 } // namespace tulle::posix

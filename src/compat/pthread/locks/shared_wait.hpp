@@ -19,7 +19,13 @@ struct wait_in_libc {
     int operator()(pthread_cond_t* c, pthread_mutex_t* m) const;
 };
 
-// A cancellation ends it: the caller is to look.
-[[nodiscard]] int wait_by_os_thread(pthread_cond_t* c, pthread_mutex_t* m, wait_in_libc const& how);
+struct end_of_shared_wait {
+    int error;
+    // A cancellation or a handler has ended it, and it has had no signal, which would be for others
+    // if the caller is cancelled: it is to look.
+    bool is_early;
+};
+[[nodiscard]] end_of_shared_wait wait_by_os_thread(pthread_cond_t* c, pthread_mutex_t* m,
+                                                   wait_in_libc const& how);
 
 } // namespace tulle::posix

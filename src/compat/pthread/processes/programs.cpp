@@ -2,6 +2,7 @@
 // Programs that threads start, and waits for them. A program begins with the mask of the thread
 // that starts it, not with that of its worker.
 #include "base/spin_lock.hpp"
+#include "compat/pthread/c_library/own.hpp"
 #include "compat/pthread/files/descriptors.hpp"
 #include "compat/pthread/files/known_descriptors.hpp"
 #include "compat/pthread/signals/signals.hpp"
@@ -13,11 +14,25 @@
 #include <mutex>
 #include <new>
 
+TULLE_OWN(pthread_sigmask);
+
 namespace {
 
 using namespace tulle::posix;
 
 // --- waits for child processes -------------------------------------------------------------------
+
+// At the end of a call that has seen the end of a child: the handler of SIGCHLD, for one.
+void run_handlers_after_child() {
+    thread* const t = self();
+    if (t == nullptr || leaves_handlers()) return;
+    kept_errno const kept;
+    if (has_arrived_signals(*t)) static_cast<void>(run_handlers(*t));
+}
+pid_t handling_end_of(pid_t child) {
+    if (child > 0) run_handlers_after_child();
+    return child;
+}
 
 // Until `ask` does not return 0, or a handler ends the wait. `process`: whose end is all that it
 // asks for, or 0.
@@ -29,16 +44,22 @@ template <class Ask> int until_child(thread& t, pid_t process, Ask ask) {
     tulle::io::end_of_process const end(process);
     int const number = end.number();
     for (growing_pause between;;) {
+        auto const seen = reactor.look(std::max(number, 0), direction::in);
+        if ((found = ask()) != 0) return found;
         int error = EPERM;
         if (number >= 0) {
             kept_errno const kept;
-            auto const seen = reactor.look(number, direction::in);
             error =
                 reactor.wait(number, direction::in, seen, interruptible(&t, tulle::wait::k_never));
         }
         if (error != 0 && error != ECANCELED) error = between.wait(t);
-        if (error == ECANCELED && attend(t) == interruption::ends) return fail(EINTR);
+        if (error != ECANCELED) continue;
+        // As in the kernel, the signal that a child has ended does not hide that, nor does its
+        // handler, which may wait for all children, come first. It may be late, and tell of one
+        // that has been waited for: it does not end the next wait.
         if ((found = ask()) != 0) return found;
+        if (attend(t, set_of(SIGCHLD)) != interruption::ends) continue;
+        return (found = ask()) != 0 ? found : fail(EINTR);
     }
 }
 
@@ -93,14 +114,29 @@ private:
 };
 constinit ignored_signals s_ignored;
 
-// A shell with a command; when the thread is cancelled, it is ended.
+// The caller, `t`, or an OS thread if that is null, blocks one signal more.
+signal_set block_ends_of_children(thread* t) noexcept {
+    sigset_t one = as_sigset(set_of(SIGCHLD)), before;
+    if (t == nullptr) return tulle_own_pthread_sigmask(SIG_BLOCK, &one, &before), set_of(before);
+    signal_set const now = t->blocked.load(std::memory_order_relaxed); // relaxed: the thread's own
+    set_mask(*t, now | set_of(SIGCHLD));
+    return now;
+}
+void return_to_mask(thread* t, signal_set before) noexcept {
+    sigset_t const all = as_sigset(before);
+    if (t == nullptr)
+        tulle_own_pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    else
+        set_mask(*t, before);
+}
+
+// A shell with a command, of a thread or, if that is null, of an OS thread; when it is cancelled,
+// the shell is ended.
 class command {
 public:
-    command(thread& t, char const* text) : m_thread(t) {
+    command(thread* t, char const* text) : m_thread(t) {
         s_ignored.begin();
-        // relaxed: the thread's own
-        m_before = t.blocked.load(std::memory_order_relaxed);
-        set_mask(t, m_before | set_of(SIGCHLD));
+        m_before = block_ends_of_children(t);
         m_error = start(text);
     }
     command(command const&) = delete;
@@ -112,7 +148,7 @@ public:
             while (TULLE_LIBC(waitpid)(m_process, nullptr, 0) < 0 && errno == EINTR) {}
         }
         s_ignored.end();
-        set_mask(m_thread, m_before);
+        return_to_mask(m_thread, m_before);
     }
     // As system(3) returns it.
     [[nodiscard]] int wait() {
@@ -143,7 +179,7 @@ private:
         return error;
     }
 
-    thread& m_thread;
+    thread* m_thread;
     signal_set m_before = 0;
     pid_t m_process = 0; // 0: it has been waited for
     int m_error = 0;
@@ -154,19 +190,21 @@ private:
 void tulle::posix::forget_commands() noexcept { s_ignored.forget(); }
 
 TULLE_INTERPOSE pid_t waitpid(pid_t process, int* status, int options) {
-    return wait_for_child(process, status, options, nullptr);
+    return handling_end_of(wait_for_child(process, status, options, nullptr));
 }
-TULLE_INTERPOSE pid_t wait(int* status) { return wait_for_child(-1, status, 0, nullptr); }
+TULLE_INTERPOSE pid_t wait(int* status) {
+    return handling_end_of(wait_for_child(-1, status, 0, nullptr));
+}
 
 // <sys/wait.h> says of these that no exception leaves them, but a cancellation does.
 extern "C" TULLE_API pid_t tulle_wait3(int* status, int options, rusage* usage) asm("wait3");
 extern "C" TULLE_API pid_t tulle_wait4(pid_t process, int* status, int options,
                                        rusage* usage) asm("wait4");
 pid_t tulle_wait3(int* status, int options, rusage* usage) {
-    return wait_for_child(-1, status, options, usage);
+    return handling_end_of(wait_for_child(-1, status, options, usage));
 }
 pid_t tulle_wait4(pid_t process, int* status, int options, rusage* usage) {
-    return wait_for_child(process, status, options, usage);
+    return handling_end_of(wait_for_child(process, status, options, usage));
 }
 
 TULLE_INTERPOSE int waitid(idtype_t kind, id_t id, siginfo_t* about, int options) {
@@ -179,21 +217,23 @@ TULLE_INTERPOSE int waitid(idtype_t kind, id_t id, siginfo_t* about, int options
         int const error = TULLE_LIBC(waitid)(kind, id, about, options | WNOHANG);
         return error != 0 ? error : about->si_pid != 0 ? 1 : 0;
     };
-    return std::min(until_child(*t, is_one ? static_cast<pid_t>(id) : 0, ask), 0);
+    int const found = until_child(*t, is_one ? static_cast<pid_t>(id) : 0, ask);
+    return std::min(handling_end_of(found), 0);
 }
 
+// The C library's own does not know whether commands of threads run: whoever ended last would leave
+// signals ignored.
 TULLE_INTERPOSE int system(char const* text) {
-    thread* const t = self();
-    if (t == nullptr || text == nullptr) {
+    if (!is_started() || vfork_children::has_caller()) {
         known_descriptors::sharing const around;
         return TULLE_LIBC(system)(text);
     }
-    run_handlers_at_once(*t); // before it blocks one
+    thread* const t = self();
+    if (t != nullptr) run_handlers_at_once(*t); // before it blocks one
     test_cancel(t);
-    int const result = command(*t, text).wait();
-    kept_errno const kept;
-    if (has_arrived_signals(*t)) static_cast<void>(run_handlers(*t)); // that of SIGCHLD, for one
-    return result;
+    int const result = command(t, text != nullptr ? text : "exit 0").wait();
+    run_handlers_after_child();
+    return text != nullptr ? result : result == 0 ? 1 : 0; // whether there is a shell
 }
 
 TULLE_INTERPOSE FILE* popen(char const* text, char const* way) {

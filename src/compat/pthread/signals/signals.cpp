@@ -12,7 +12,7 @@
 
 namespace tulle::posix {
 
-interruption run_handlers(thread& t) {
+interruption run_handlers(thread& t, signal_set harmless) {
     interruption all = interruption::none;
     for (;;) {
         t.attention.renew();
@@ -25,7 +25,7 @@ interruption run_handlers(thread& t) {
         // The handler may wait for what another one does, or jump out of this.
         if ((now & (now - 1)) != 0) static_cast<void>(t.attention.request());
         interruption const by = act(t, signal, about);
-        if (by > all) all = by;
+        if (by > all && (set_of(signal) & harmless) == 0) all = by;
     }
 }
 

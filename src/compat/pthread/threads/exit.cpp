@@ -9,6 +9,8 @@
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/threads/os_attention.hpp"
 #include "compat/pthread/threads/thread.hpp"
+#include "os/thread.hpp"
+#include "sched/worker.hpp"
 
 #include <cstdlib>
 #include <new>
@@ -64,8 +66,21 @@ void end_self(thread& t, void* result) {
     unwind(t);
 }
 
-interruption attend(thread& t) {
-    interruption const seen = run_handlers(t);
+// A process that a system call has made has its parent's thread, and an OS thread of its own. What
+// the C library was to do at the end the next thread in the same memory is not to do.
+void leave_at_once() noexcept {
+    thread* const t = self();
+    sched::worker const* const w = sched::this_worker();
+    // relaxed: its own
+    bool const stands_on_worker = t != nullptr && w != nullptr && !w->is_guest() &&
+                                  w->tid.load(std::memory_order_relaxed) == os::thread_id();
+    if (!stands_on_worker) return;
+    t->is_ending = t->leaves_all = t->is_left_behind = true;
+    longjmp(t->at_end, 1);
+}
+
+interruption attend(thread& t, signal_set harmless) {
+    interruption const seen = run_handlers(t, harmless);
     if (t.is_to_end()) end_self(t, PTHREAD_CANCELED);
     return seen;
 }
@@ -106,7 +121,8 @@ int cancel_os_thread(pthread_t id) {
 TULLE_INTERPOSE int pthread_cancel(pthread_t id) {
     thread* const t = thread_of(id);
     if (t == nullptr) return cancel_os_thread(id);
-    if (!t->is_used.load(std::memory_order_relaxed)) return ESRCH; // relaxed: see give
+    // relaxed: see give
+    if (!t->is_used.load(std::memory_order_relaxed)) return t->is_to_be_joined ? 0 : ESRCH;
     t->is_cancelled.store(true, std::memory_order_release); // before what call_attention stores
     call_attention(*t);
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with set_any_point

@@ -20,6 +20,7 @@
 #include "os/private_descriptor.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
+#include "stack/size_class.hpp"
 
 #include <tulle/runtime.hpp>
 #include <tulle/thread.hpp>
@@ -252,7 +253,7 @@ TULLE_NOINLINE void run_start(thread& t) {
     jmp_buf at_end;
     t.at_end = at_end;
     static_cast<void>(_setjmp(at_end));
-    tulle_outermost_call(t.is_ending ? &call_destructors : &call_start, &t);
+    if (!t.leaves_all) tulle_outermost_call(t.is_ending ? &call_destructors : &call_start, &t);
     uselocale(LC_GLOBAL_LOCALE); // the block may be used again
 }
 
@@ -388,10 +389,17 @@ void begin_mask(thread& t, signal_set blocked) noexcept {
     want(~blocked);
 }
 
+// Instead of an error: the C library is to make it.
+constexpr int k_stack_is_too_large = -1;
+
 int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void* argument) {
     thread* const t = thread_blocks::take();
     if (t == nullptr) return EAGAIN;
     read_attributes(*t, how);
+    if (t->asked.stack_size > stack::k_largest_bytes) {
+        thread_blocks::give(*t);
+        return k_stack_is_too_large;
+    }
     inherit_name(*t);
     begin_mask(*t, first_mask(how));
     t->start = start;
@@ -411,6 +419,16 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
 // pthread_t has not got a new meaning. relaxed: see give.
 int why_gone(thread const& t) noexcept {
     return (t.life.load(std::memory_order_relaxed) & k_detached) != 0 ? EINVAL : ESRCH;
+}
+
+// In a forked child. As the C library has it, threads of the parent that nobody had joined have
+// ended there: programs that end by exit in a child join them at the end, if objects of the program
+// do. Whether `t` is such a one, which it is once.
+bool end_of_parents(thread& t, void** result) noexcept {
+    if (!t.is_to_be_joined) return false;
+    t.is_to_be_joined = false;
+    if (result != nullptr) *result = t.result;
+    return true;
 }
 
 // The right to join, and 0; or why not.
@@ -486,6 +504,7 @@ int await_end(thread& t, thread* caller, std::uint64_t deadline) {
 int join(thread& t, void** result, std::uint64_t deadline) {
     thread* const caller = self();
     test_cancel(caller);
+    if (end_of_parents(t, result)) return 0;
     if (int const error = begin_to_join(t)) return error;
     right_to_join right(t);
     if (caller != nullptr && deadline == wait::k_never) begin_now(t);
@@ -497,6 +516,7 @@ int join(thread& t, void** result, std::uint64_t deadline) {
 
 // No cancellation point.
 int try_to_join(thread& t, void** result) {
+    if (end_of_parents(t, result)) return 0;
     if (int const error = begin_to_join(t)) return error;
     right_to_join right(t);
     if (!is_at_end(t)) return EBUSY;
@@ -507,7 +527,7 @@ int try_to_join(thread& t, void** result) {
 
 int join_by(thread& t, void** result, clockid_t clock, timespec const* until) {
     if (until == nullptr) return join(t, result, wait::k_never);
-    if (!is_clock(clock) || !is_time(*until)) return EINVAL;
+    if (!is_clock(clock) || (!is_time(*until) && !is_at_end(t))) return EINVAL;
     return join(t, result, deadline_at(clock, *until));
 }
 
@@ -580,8 +600,9 @@ TULLE_INTERPOSE int pthread_create(pthread_t* id, pthread_attr_t const* how, voi
     if (why && tulle::runtime::the().options().number(tulle::base::option_id::explain) != 0)
         static_cast<void>(start_once());
     if (!why && !start_once()) why = tulle::diag::os_thread_reason::no_run_time;
-    if (!why) return create(id, how, start, argument);
-    tulle::diag::note_os_thread(*why);
+    int const error = why ? k_stack_is_too_large : create(id, how, start, argument);
+    if (error != k_stack_is_too_large) return error;
+    tulle::diag::note_os_thread(why.value_or(tulle::diag::os_thread_reason::large_stack));
     return create_os_thread(id, how, start, argument);
 }
 
@@ -639,6 +660,7 @@ TULLE_INTERPOSE int pthread_clockjoin_np(pthread_t id, void** result, clockid_t 
 TULLE_INTERPOSE int pthread_detach(pthread_t id) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_detach)(id);
+    if (end_of_parents(*t, nullptr)) return 0;
     if (!t->is_used.load(std::memory_order_relaxed)) return why_gone(*t); // relaxed: see give
     tulle::detail::thread_core* const handle = t->handle; // of the next thread once it is given
     std::uint32_t life = t->life.load(std::memory_order_relaxed); // relaxed: exchanged below

@@ -81,7 +81,11 @@ struct thread {
     std::atomic<bool> is_open{false};
     thread* next_free = nullptr; // under the lock of the blocks
     bool is_free = false;        // likewise: it is in the list of those
-    bool is_left_behind = false; // it was running in the process that this one was forked off
+    // It was running in the process that this one was forked off, or has left its variables as they
+    // were.
+    bool is_left_behind = false;
+    bool is_to_be_joined =
+        false; // likewise, or had ended there; nobody has joined it there or here
 
     std::atomic<std::uint32_t> life{0};
     // Dropped by who joins or detaches it; null: it is detached from the start.
@@ -121,6 +125,7 @@ struct thread {
     bool may_be_cancelled = true;
     std::atomic<bool> at_any_point{false}; // the type that it has set; written by itself
     bool is_ending = false;
+    bool leaves_all = false; // nothing is to be destroyed (leave_at_once)
     cleanup_frame* cleanups = nullptr;
     __jmp_buf_tag* at_end = nullptr; // in the frame at the bottom of its stack
 };
@@ -183,14 +188,18 @@ enum class interruption : std::uint8_t { none, restarts, ends };
     return seen == interruption::ends || (is_timed && seen == interruption::restarts);
 }
 
-// Runs handlers of signals that `t`, the caller, has and does not block.
-[[nodiscard]] interruption run_handlers(thread& t);
+// Runs handlers of signals that `t`, the caller, has and does not block. Those of `harmless` end no
+// call.
+[[nodiscard]] interruption run_handlers(thread& t, signal_set harmless = 0);
 // Likewise, and does not return if the caller has been cancelled.
-[[nodiscard]] interruption attend(thread& t);
+[[nodiscard]] interruption attend(thread& t, signal_set harmless = 0);
 // A cancellation point, of a call that has not begun. Null: an OS thread, which the C library ends.
 void test_cancel(thread* t);
 // Of a thread of ours: unwinds its stack and ends it.
 [[noreturn]] void end_self(thread& t, void* result);
+// As the system call exit ends an OS thread, if the caller is a thread that stands on a worker:
+// nothing is unwound, no destructors run, and the worker goes on. Otherwise it returns.
+void leave_at_once() noexcept;
 
 // The functions of the same names, which calls within this library would pass by (--wrap).
 int lock_mutex(pthread_mutex_t* m); // may end the caller

@@ -365,6 +365,7 @@ void thread_blocks::forget_others(thread const* left) noexcept {
         t.is_used.store(false, std::memory_order_relaxed);
         if (t.is_free || !t.has_variables) continue;
         t.is_left_behind = true;
+        t.is_to_be_joined = (t.life.load(std::memory_order_relaxed) & k_detached) == 0;
         put_into_list(t);
     }
 }
