@@ -87,7 +87,7 @@ TULLE_API int accept(int socket, sockaddr* address, socklen_t* length, int flags
 TULLE_API int accept(int socket, sockaddr* address, socklen_t* length, int flags,
                      wait_limit const& limit) noexcept;
 // 0 or a negative errno value. -ETIMEDOUT and -ECANCELED of a limit leave a connection that is
-// still being made; close the socket then.
+// still being made; another call waits for it, or close the socket then.
 TULLE_API int connect(int socket, sockaddr const* address, socklen_t length) noexcept;
 TULLE_API int connect(int socket, sockaddr const* address, socklen_t length,
                       wait_limit const& limit) noexcept;

@@ -74,7 +74,8 @@ TULLE_API ssize_t tulle_sendmsg_within(int socket, const struct msghdr* message,
 TULLE_API int tulle_accept(int socket, struct sockaddr* address, socklen_t* length, int flags);
 TULLE_API int tulle_accept_within(int socket, struct sockaddr* address, socklen_t* length,
                                   int flags, const tulle_limit_t* limit);
-/* When the limit was reached, the connection is still being made: close the socket. */
+/* When the limit was reached, the connection is still being made: another call waits for it, or
+ * close the socket. */
 TULLE_API int tulle_connect(int socket, const struct sockaddr* address, socklen_t length);
 TULLE_API int tulle_connect_within(int socket, const struct sockaddr* address, socklen_t length,
                                    const tulle_limit_t* limit);
