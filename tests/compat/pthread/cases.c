@@ -645,6 +645,7 @@ static struct {
     {"signals_of_broken_pipes", signals_of_broken_pipes},
     {"flags_of_output", flags_of_output},
     {"least_to_receive", least_to_receive},
+    {"whole_messages", whole_messages},
     {"limits_of_parts", limits_of_parts},
     {"transfers_of_both_modes", transfers_of_both_modes},
     {"terminals_of_others", terminals_of_others},

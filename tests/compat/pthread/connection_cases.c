@@ -193,6 +193,12 @@ static void* sends_much(void* to) {
     SHOW(sent > 0 && sent < k_much);
     return NULL;
 }
+static void* sends_one(void* to) {
+    static char bytes[4096];
+    while (send(*(int*)to, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
+    SHOW_CALL(send(*(int*)to, bytes, sizeof bytes, 0));
+    return NULL;
+}
 static void* sends_twice(void* to) {
     sends_much(to);
     SHOW_CALL(send(*(int*)to, s_bytes, 1, 0));
@@ -217,6 +223,9 @@ void broken_connections(void) {
     close_both(ends);
     make_local(ends);
     break_under(&sends_much, ends, &close_other);
+    close(ends[0]);
+    make_local(ends);
+    break_under(&sends_one, ends, &close_other);
     close(ends[0]);
 }
 
@@ -301,6 +310,93 @@ void least_to_receive(void) {
     send_one_by_one(ends);
     make_local(ends);
     send_one_by_one(ends);
+}
+
+// All of it, or what there is at an end.
+static void* receives_whole(void* from) {
+    int const socket = *(int*)from;
+    char bytes[8];
+    struct iovec parts[2] = {{bytes, 3}, {bytes + 3, 5}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    SHOW_CALL(recv(socket, bytes, sizeof bytes, MSG_WAITALL));
+    SHOW_CALL(recvmsg(socket, &message, MSG_WAITALL));
+    SHOW(memcmp(bytes, "abcdefgh", sizeof bytes));
+    SHOW_CALL(recvfrom(socket, bytes, sizeof bytes, MSG_WAITALL, NULL, NULL));
+    struct timeval const limit = {0, 300000};
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    SHOW_CALL(recv(socket, bytes, 4, MSG_WAITALL));
+    SHOW_CALL(recv(socket, bytes, 4, MSG_WAITALL));
+    return NULL;
+}
+static void* receives_last(void* from) {
+    char bytes[8];
+    SHOW_CALL(recv(*(int*)from, bytes, sizeof bytes, MSG_WAITALL));
+    SHOW_CALL(recv(*(int*)from, bytes, sizeof bytes, MSG_WAITALL));
+    return NULL;
+}
+static void send_in_pieces(int ends[2]) {
+    pthread_t reader;
+    pthread_create(&reader, NULL, &receives_whole, &ends[0]);
+    for (int k = 0; k != 26; ++k) {
+        usleep(1000);
+        if (write(ends[1], &"abcdefghabcdefghabcdefghij"[k], 1) != 1) abort();
+    }
+    pthread_join(reader, NULL);
+    struct timeval const none = {0, 0};
+    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
+    pthread_create(&reader, NULL, &receives_last, &ends[0]);
+    usleep(5000);
+    if (write(ends[1], "xyz", 3) != 3) abort();
+    usleep(5000);
+    close(ends[1]);
+    pthread_join(reader, NULL);
+    close(ends[0]);
+}
+// More of them than OS threads, each in the middle of a message.
+enum { k_crowd = 200 };
+static int s_crowd[k_crowd][2];
+static void* receives_two(void* from) {
+    char bytes[2];
+    return (void*)(recv(*(int*)from, bytes, 2, MSG_WAITALL) == 2 ? from : NULL);
+}
+static void* sends_second(void* unused) {
+    for (int k = 0; k != k_crowd; ++k)
+        if (write(s_crowd[k][1], "b", 1) != 1) abort();
+    return unused;
+}
+static void receive_in_crowd(void) {
+    static pthread_t readers[k_crowd];
+    int good = 0;
+    for (int k = 0; k != k_crowd; ++k) {
+        make_local(s_crowd[k]);
+        if (write(s_crowd[k][1], "a", 1) != 1) abort();
+        pthread_create(&readers[k], NULL, &receives_two, &s_crowd[k][0]);
+    }
+    usleep(30000);
+    in_thread(&sends_second, NULL);
+    for (int k = 0; k != k_crowd; ++k) {
+        void* result;
+        pthread_join(readers[k], &result);
+        good += result != NULL;
+        close_both(s_crowd[k]);
+    }
+    SHOW(good);
+}
+void whole_messages(void) {
+    int ends[2];
+    connect_both(ends);
+    send_in_pieces(ends);
+    make_local(ends);
+    send_in_pieces(ends);
+    pthread_t reader;
+    void* result;
+    make_local(ends);
+    pthread_create(&reader, NULL, &receives_last, &ends[0]);
+    usleep(5000);
+    pthread_cancel(reader);
+    SHOW(pthread_join(reader, &result) == 0 && result == PTHREAD_CANCELED);
+    close_both(ends);
+    receive_in_crowd();
 }
 
 // For longer than the limit, but each time some.

@@ -12,6 +12,7 @@
 #include <cstdio>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 namespace tulle::posix {
@@ -180,6 +181,13 @@ bool is_hung_up(int socket) noexcept {
     return TULLE_LIBC(poll)(&asked, 1, 0) > 0 && (asked.revents & POLLHUP) != 0;
 }
 
+// 0: it has none. Who waits is told of it, where a try is told that the socket is shut down.
+int take_error(int socket) noexcept {
+    int error = 0;
+    socklen_t size = sizeof error;
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : 0;
+}
+
 // Sends parts of a message without waiting. The socket has to keep an error for the next call of
 // the program, so that there is no try after a part which would take it, and no signal.
 class sending_parts {
@@ -189,7 +197,11 @@ public:
         if (is_begun) note_part();
     }
     ssize_t operator()(iovec* parts, std::size_t count) noexcept {
-        if (m_is_begun && m_has_waited && is_hung_up(m_socket)) return fail(EPIPE);
+        if (m_has_waited && is_hung_up(m_socket)) {
+            if (m_is_begun) return fail(EPIPE);
+            int const error = take_error(m_socket);
+            if (error != 0 && error != EPIPE) return fail(error); // of EPIPE there is a signal
+        }
         m_rest.msg_iov = parts;
         m_rest.msg_iovlen = count;
         ssize_t const result = TULLE_LIBC(sendmsg)(m_socket, &m_rest, m_flags);
@@ -295,10 +307,53 @@ ssize_t send_to(int socket, void const* data, std::size_t size, int flags, socka
 
 // --- input ---------------------------------------------------------------------------------------
 
-// MSG_WAITALL is the kernel's, which knows what ends it early. Errors and urgent data are not
-// waited for.
-bool is_plain(int flags) noexcept {
-    return (flags & (MSG_DONTWAIT | MSG_WAITALL | MSG_ERRQUEUE | MSG_OOB)) == 0;
+// Errors and urgent data are not waited for.
+bool is_plain(int flags) noexcept { return (flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)) == 0; }
+// All of a message that only peeks the kernel has to gather, and more than one byte (SO_RCVLOWAT).
+bool waits_in_kernel(int socket, int flags) noexcept {
+    constexpr int k_peek_at_all = MSG_PEEK | MSG_WAITALL;
+    return (flags & k_peek_at_all) == k_peek_at_all || known_descriptors::has_low_mark(socket);
+}
+
+bool is_stream(int socket) noexcept {
+    int type = 0;
+    socklen_t size = sizeof type;
+    return getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+// MSG_WAITALL asks for more than a first call has got.
+bool wants_rest(int socket, int flags, ssize_t got, std::size_t size) noexcept {
+    return (flags & MSG_WAITALL) != 0 && got > 0 && static_cast<std::size_t>(got) < size &&
+           self() != nullptr && is_plain(flags) && is_stream(socket);
+}
+
+// What comes next is urgent, or an end or an error of which the next call is to tell.
+bool is_at_stop(int socket) noexcept {
+    pollfd asked{socket, 0, 0};
+    int mark = 0, left = 0;
+    if (ioctl(socket, SIOCATMARK, &mark) == 0 && mark != 0) return true;
+    bool const is_over = TULLE_LIBC(poll)(&asked, 1, 0) > 0 && (asked.revents & POLLHUP) != 0;
+    return is_over && ioctl(socket, FIONREAD, &left) == 0 && left == 0;
+}
+
+// Behind what a first call has got.
+ssize_t receive_rest(int socket, remaining_parts left, int flags, ssize_t got) {
+    kept_errno const kept;
+    time_limit until;
+    for (bool wants_more = left.take(static_cast<std::size_t>(got));
+         wants_more && !is_at_stop(socket);) {
+        io::event_count const seen = look(socket, direction::in);
+        msghdr rest{};
+        rest.msg_iov = left.parts();
+        rest.msg_iovlen = left.count();
+        ssize_t const more = TULLE_LIBC(recvmsg)(socket, &rest, flags | MSG_DONTWAIT);
+        if (more == 0 || (more < 0 && (errno != EAGAIN || never_waits(socket)))) break;
+        if (more < 0 && wait_for(*self(), socket, direction::in, seen, until) != 0) break;
+        if (more < 0) continue;
+        got += more;
+        wants_more = left.take(static_cast<std::size_t>(more));
+    }
+    return got;
 }
 
 ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* from,
@@ -307,11 +362,14 @@ ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* f
         return TULLE_LIBC(recvfrom)(socket, data, size, flags | with, from, length);
     };
     if (!is_plain(flags)) return test_cancel(self()), call(0);
-    if (known_descriptors::has_low_mark(socket))
+    if (waits_in_kernel(socket, flags))
         return when_ready(socket, direction::in, [=] { return call(0); });
-    return until_done(
+    ssize_t const got = until_done(
         socket, direction::in, flags == 0 ? size : k_unknown_size,
         [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
+    if (!wants_rest(socket, flags, got, size)) return got;
+    iovec const whole{data, size};
+    return receive_rest(socket, remaining_parts(&whole, 1), flags, got);
 }
 
 // Of a socket the system can try, so that nobody asks first whether it is ready. Not for nothing,
@@ -424,11 +482,19 @@ TULLE_INTERPOSE ssize_t recvmsg(int socket, msghdr* message, int flags) {
         if (result >= 0) known_descriptors::note_received(*message);
         return result;
     };
-    if (!is_plain(flags)) return test_cancel(self()), call(0);
-    if (known_descriptors::has_low_mark(socket))
+    if (message == nullptr || !is_plain(flags)) return test_cancel(self()), call(0);
+    // What comes beside the bytes ends a message.
+    bool const is_whole = (flags & MSG_WAITALL) != 0;
+    bool const has_more = message->msg_control != nullptr && message->msg_controllen != 0;
+    bool const is_for_kernel =
+        is_whole && (has_more || message->msg_iovlen > remaining_parts::k_most);
+    if (is_for_kernel || waits_in_kernel(socket, flags))
         return when_ready(socket, direction::in, [=] { return call(0); });
-    return until_done(
+    ssize_t const got = until_done(
         socket, direction::in, [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
+    std::size_t const size = is_whole ? size_of(message->msg_iov, message->msg_iovlen) : 0;
+    if (!wants_rest(socket, flags, got, size)) return got;
+    return receive_rest(socket, remaining_parts(message->msg_iov, message->msg_iovlen), flags, got);
 }
 
 TULLE_INTERPOSE ssize_t send(int socket, void const* data, size_t size, int flags) {

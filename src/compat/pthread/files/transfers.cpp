@@ -19,8 +19,8 @@ using namespace tulle::posix;
 
 int receive_messages(int socket, mmsghdr* first, unsigned count, int flags, timespec* time) {
     thread* const t = self();
-    if (t == nullptr || (flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)) != 0 || count == 0 ||
-        (time != nullptr && (!is_time(*time) || time->tv_sec < 0)))
+    if (t == nullptr || (flags & (MSG_DONTWAIT | MSG_WAITALL | MSG_ERRQUEUE | MSG_OOB)) != 0 ||
+        count == 0 || (time != nullptr && (!is_time(*time) || time->tv_sec < 0)))
         return test_cancel(t), TULLE_LIBC(recvmmsg)(socket, first, count, flags, time);
     std::uint64_t const deadline = time == nullptr ? tulle::wait::k_never : deadline_after(*time);
     unsigned done = 0;
