@@ -646,6 +646,7 @@ static struct {
     {"flags_of_output", flags_of_output},
     {"least_to_receive", least_to_receive},
     {"whole_messages", whole_messages},
+    {"crowds_at_streams", crowds_at_streams},
     {"limits_of_parts", limits_of_parts},
     {"transfers_of_both_modes", transfers_of_both_modes},
     {"terminals_of_others", terminals_of_others},

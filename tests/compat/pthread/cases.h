@@ -142,6 +142,7 @@ void broken_connections(void);
 void flags_of_output(void);
 void least_to_receive(void);
 void whole_messages(void);
+void crowds_at_streams(void);
 void limits_of_parts(void);
 void transfers_of_both_modes(void);
 void terminals_of_others(void);
