@@ -7,6 +7,7 @@
 //   - They do not end with EINTR: a signal handler runs, and the wait goes on.
 //   - They wait whether O_NONBLOCK is set or not, and do not change it, but for connect, which sets
 //     it for the moment in which a connection is begun.
+//   - SO_RCVTIMEO, SO_SNDTIMEO and SO_RCVLOWAT of a socket have no effect.
 //   - With a limit they end with -ETIMEDOUT or -ECANCELED when it is reached, and nothing has
 //     been transferred then. A limit that has been reached already makes a try of them.
 // Sockets, pipes, terminals, and what else epoll(7) can wait for block only the thread. Of other

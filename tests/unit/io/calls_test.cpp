@@ -426,6 +426,18 @@ TEST_P(io_calls, a_socket_of_datagrams_that_is_shut_down_ends_reads) {
     for (int const end : ends) EXPECT_EQ(io::close(end), 0);
 }
 
+TEST_P(io_calls, limits_of_a_socket_itself_have_no_effect) {
+    connected_pair both;
+    timeval const soon{0, 1000};
+    ASSERT_EQ(::setsockopt(both.ours(), SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof soon), 0);
+    char c = 0;
+    EXPECT_EQ(io::recv(both.ours(), &c, 1, 0, wait_limit(20ms)), -ETIMEDOUT);
+    auto reader = spawn([&] { return io::recv(both.ours(), &c, 1, 0); });
+    this_thread::sleep_for(20ms);
+    EXPECT_EQ(io::write(both.theirs(), "l", 1), 1);
+    EXPECT_EQ(reader.join(), 1);
+}
+
 TEST_P(io_calls, a_socket_whose_connection_was_refused_makes_another_one) {
     tcp_listener server;
     sockaddr_in const to = server.address();
