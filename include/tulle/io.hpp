@@ -7,6 +7,7 @@
 //   - They do not end with EINTR: a signal handler runs, and the wait goes on.
 //   - They wait whether O_NONBLOCK is set or not, and do not change it, but for connect, which sets
 //     it for the moment in which a connection is begun.
+//   - SO_RCVTIMEO, SO_SNDTIMEO and SO_RCVLOWAT of a socket have no effect.
 //   - With a limit they end with -ETIMEDOUT or -ECANCELED when it is reached, and nothing has
 //     been transferred then. A limit that has been reached already makes a try of them.
 // Sockets, pipes, terminals, and what else epoll(7) can wait for block only the thread. Of other
@@ -87,7 +88,7 @@ TULLE_API int accept(int socket, sockaddr* address, socklen_t* length, int flags
 TULLE_API int accept(int socket, sockaddr* address, socklen_t* length, int flags,
                      wait_limit const& limit) noexcept;
 // 0 or a negative errno value. -ETIMEDOUT and -ECANCELED of a limit leave a connection that is
-// still being made; close the socket then.
+// still being made; another call waits for it, or close the socket then.
 TULLE_API int connect(int socket, sockaddr const* address, socklen_t length) noexcept;
 TULLE_API int connect(int socket, sockaddr const* address, socklen_t length,
                       wait_limit const& limit) noexcept;

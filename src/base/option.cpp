@@ -290,8 +290,8 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
     {"max_substitutes",
      "threads",
-     "Workers besides, at most, that run in place of those that sit in the kernel or compute while "
-     "others wait; off: nobody looks.",
+     "Workers besides, at most, that run in place of those that sit in the kernel or, up to 64, "
+     "compute while others wait; off: nobody looks.",
      value_kind::number,
      64,
      0,

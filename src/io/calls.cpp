@@ -12,8 +12,10 @@
 #include <array>
 #include <cerrno>
 #include <mutex>
+#include <utility>
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +30,32 @@ bool is_ready(int number, direction way) noexcept {
 }
 
 namespace {
+
+// Of a socket of datagrams that has been shut down only a call that waits says so (0), and a try
+// goes on saying EAGAIN. So once a wait has ended in vain the socket is asked, and tried once more:
+// what had come by then is received.
+class tries_of_input {
+public:
+    template <class Try> [[nodiscard]] ssize_t make(int number, Try try_once) noexcept {
+        ssize_t const first = try_once();
+        bool const is_again = would_block(first) && std::exchange(m_has_waited, true);
+        if (!is_again || !is_shut_down(number)) return first;
+        ssize_t const last = try_once();
+        return would_block(last) ? 0 : last;
+    }
+
+private:
+    TULLE_NOINLINE static bool is_shut_down(int number) noexcept {
+        int type = 0;
+        socklen_t size = sizeof type;
+        if (::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size) != 0) return false;
+        pollfd asked{number, POLLRDHUP, 0};
+        return (type == SOCK_DGRAM || type == SOCK_RAW) && ::poll(&asked, 1, 0) > 0 &&
+               (asked.revents & POLLRDHUP) != 0;
+    }
+
+    bool m_has_waited = false;
+};
 
 // recv and send of sockets are shorter ways through the system. Not for nothing, which is something
 // else to datagrams.
@@ -82,14 +110,17 @@ ssize_t try_to_read(int number, iovec const* parts, int count,
 
 ssize_t read_parts(int number, iovec const* parts, int count, detail::limit const& until) noexcept {
     std::size_t const size = count == 1 && parts != nullptr ? parts->iov_len : k_unknown_size;
-    auto const attempt = [=, &until](bool may_block) {
+    tries_of_input tries;
+    auto const attempt = [=, &until, &tries](bool may_block) {
         if (!may_block && is_for_socket(number, parts, count)) {
-            ssize_t const tried =
-                result_of(::recv(number, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
+            ssize_t const tried = tries.make(number, [=] {
+                return result_of(::recv(number, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
+            });
             if (tried != -ENOTSOCK) return tried;
         }
         if (!may_block) {
-            ssize_t const tried = try_to_read(number, parts, count, until);
+            ssize_t const tried = tries.make(
+                number, [=, &until] { return try_to_read(number, parts, count, until); });
             if (!has_no_try(tried)) return tried;
         }
         return if_ready(number, direction::in, may_block,
@@ -127,8 +158,11 @@ template <class Call>
 ssize_t on_socket(int number, direction way, int flags, detail::limit const& until,
                   std::size_t size, Call call) noexcept {
     if ((flags & k_do_not_wait) != 0) return result_of(call(flags));
-    return until_done(number, way, until, size,
-                      [=](bool) { return result_of(call(flags | MSG_DONTWAIT)); });
+    tries_of_input tries;
+    auto const try_once = [=] { return result_of(call(flags | MSG_DONTWAIT)); };
+    return until_done(number, way, until, size, [=, &tries](bool) {
+        return way == direction::in ? tries.make(number, try_once) : try_once();
+    });
 }
 
 bool is_stream(int socket) noexcept {
@@ -240,11 +274,30 @@ TULLE_NOINLINE int begin_to_connect(int socket, sockaddr const* address,
     return static_cast<int>(result_of(::connect(socket, address, length)));
 }
 
-TULLE_NOINLINE int outcome_of_connect(int socket) noexcept {
+bool is_tcp(int socket) noexcept {
+    int value = 0;
+    socklen_t size = sizeof value;
+    return ::getsockopt(socket, SOL_SOCKET, SO_PROTOCOL, &value, &size) == 0 &&
+           value == IPPROTO_TCP;
+}
+
+// Once there is a connection, or none any more. A call that blocks notes in the socket that its
+// caller knows: then another call makes a new connection where this one was refused, or says that
+// there is one (EISCONN). Of TCP a second call notes that, too, and does not wait.
+TULLE_NOINLINE int outcome_of_connect(int socket, sockaddr const* address,
+                                      socklen_t length) noexcept {
+    if (is_tcp(socket)) {
+        auto const again = static_cast<int>(result_of(::connect(socket, address, length)));
+        return again == -EISCONN ? 0 : again;
+    }
     int error = 0;
     socklen_t size = sizeof error;
     if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return -errno;
     return -error;
+}
+
+bool is_being_connected(int result) noexcept {
+    return result == -EINPROGRESS || result == -EALREADY || result == -EINTR;
 }
 
 // An event of another file that had this number before may end a wait too early.
@@ -270,9 +323,10 @@ int connect_to(int socket, sockaddr const* address, socklen_t length,
             if (int const error = between.pause(until)) return -error;
             continue;
         }
-        if (begun != -EINPROGRESS && begun != -EINTR) return begun;
+        if (!is_being_connected(begun)) return begun;
         if (int const error = wait_for_connection(socket, seen, until)) return -error;
-        return outcome_of_connect(socket);
+        int const outcome = outcome_of_connect(socket, address, length);
+        if (!is_being_connected(outcome)) return outcome;
     }
 }
 

@@ -2,10 +2,10 @@
 /* Input and output on file descriptors that blocks only the calling thread, for C11 and C++20. The
  * functions take and do what those of the same names in POSIX.1-2017 do, but for this: errors are
  * negative errno values, and `errno` is left alone; they do not end with EINTR; they wait whether
- * O_NONBLOCK is set or not. Those with a limit end with -ETIMEDOUT or -ECANCELED when it is
- * reached, and nothing has been transferred then; a limit that has been reached before makes a try.
- * A null limit is -EINVAL. Which files block a worker, and what helper OS threads do, is said in
- * <tulle/io.hpp>. */
+ * O_NONBLOCK is set or not; SO_RCVTIMEO, SO_SNDTIMEO and SO_RCVLOWAT have no effect. Those with a
+ * limit end with -ETIMEDOUT or -ECANCELED when it is reached, and nothing has been transferred
+ * then; a limit that has been reached before makes a try. A null limit is -EINVAL. Which files
+ * block a worker, and what helper OS threads do, is said in <tulle/io.hpp>. */
 #ifndef TULLE_DETAIL_IO_H
 #define TULLE_DETAIL_IO_H
 
@@ -74,7 +74,8 @@ TULLE_API ssize_t tulle_sendmsg_within(int socket, const struct msghdr* message,
 TULLE_API int tulle_accept(int socket, struct sockaddr* address, socklen_t* length, int flags);
 TULLE_API int tulle_accept_within(int socket, struct sockaddr* address, socklen_t* length,
                                   int flags, const tulle_limit_t* limit);
-/* When the limit was reached, the connection is still being made: close the socket. */
+/* When the limit was reached, the connection is still being made: another call waits for it, or
+ * close the socket. */
 TULLE_API int tulle_connect(int socket, const struct sockaddr* address, socklen_t length);
 TULLE_API int tulle_connect_within(int socket, const struct sockaddr* address, socklen_t length,
                                    const tulle_limit_t* limit);

@@ -159,15 +159,19 @@ void watcher::note(worker_remote& w, stuck_state state, stuck_state before, int 
     m_last_worker.store(w.index, std::memory_order_relaxed);
 }
 
-// A worker that computes is replaced only where somebody waits for that.
+// A worker that computes is replaced only where somebody waits for that, and not in any number: the
+// processors have enough to do.
 watcher::findings watcher::judge_all(std::uint64_t now) noexcept {
+    constexpr int k_most_computing = 64;
     findings found;
     found.waits = m_scheduler->something_waits();
     m_stuck.clear();
+    int computing = 0;
     for (worker_remote* const w : m_scheduler->workers()) {
         stuck_state const state = judge(*w, now);
-        if (state == stuck_state::in_kernel || (state == stuck_state::computes && found.waits))
-            m_stuck.push_back(w);
+        bool const is_replaced =
+            state == stuck_state::computes && found.waits && computing++ < k_most_computing;
+        if (state == stuck_state::in_kernel || is_replaced) m_stuck.push_back(w);
     }
     if (found.waits || m_scheduler->queues().has_injected()) ask_to_probe();
     return found;

@@ -9,6 +9,15 @@
 
 #define SHOW(expression) printf("%s: %d\n", #expression, (int)(expression))
 
+// What a call returns, and errno where it fails.
+#define SHOW_CALL(expression)                                                                      \
+    do {                                                                                           \
+        errno = 0;                                                                                 \
+        long const result_of_call = (long)(expression);                                            \
+        int const error_of_call = result_of_call < 0 ? errno : 0;                                  \
+        printf("%s: %ld, errno %d\n", #expression, result_of_call, error_of_call);                 \
+    } while (0)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -121,6 +130,23 @@ void early_waits(void);
 // --- socket_cases.c
 void modes_of_sockets(void);
 void set_mode(int number);
+
+// --- output_signal_cases.c
+void signals_of_broken_pipes(void);
+
+// --- connection_cases.c
+void shut_down_under_reads(void);
+void pipes_without_writers(void);
+void connections_made_again(void);
+void broken_connections(void);
+void flags_of_output(void);
+void least_to_receive(void);
+void whole_messages(void);
+void crowds_at_streams(void);
+void limits_of_parts(void);
+void transfers_of_both_modes(void);
+void terminals_of_others(void);
+void asked_beside_signals(void);
 
 // --- allocator_cases.c
 void allocator_and_os_threads(void);

@@ -408,6 +408,52 @@ TEST_P(io_calls, errors_are_those_of_the_system) {
     EXPECT_EQ(io::close(s), 0);
 }
 
+// Of datagrams a try never tells of the end; a call that waits does.
+TEST_P(io_calls, a_socket_of_datagrams_that_is_shut_down_ends_reads) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+    char c = 0;
+    iovec parts[2] = {{&c, 1}, {&c, 1}};
+    std::vector<thread<ssize_t>> readers;
+    readers.push_back(spawn([&] { return io::recv(ends[0], &c, 1, 0); }));
+    readers.push_back(spawn([&] { return io::read(ends[0], &c, 1); }));
+    readers.push_back(spawn([&] { return io::readv(ends[0], parts, 2); }));
+    this_thread::sleep_for(20ms);
+    EXPECT_EQ(::shutdown(ends[0], SHUT_RD), 0);
+    for (auto& r : readers) EXPECT_EQ(r.join(), 0);
+    EXPECT_EQ(io::recv(ends[0], &c, 1, 0), 0);
+    EXPECT_EQ(io::recv(ends[0], &c, 1, MSG_DONTWAIT), -EAGAIN);
+    for (int const end : ends) EXPECT_EQ(io::close(end), 0);
+}
+
+TEST_P(io_calls, limits_of_a_socket_itself_have_no_effect) {
+    connected_pair both;
+    timeval const soon{0, 1000};
+    ASSERT_EQ(::setsockopt(both.ours(), SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof soon), 0);
+    char c = 0;
+    EXPECT_EQ(io::recv(both.ours(), &c, 1, 0, wait_limit(20ms)), -ETIMEDOUT);
+    auto reader = spawn([&] { return io::recv(both.ours(), &c, 1, 0); });
+    this_thread::sleep_for(20ms);
+    EXPECT_EQ(io::write(both.theirs(), "l", 1), 1);
+    EXPECT_EQ(reader.join(), 1);
+}
+
+TEST_P(io_calls, a_socket_whose_connection_was_refused_makes_another_one) {
+    tcp_listener server;
+    sockaddr_in const to = server.address();
+    auto const* const address = reinterpret_cast<sockaddr const*>(&to);
+    server.end();
+    int const s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(io::connect(s, address, sizeof to), -ECONNREFUSED);
+    int const listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(::bind(listener, address, sizeof to), 0);
+    ASSERT_EQ(::listen(listener, 1), 0);
+    EXPECT_EQ(io::connect(s, address, sizeof to), 0);
+    EXPECT_EQ(io::connect(s, address, sizeof to), -EISCONN);
+    EXPECT_EQ(io::close(s), 0);
+    EXPECT_EQ(io::close(listener), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(workers, io_calls, ::testing::Values(1, 2));
 
 } // namespace

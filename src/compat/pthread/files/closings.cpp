@@ -70,6 +70,7 @@ TULLE_INTERPOSE int dup2(int number, int becomes) noexcept {
 }
 
 TULLE_INTERPOSE int dup3(int number, int becomes, int flags) noexcept {
+    if ((flags & ~O_CLOEXEC) != 0) return TULLE_LIBC(dup3)(number, becomes, flags); // EINVAL
     return replace(number, becomes, [=] { return TULLE_LIBC(dup3)(number, becomes, flags); });
 }
 

@@ -2,13 +2,17 @@
 #include "compat/pthread/files/descriptors.hpp"
 
 #include "compat/pthread/files/known_descriptors.hpp"
+#include "compat/pthread/signals/signals.hpp"
+#include "os/private_descriptor.hpp"
 
 #include <tulle/io.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 namespace tulle::posix {
@@ -16,6 +20,11 @@ namespace tulle::posix {
 bool is_ready(int number, direction way) noexcept {
     pollfd asked{number, static_cast<short>(way == direction::in ? POLLIN : POLLOUT), 0};
     return TULLE_LIBC(poll)(&asked, 1, 0) != 0;
+}
+
+bool is_shut_down(int number) noexcept {
+    pollfd asked{number, POLLRDHUP, 0};
+    return TULLE_LIBC(poll)(&asked, 1, 0) > 0 && (asked.revents & POLLRDHUP) != 0;
 }
 
 bool never_waits(int number) noexcept {
@@ -40,14 +49,30 @@ std::uint64_t deadline_of(int number, direction way) noexcept {
     return deadline_after({time.tv_sec, time.tv_usec * 1000});
 }
 
+bool is_of_same_host(int socket) noexcept {
+    int family = 0;
+    socklen_t size = sizeof family;
+    return getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && family == AF_UNIX;
+}
+
 } // namespace
+
+std::uint64_t time_limit::deadline(int number, direction way) noexcept {
+    if (!m_is_known) m_deadline = deadline_of(number, way);
+    m_is_known = true;
+    return m_deadline;
+}
+void time_limit::note_part(int number) noexcept {
+    if (m_is_known && m_deadline != wait::k_never) m_is_known = !is_of_same_host(number);
+}
 
 io::event_count look(int number, direction way) noexcept {
     return io::reactor::instance().look(number, way);
 }
 
-int wait_for(thread& t, int number, direction way, io::event_count seen, bool may_be_cancelled) {
-    std::uint64_t const deadline = deadline_of(number, way);
+int wait_for(thread& t, int number, direction way, io::event_count seen, time_limit& until,
+             bool may_be_cancelled) {
+    std::uint64_t const deadline = until.deadline(number, way);
     int error = 0;
     {
         kept_errno const kept;
@@ -64,23 +89,31 @@ int wait_for(thread& t, int number, direction way, io::event_count seen, bool ma
 
 namespace {
 
-// A terminal that gives what there is, after a while at most.
+// The terminal of this session belongs to other processes for now: a read stops this one, or fails
+// (EIO).
+bool is_in_background(int terminal) noexcept {
+    pid_t const in_front = tcgetpgrp(terminal);
+    return in_front >= 0 && in_front != getpgrp();
+}
+
+// A terminal that gives what there is, after a while at most; or nothing, at once.
 bool needs_no_input(int number) noexcept {
     kept_errno const kept;
     termios how{};
-    return !io::reactor::instance().was_socket(number) && tcgetattr(number, &how) == 0 &&
-           (how.c_lflag & ICANON) == 0 && how.c_cc[VMIN] == 0;
+    if (io::reactor::instance().was_socket(number) || tcgetattr(number, &how) != 0) return false;
+    return ((how.c_lflag & ICANON) == 0 && how.c_cc[VMIN] == 0) || is_in_background(number);
 }
 
 } // namespace
 
 int wait_until_ready(thread& t, int number, direction way) {
+    time_limit until;
     test_cancel(&t);
     for (;;) {
         io::event_count const seen = look(number, way);
         if (is_ready(number, way) || never_waits(number)) return 0;
         if (way == direction::in && needs_no_input(number)) return 0;
-        int const error = wait_for(t, number, way, seen);
+        int const error = wait_for(t, number, way, seen, until);
         if (is_final(error)) return error;
         if (error != 0) return 0;
     }
@@ -90,10 +123,15 @@ namespace {
 
 // --- output: a call that waits transfers all -----------------------------------------------------
 
+// A connection that has been made without waiting for it is begun by the first output
+// (TCP_FASTOPEN_CONNECT): EINPROGRESS.
+bool is_to_wait(int error) noexcept { return error == EAGAIN || error == EINPROGRESS; }
+
 // `attempt(parts, count)` sends without waiting. An error after a part has been sent is told by the
 // next call.
 template <class Attempt, class Call>
 ssize_t send_parts(thread& t, int number, remaining_parts left, Attempt attempt, Call call) {
+    time_limit until;
     ssize_t sent = 0;
     for (;;) {
         io::event_count const seen = look(number, direction::out);
@@ -101,12 +139,13 @@ ssize_t send_parts(thread& t, int number, remaining_parts left, Attempt attempt,
         if (result >= 0) {
             sent += result;
             if (!left.take(static_cast<std::size_t>(result)) || result == 0) return sent;
-        } else if (errno != EAGAIN) {
-            return sent != 0 && errno != EINTR ? sent : result;
+        } else if (!is_to_wait(errno)) {
+            return sent != 0 ? sent : result;
         }
         if (never_waits(number)) return sent != 0 ? sent : result;
+        if (result > 0) until.note_part(number);
         if (result >= 0) continue;
-        int const error = wait_for(t, number, direction::out, seen);
+        int const error = wait_for(t, number, direction::out, seen, until);
         if (error == 0) continue;
         if (sent != 0) return sent;
         if (is_final(error)) return fail(error);
@@ -121,11 +160,69 @@ ssize_t send_all(int number, remaining_parts const& left, Attempt attempt, Call 
 
 } // namespace
 
+void handle_failed_output() {
+    thread* const t = self();
+    if (t == nullptr) return;
+    kept_errno const kept;
+    run_handlers_at_once(*t);
+}
+
 std::size_t size_of(iovec const* parts, std::size_t count) noexcept {
     std::size_t size = 0;
     std::for_each_n(parts, count, [&](iovec const& part) { size += part.iov_len; });
     return size;
 }
+
+namespace {
+
+// The connection is gone.
+bool is_hung_up(int socket) noexcept {
+    pollfd asked{socket, 0, 0};
+    return TULLE_LIBC(poll)(&asked, 1, 0) > 0 && (asked.revents & POLLHUP) != 0;
+}
+
+// 0: it has none. Who waits is told of it, where a try is told that the socket is shut down.
+int take_error(int socket) noexcept {
+    int error = 0;
+    socklen_t size = sizeof error;
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : 0;
+}
+
+// Sends parts of a message without waiting. The socket has to keep an error for the next call of
+// the program, so that there is no try after a part which would take it, and no signal.
+class sending_parts {
+public:
+    sending_parts(int socket, msghdr const& message, int flags, bool is_begun) noexcept
+        : m_socket(socket), m_flags(flags | MSG_DONTWAIT), m_rest(message) {
+        if (is_begun) note_part();
+    }
+    ssize_t operator()(iovec* parts, std::size_t count) noexcept {
+        if (m_has_waited && is_hung_up(m_socket)) {
+            if (m_is_begun) return fail(EPIPE);
+            int const error = take_error(m_socket);
+            if (error != 0 && error != EPIPE) return fail(error); // of EPIPE there is a signal
+        }
+        m_rest.msg_iov = parts;
+        m_rest.msg_iovlen = count;
+        ssize_t const result = TULLE_LIBC(sendmsg)(m_socket, &m_rest, m_flags);
+        m_has_waited = result < 0;
+        if (result >= 0) note_part();
+        return result;
+    }
+
+private:
+    void note_part() noexcept {
+        m_is_begun = true;
+        m_flags |= MSG_NOSIGNAL;
+        m_rest.msg_controllen = 0; // what goes with a message goes with its first part
+    }
+
+    int m_socket, m_flags;
+    msghdr m_rest;
+    bool m_is_begun = false, m_has_waited = false;
+};
+
+} // namespace
 
 ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t sent) {
     known_descriptors::note_sent(*message);
@@ -137,19 +234,7 @@ ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t s
     remaining_parts left(message->msg_iov, message->msg_iovlen);
     if (sent != 0 && !left.take(sent)) return 0;
     if (sent == 0) test_cancel(self());
-    bool has_control = sent == 0; // which goes with the first part
-    return send_all(
-        socket, left,
-        [&](iovec* parts, std::size_t count) {
-            msghdr rest = *message;
-            rest.msg_iov = parts;
-            rest.msg_iovlen = count;
-            if (!has_control) rest.msg_controllen = 0;
-            ssize_t const result = TULLE_LIBC(sendmsg)(socket, &rest, flags | MSG_DONTWAIT);
-            if (result >= 0) has_control = false;
-            return result;
-        },
-        call);
+    return send_all(socket, left, sending_parts(socket, *message, flags, sent != 0), call);
 }
 
 namespace {
@@ -205,7 +290,7 @@ ssize_t send_to(int socket, void const* data, std::size_t size, int flags, socka
     test_cancel(self());
     int const before = errno;
     ssize_t const sent = TULLE_LIBC(sendto)(socket, data, size, flags | MSG_DONTWAIT, to, length);
-    bool const is_over = sent < 0 ? errno != EAGAIN : static_cast<std::size_t>(sent) == size;
+    bool const is_over = sent < 0 ? !is_to_wait(errno) : static_cast<std::size_t>(sent) == size;
     if (is_over || never_waits(socket)) return sent;
     errno = before;
     iovec part{const_cast<void*>(data), size};
@@ -222,10 +307,53 @@ ssize_t send_to(int socket, void const* data, std::size_t size, int flags, socka
 
 // --- input ---------------------------------------------------------------------------------------
 
-// MSG_WAITALL is the kernel's, which knows what ends it early. Errors and urgent data are not
-// waited for.
-bool is_plain(int flags) noexcept {
-    return (flags & (MSG_DONTWAIT | MSG_WAITALL | MSG_ERRQUEUE | MSG_OOB)) == 0;
+// Errors and urgent data are not waited for.
+bool is_plain(int flags) noexcept { return (flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)) == 0; }
+// All of a message that only peeks the kernel has to gather, and more than one byte (SO_RCVLOWAT).
+bool waits_in_kernel(int socket, int flags) noexcept {
+    constexpr int k_peek_at_all = MSG_PEEK | MSG_WAITALL;
+    return (flags & k_peek_at_all) == k_peek_at_all || known_descriptors::has_low_mark(socket);
+}
+
+bool is_stream(int socket) noexcept {
+    int type = 0;
+    socklen_t size = sizeof type;
+    return getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+// MSG_WAITALL asks for more than a first call has got.
+bool wants_rest(int socket, int flags, ssize_t got, std::size_t size) noexcept {
+    return (flags & MSG_WAITALL) != 0 && got > 0 && static_cast<std::size_t>(got) < size &&
+           self() != nullptr && is_plain(flags) && is_stream(socket);
+}
+
+// What comes next is urgent, or an end or an error of which the next call is to tell.
+bool is_at_stop(int socket) noexcept {
+    pollfd asked{socket, 0, 0};
+    int mark = 0, left = 0;
+    if (ioctl(socket, SIOCATMARK, &mark) == 0 && mark != 0) return true;
+    bool const is_over = TULLE_LIBC(poll)(&asked, 1, 0) > 0 && (asked.revents & POLLHUP) != 0;
+    return is_over && ioctl(socket, FIONREAD, &left) == 0 && left == 0;
+}
+
+// Behind what a first call has got.
+ssize_t receive_rest(int socket, remaining_parts left, int flags, ssize_t got) {
+    kept_errno const kept;
+    time_limit until;
+    for (bool wants_more = left.take(static_cast<std::size_t>(got));
+         wants_more && !is_at_stop(socket);) {
+        io::event_count const seen = look(socket, direction::in);
+        msghdr rest{};
+        rest.msg_iov = left.parts();
+        rest.msg_iovlen = left.count();
+        ssize_t const more = TULLE_LIBC(recvmsg)(socket, &rest, flags | MSG_DONTWAIT);
+        if (more == 0 || (more < 0 && (errno != EAGAIN || never_waits(socket)))) break;
+        if (more < 0 && wait_for(*self(), socket, direction::in, seen, until) != 0) break;
+        if (more < 0) continue;
+        got += more;
+        wants_more = left.take(static_cast<std::size_t>(more));
+    }
+    return got;
 }
 
 ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* from,
@@ -234,9 +362,14 @@ ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* f
         return TULLE_LIBC(recvfrom)(socket, data, size, flags | with, from, length);
     };
     if (!is_plain(flags)) return test_cancel(self()), call(0);
-    return until_done(
+    if (waits_in_kernel(socket, flags))
+        return when_ready(socket, direction::in, [=] { return call(0); });
+    ssize_t const got = until_done(
         socket, direction::in, flags == 0 ? size : k_unknown_size,
         [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
+    if (!wants_rest(socket, flags, got, size)) return got;
+    iovec const whole{data, size};
+    return receive_rest(socket, remaining_parts(&whole, 1), flags, got);
 }
 
 // Of a socket the system can try, so that nobody asks first whether it is ready. Not for nothing,
@@ -252,6 +385,32 @@ ssize_t as_of_socket(int number, std::size_t size, OnSocket on_socket, Otherwise
     known_descriptors::forget(number);
     errno = before;
     return otherwise();
+}
+
+// Before the first writer has come poll(2) does not tell that a read finds the end of the input at
+// once, where the pipe was opened without waiting. The same pipe, opened again, is tried; EAGAIN: a
+// read would wait, or that cannot be done.
+ssize_t try_named_pipe(int number, void* data, std::size_t size) noexcept {
+    if (is_ready(number, direction::in) || never_waits(number)) return fail(EAGAIN);
+    std::array<char, 32> path{};
+    std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", number);
+    os::private_descriptor const again(
+        [&] { return TULLE_LIBC(open)(path.data(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); });
+    return again.is_open() ? TULLE_LIBC(read)(again.number(), data, size) : fail(EAGAIN);
+}
+
+ssize_t read_file(int number, void* data, std::size_t size) {
+    auto const call = [=] { return TULLE_LIBC(read)(number, data, size); };
+    if (self() != nullptr && known_descriptors::is_always_ready(number))
+        return test_cancel(self()), call();
+    if (self() != nullptr && known_descriptors::is_named_pipe(number)) {
+        test_cancel(self());
+        int const before = errno;
+        ssize_t const tried = try_named_pipe(number, data, size);
+        if (tried >= 0 || errno != EAGAIN) return tried;
+        errno = before;
+    }
+    return when_ready(number, direction::in, call);
 }
 
 // `call` makes a socket, of whose number some may wait for a file that the C library has closed by
@@ -278,13 +437,7 @@ TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
     if (size == 0) return test_cancel(self()), TULLE_LIBC(read)(number, data, size);
     return as_of_socket(
         number, size, [=] { return receive(number, data, size, 0, nullptr, nullptr); },
-        [=] {
-            auto const call = [=] { return TULLE_LIBC(read)(number, data, size); };
-            if (self() == nullptr || !known_descriptors::is_always_ready(number))
-                return when_ready(number, direction::in, call);
-            test_cancel(self());
-            return call();
-        });
+        [=] { return read_file(number, data, size); });
 }
 
 TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {
@@ -297,19 +450,21 @@ TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {
 TULLE_INTERPOSE ssize_t write(int number, void const* data, size_t size) {
     test_cancel(self());
     if (self() == nullptr || size == 0) return TULLE_LIBC(write)(number, data, size);
-    return as_of_socket(
+    return after_output(as_of_socket(
         number, size, [=] { return send_to(number, data, size, 0, nullptr, 0); },
         [=] {
             iovec const part{const_cast<void*>(data), size};
             return write_parts(number, &part, 1);
-        });
+        }));
 }
 
 TULLE_INTERPOSE ssize_t writev(int number, iovec const* parts, int count) {
     test_cancel(self());
-    if (count <= 0 || static_cast<std::size_t>(count) > remaining_parts::k_most)
-        return TULLE_LIBC(writev)(number, parts, count);
-    return write_parts(number, parts, static_cast<std::size_t>(count));
+    bool const is_for_kernel =
+        count <= 0 || static_cast<std::size_t>(count) > remaining_parts::k_most;
+    return after_output(is_for_kernel
+                            ? TULLE_LIBC(writev)(number, parts, count)
+                            : write_parts(number, parts, static_cast<std::size_t>(count)));
 }
 
 TULLE_INTERPOSE ssize_t recv(int socket, void* data, size_t size, int flags) {
@@ -327,31 +482,43 @@ TULLE_INTERPOSE ssize_t recvmsg(int socket, msghdr* message, int flags) {
         if (result >= 0) known_descriptors::note_received(*message);
         return result;
     };
-    if (!is_plain(flags)) return test_cancel(self()), call(0);
-    return until_done(
+    if (message == nullptr || !is_plain(flags)) return test_cancel(self()), call(0);
+    // What comes beside the bytes ends a message.
+    bool const is_whole = (flags & MSG_WAITALL) != 0;
+    bool const has_more = message->msg_control != nullptr && message->msg_controllen != 0;
+    bool const is_for_kernel =
+        is_whole && (has_more || message->msg_iovlen > remaining_parts::k_most);
+    if (is_for_kernel || waits_in_kernel(socket, flags))
+        return when_ready(socket, direction::in, [=] { return call(0); });
+    ssize_t const got = until_done(
         socket, direction::in, [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
+    std::size_t const size = is_whole ? size_of(message->msg_iov, message->msg_iovlen) : 0;
+    if (!wants_rest(socket, flags, got, size)) return got;
+    return receive_rest(socket, remaining_parts(message->msg_iov, message->msg_iovlen), flags, got);
 }
 
 TULLE_INTERPOSE ssize_t send(int socket, void const* data, size_t size, int flags) {
-    if (self() == nullptr || (flags & MSG_DONTWAIT) != 0)
-        return test_cancel(self()), TULLE_LIBC(send)(socket, data, size, flags);
-    return send_to(socket, data, size, flags, nullptr, 0);
+    bool const is_for_kernel = self() == nullptr || (flags & k_sent_by_kernel) != 0;
+    if (is_for_kernel) test_cancel(self());
+    return after_output(is_for_kernel ? TULLE_LIBC(send)(socket, data, size, flags)
+                                      : send_to(socket, data, size, flags, nullptr, 0));
 }
 
 TULLE_INTERPOSE ssize_t sendto(int socket, void const* data, size_t size, int flags,
                                sockaddr const* to, socklen_t length) {
-    if (self() == nullptr || (flags & MSG_DONTWAIT) != 0)
-        return test_cancel(self()), TULLE_LIBC(sendto)(socket, data, size, flags, to, length);
-    return send_to(socket, data, size, flags, to, length);
+    bool const is_for_kernel = self() == nullptr || (flags & k_sent_by_kernel) != 0;
+    if (is_for_kernel) test_cancel(self());
+    return after_output(is_for_kernel ? TULLE_LIBC(sendto)(socket, data, size, flags, to, length)
+                                      : send_to(socket, data, size, flags, to, length));
 }
 
 TULLE_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
     test_cancel(self());
     if (message == nullptr) return TULLE_LIBC(sendmsg)(socket, message, flags);
-    if (self() != nullptr && (flags & MSG_DONTWAIT) == 0)
-        return send_message(socket, message, flags);
+    if (self() != nullptr && (flags & k_sent_by_kernel) == 0)
+        return after_output(send_message(socket, message, flags));
     known_descriptors::note_sent(*message);
-    return TULLE_LIBC(sendmsg)(socket, message, flags);
+    return after_output(TULLE_LIBC(sendmsg)(socket, message, flags));
 }
 
 TULLE_INTERPOSE int accept(int socket, sockaddr* address, socklen_t* length) {
@@ -362,18 +529,6 @@ TULLE_INTERPOSE int accept4(int socket, sockaddr* address, socklen_t* length, in
     return accept_by(socket, flags,
                      [=] { return TULLE_LIBC(accept4)(socket, address, length, flags); });
 }
-
-namespace {
-
-// Of a connection that is being made: 0 or a negative errno value.
-int wait_for_connection(int socket, tulle::wait_limit const& until) noexcept {
-    int error = tulle::io::wait_writable(socket, until);
-    if (error != 0) return error;
-    socklen_t size = sizeof error;
-    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? -error : -errno;
-}
-
-} // namespace
 
 TULLE_INTERPOSE int connect(int socket, sockaddr const* address, socklen_t length) {
     thread* const t = self();
@@ -388,9 +543,7 @@ TULLE_INTERPOSE int connect(int socket, sockaddr const* address, socklen_t lengt
         bool const has_limit = deadline != tulle::wait::k_never;
         if (by == interruption::ends || (by == interruption::restarts && has_limit))
             return fail(EINTR);
-        // EALREADY: it has begun. Else nothing has: it waited for room in a queue.
         result = tulle::io::connect(socket, address, length, until);
-        if (result == -EALREADY) result = wait_for_connection(socket, until);
         if (result == -EISCONN) result = 0;
     }
     if (result == -ETIMEDOUT && tulle::os::monotonic_ns() >= deadline)

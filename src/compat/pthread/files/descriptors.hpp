@@ -62,14 +62,30 @@ template <class Attempt> auto repeat(thread& t, repetition const& how, Attempt a
     return keeping_errno([&] { return repeat_until_over(t, how, attempt); });
 }
 
+// When a call ends that has a limit of time (SO_RCVTIMEO, SO_SNDTIMEO), however often it waits. The
+// system is asked at its first wait.
+class time_limit {
+public:
+    [[nodiscard]] std::uint64_t deadline(int number, direction way) noexcept;
+    // Some has been sent: a socket of the same host (unix(7)) waits so long for each part.
+    void note_part(int number) noexcept;
+
+private:
+    bool m_is_known = false;
+    std::uint64_t m_deadline = wait::k_never;
+};
+
 // 0: the descriptor may be ready: try again. Else an errno: the caller is to make the call that may
 // block if it is EPERM, EAGAIN stands for a time that SO_RCVTIMEO or SO_SNDTIMEO has set, and EINTR
 // for a handler that ends the call. A cancellation does not return.
 // `seen`: what look said before the try.
 [[nodiscard]] int wait_for(thread& t, int number, direction way, io::event_count seen,
-                           bool may_be_cancelled = true);
+                           time_limit& until, bool may_be_cancelled = true);
 [[nodiscard]] io::event_count look(int number, direction way) noexcept;
 [[nodiscard]] bool is_ready(int number, direction way) noexcept;
+// Nothing more comes to this socket. A call that waits says so (0) of a datagram socket, too; one
+// that does not wait says EAGAIN of that all the same.
+[[nodiscard]] bool is_shut_down(int number) noexcept;
 // O_NONBLOCK is set, or it is no descriptor.
 [[nodiscard]] bool never_waits(int number) noexcept;
 // What wait_for has returned ends the call, with this errno.
@@ -98,8 +114,9 @@ template <class Attempt, class Call>
 ssize_t try_until_done(thread& t, int number, direction way, std::size_t size, Attempt attempt,
                        Call call) {
     auto& reactor = io::reactor::instance();
+    time_limit until;
     test_cancel(&t);
-    for (;;) {
+    for (bool has_waited = false;; has_waited = true) {
         io::event_count const seen = look(number, way);
         bool const is_drained = size != k_unknown_size && reactor.is_drained(number, seen);
         bool const does_not_wait = is_drained && never_waits(number);
@@ -110,7 +127,10 @@ ssize_t try_until_done(thread& t, int number, direction way, std::size_t size, A
             if (result >= 0 || errno != EAGAIN || does_not_wait || never_waits(number))
                 return result;
         }
-        int const error = wait_for(t, number, way, seen);
+        if (has_waited && way == direction::in && is_shut_down(number)) return call();
+        int const error = wait_for(t, number, way, seen, until);
+        // There may be some of which no event has told, such as what lies behind urgent data.
+        if (error == EAGAIN && is_drained) return attempt();
         if (is_final(error)) return fail(error);
         if (error != 0) return call();
     }
@@ -154,6 +174,18 @@ private:
 };
 
 [[nodiscard]] std::size_t size_of(iovec const* parts, std::size_t count) noexcept;
+
+// Of a call that writes: the signal that the caller has got from the kernel by then, SIGPIPE or
+// SIGXFSZ, is handled before the call returns.
+void handle_failed_output();
+template <class Result> Result after_output(Result result) {
+    if (TULLE_UNLIKELY(result < 0 && (errno == EPIPE || errno == EFBIG))) handle_failed_output();
+    return result;
+}
+
+// Output with these is the kernel's. Of MSG_ZEROCOPY each call is told of when its memory is free,
+// so that one must not become several; that of MSG_FASTOPEN makes the connection, too.
+inline constexpr int k_sent_by_kernel = MSG_DONTWAIT | MSG_ZEROCOPY | MSG_FASTOPEN;
 
 // What has not been sent of a message of which so much has been.
 ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t sent = 0);

@@ -45,7 +45,7 @@ ssize_t read_at(int number, void* data, std::size_t size, off_t offset) {
 }
 
 ssize_t write_at(int number, void const* data, std::size_t size, off_t offset) {
-    return transfer(
+    return after_output(transfer(
         size,
         [=] {
             iovec const whole{const_cast<void*>(data), size};
@@ -55,7 +55,7 @@ ssize_t write_at(int number, void const* data, std::size_t size, off_t offset) {
         [=](std::size_t done) {
             return TULLE_LIBC(pwrite)(number, static_cast<std::byte const*>(data) + done,
                                       size - done, offset + static_cast<off_t>(done));
-        });
+        }));
 }
 
 // Calls of the kernel with parts, by which flags are said: without an offset (-1) they are for what
@@ -86,7 +86,8 @@ ssize_t read_parts(int number, iovec const* parts, int count, off_t offset, int 
     return parts_at(TULLE_LIBC(preadv2), direction::in, number, parts, count, offset, flags);
 }
 ssize_t write_parts(int number, iovec const* parts, int count, off_t offset, int flags) {
-    return parts_at(TULLE_LIBC(pwritev2), direction::out, number, parts, count, offset, flags);
+    return after_output(
+        parts_at(TULLE_LIBC(pwritev2), direction::out, number, parts, count, offset, flags));
 }
 // To these -1 is no offset.
 ssize_t read_parts_at(int number, iovec const* parts, int count, off_t offset) {

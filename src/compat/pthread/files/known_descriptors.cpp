@@ -7,13 +7,16 @@
 
 #include <cstring>
 
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 
 namespace tulle::posix {
 
 constinit std::atomic<std::uint32_t> known_descriptors::s_owners{0},
     known_descriptors::s_changes{0};
+constinit std::atomic<bool> known_descriptors::s_have_low_marks{false};
 constinit known_descriptors::word known_descriptors::s_words[k_most];
 
 void known_descriptors::making::made(int number) const noexcept {
@@ -82,6 +85,12 @@ bool is_null_device(struct stat const& about) noexcept {
     return which == 3 || which == 5 || which == 7;
 }
 
+// Of one that has none the system keeps the number in a file system of its own.
+bool has_name(int pipe) noexcept {
+    struct statfs of {};
+    return fstatfs(pipe, &of) == 0 && of.f_type != PIPEFS_MAGIC;
+}
+
 } // namespace
 
 bool known_descriptors::is_always_ready(int number) noexcept {
@@ -89,18 +98,28 @@ bool known_descriptors::is_always_ready(int number) noexcept {
     auto const known = static_cast<std::uint32_t>(before.state >> 32U);
     if (known == before.owners * k_states + k_is_always_ready) return true;
     if (known == before.owners * k_states + k_is_other_file) return false;
+    if (known == before.owners * k_states + k_is_named_pipe) return false;
     kept_errno const kept;
     struct stat about {};
     if (fstat(number, &about) != 0) return false;
     bool const is_one = S_ISREG(about.st_mode) || is_null_device(about);
+    std::uint32_t const kind = is_one                                        ? k_is_always_ready
+                               : S_ISFIFO(about.st_mode) && has_name(number) ? k_is_named_pipe
+                                                                             : k_is_other_file;
     // What is known of a socket stays.
     word* const w = S_ISSOCK(about.st_mode) ? nullptr : find(number);
     std::uint64_t expected = before.state; // relaxed: as in note_wait
     if (w != nullptr)
-        w->compare_exchange_strong(
-            expected, state_of(before.owners, is_one ? k_is_always_ready : k_is_other_file, 0),
-            std::memory_order_relaxed);
+        w->compare_exchange_strong(expected, state_of(before.owners, kind, 0),
+                                   std::memory_order_relaxed);
     return is_one;
+}
+
+bool known_descriptors::has_low_mark_cold(int number) noexcept {
+    kept_errno const kept;
+    int mark = 0;
+    socklen_t size = sizeof mark;
+    return getsockopt(number, SOL_SOCKET, SO_RCVLOWAT, &mark, &size) == 0 && mark > 1;
 }
 
 void known_descriptors::note_wait(int number, before_asking const& before) noexcept {

@@ -59,6 +59,16 @@ public:
     static void note_change() noexcept {
         s_changes.fetch_add(1, std::memory_order_release); // pairs with that of look
     }
+    // Reads of some socket are to wait for more than one byte (SO_RCVLOWAT).
+    static void note_low_mark() noexcept {
+        s_have_low_marks.store(true, std::memory_order_relaxed); // relaxed: as in has_low_mark
+    }
+    // Whether those of this one are, so that the system does not try. relaxed: whoever has set it
+    // for a socket that others read has told them of that himself.
+    [[nodiscard]] static bool has_low_mark(int number) noexcept {
+        return TULLE_UNLIKELY(s_have_low_marks.load(std::memory_order_relaxed)) &&
+               has_low_mark_cold(number);
+    }
     // Descriptors may go to another process with this message.
     static void note_sent(msghdr const& message) noexcept;
     // Some may have come with it.
@@ -76,9 +86,6 @@ public:
                known_in(s_owners.load(std::memory_order_relaxed),
                         s_changes.load(std::memory_order_relaxed));
     }
-    // It is a regular file, or a device such as /dev/null, of which neither is waited for. What is
-    // none is known as well: the system is asked once.
-    [[nodiscard]] static bool is_always_ready(int number) noexcept;
     // What is known before the system is asked.
     struct before_asking {
         std::uint32_t owners, changes;
@@ -89,6 +96,14 @@ public:
         // acquire, all: as in making.
         return {s_owners.load(std::memory_order_acquire), s_changes.load(std::memory_order_acquire),
                 w == nullptr ? 0 : w->load(std::memory_order_acquire)};
+    }
+    // It is a regular file, or a device such as /dev/null, of which neither is waited for. What is
+    // none is known as well: the system is asked once.
+    [[nodiscard]] static bool is_always_ready(int number) noexcept;
+    // It has been found to be a pipe with a name (fifo(7)), by the function above.
+    [[nodiscard]] static bool is_named_pipe(int number) noexcept {
+        before_asking const now = look(number);
+        return now.state == state_of(now.owners, k_is_named_pipe, 0);
     }
     // A call that would wait has asked the system, and found that O_NONBLOCK is not set. The second
     // time this finds out whether there are limits.
@@ -106,7 +121,8 @@ private:
         k_is_known = 3,
         k_is_always_ready = 4,
         k_is_other_file = 5,
-        k_states = 6
+        k_is_named_pipe = 6,
+        k_states = 7
     };
     static constexpr int k_most = 1 << 16; // of higher numbers the system is asked each time
 
@@ -118,11 +134,13 @@ private:
                                                           std::uint32_t changes) noexcept {
         return state_of(owners, k_is_known, changes);
     }
+    [[nodiscard]] static bool has_low_mark_cold(int number) noexcept;
     [[nodiscard]] static word* find(int number) noexcept {
         return number >= 0 && number < k_most ? &s_words[number] : nullptr;
     }
 
     static std::atomic<std::uint32_t> s_owners, s_changes;
+    static std::atomic<bool> s_have_low_marks;
     static word s_words[k_most];
 };
 

@@ -18,6 +18,15 @@ using namespace tulle::posix;
 constexpr int k_cannot_wait = -2;               // the kernel does it instead
 constexpr std::intptr_t k_least_address = 4096; // those of the system are negative
 
+// A question that does not wait. A signal that interrupts it may be for another thread; one for the
+// caller ends the wait that follows.
+template <class Ask> int uninterrupted_answer(Ask ask) noexcept {
+    int found = -1;
+    do found = ask();
+    while (found < 0 && errno == EINTR);
+    return found;
+}
+
 // `look`, `ask`, the number of what is ready, and `wait` as that of the reactor, by turns. 0 is
 // returned when the time is over; k_cannot_wait if the reactor cannot wait for it.
 template <class Look, class Ask, class Wait>
@@ -88,7 +97,9 @@ bool is_none(timespec const* time) noexcept {
 int end_without_wait(thread& t) { return attend(t) == interruption::none ? 0 : fail(EINTR); }
 
 int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool waits) {
-    auto const ask = [=] { return TULLE_LIBC(poll)(asked, count, 0); };
+    auto const ask = [=] {
+        return uninterrupted_answer([=] { return TULLE_LIBC(poll)(asked, count, 0); });
+    };
     if (!waits) return ask();
     // The system knows whether there is such a list. Of one that is asked for again and again it
     // is not asked twice.
@@ -162,8 +173,10 @@ public:
     }
     [[nodiscard]] int ask() noexcept {
         restore();
-        timeval none{0, 0};
-        return TULLE_LIBC(select)(m_asked.count, m_asked.in, m_asked.out, m_asked.other, &none);
+        return uninterrupted_answer([this] { // an error leaves the sets alone
+            timeval none{0, 0};
+            return TULLE_LIBC(select)(m_asked.count, m_asked.in, m_asked.out, m_asked.other, &none);
+        });
     }
     // While the caller waits: as in the kernel, a descriptor that is closed by then is ready.
     [[nodiscard]] int ask_again() noexcept {

@@ -32,6 +32,7 @@ ssize_t on_queue(mqd_t queue, direction way, timespec const* until, Attempt atte
     for (;;) {
         tulle::io::event_count const seen = look(queue, way);
         ssize_t const result = attempt(&k_over);
+        if (result < 0 && errno == EINTR) continue; // perhaps by a signal for another thread
         if (result >= 0 || errno != ETIMEDOUT) return result;
         auto& reactor = tulle::io::reactor::instance();
         int const error = reactor.wait(queue, way, seen, interruptible(t, deadline));

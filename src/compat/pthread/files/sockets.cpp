@@ -33,6 +33,7 @@ TULLE_INTERPOSE int setsockopt(int socket, int level, int name, void const* valu
     if (level == SOL_SOCKET && (name == SO_RCVTIMEO || name == SO_SNDTIMEO ||
                                 name == SO_RCVTIMEO_NEW || name == SO_SNDTIMEO_NEW))
         known_descriptors::note_change();
+    if (level == SOL_SOCKET && name == SO_RCVLOWAT) known_descriptors::note_low_mark();
     return error;
 }
 

@@ -19,8 +19,8 @@ using namespace tulle::posix;
 
 int receive_messages(int socket, mmsghdr* first, unsigned count, int flags, timespec* time) {
     thread* const t = self();
-    if (t == nullptr || (flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)) != 0 || count == 0 ||
-        (time != nullptr && (!is_time(*time) || time->tv_sec < 0)))
+    if (t == nullptr || (flags & (MSG_DONTWAIT | MSG_WAITALL | MSG_ERRQUEUE | MSG_OOB)) != 0 ||
+        count == 0 || (time != nullptr && (!is_time(*time) || time->tv_sec < 0)))
         return test_cancel(t), TULLE_LIBC(recvmmsg)(socket, first, count, flags, time);
     std::uint64_t const deadline = time == nullptr ? tulle::wait::k_never : deadline_after(*time);
     unsigned done = 0;
@@ -51,7 +51,7 @@ int send_messages(int socket, mmsghdr* first, unsigned count, int flags) {
     std::for_each_n(first, count,
                     [](mmsghdr const& m) { known_descriptors::note_sent(m.msg_hdr); });
     test_cancel(self());
-    if (self() == nullptr || (flags & MSG_DONTWAIT) != 0 || has_large)
+    if (self() == nullptr || (flags & k_sent_by_kernel) != 0 || has_large)
         return TULLE_LIBC(sendmmsg)(socket, first, count, flags);
     for (unsigned done = 0; done != count;) {
         int const now =
@@ -83,24 +83,40 @@ std::size_t part_for(int number) noexcept {
     return takes_all ? SIZE_MAX : k_part;
 }
 
+bool is_pipe(int number) noexcept {
+    struct stat about {};
+    return fstat(number, &about) == 0 && S_ISFIFO(about.st_mode);
+}
+
 struct move {
     thread& caller;
     int from, to;
     bool may_be_cancelled;
 
     // 0: both are ready, or one is not waited for; else an errno that ends the call.
-    [[nodiscard]] int await() const {
-        int const error = await(from, direction::in);
-        return error != 0 ? error : await(to, direction::out);
+    [[nodiscard]] int await(time_limit& of_from, time_limit& of_to) const {
+        int const error = await(from, direction::in, of_from);
+        return error != 0 ? error : await(to, direction::out, of_to);
     }
-    [[nodiscard]] bool waits() const noexcept { return !never_waits(from) && !never_waits(to); }
+    // Whether it is to be tried once more after EAGAIN: what is not ready is waited for.
+    [[nodiscard]] bool goes_on() const noexcept {
+        bool const is_full = !is_ready(to, direction::out);
+        bool const is_empty = !is_ready(from, direction::in);
+        if (!is_full && !is_empty) return waits_for(from) || waits_for(to);
+        return (!is_empty || waits_for(from)) && (!is_full || waits_for(to));
+    }
 
 private:
-    [[nodiscard]] int await(int number, direction way) const {
+    // Each end has its mode. That of a pipe holds for the other one, too, if that is a pipe.
+    [[nodiscard]] bool waits_for(int number) const noexcept {
+        int const other = number == from ? to : from;
+        return !never_waits(number) && !(never_waits(other) && is_pipe(from) && is_pipe(to));
+    }
+    [[nodiscard]] int await(int number, direction way, time_limit& until) const {
         for (;;) {
             tulle::io::event_count const seen = look(number, way);
-            if (is_ready(number, way) || !waits()) return 0;
-            int const error = wait_for(caller, number, way, seen, may_be_cancelled);
+            if (is_ready(number, way) || !waits_for(number)) return 0;
+            int const error = wait_for(caller, number, way, seen, until, may_be_cancelled);
             if (is_final(error)) return error;
             if (error != 0) return 0;
         }
@@ -110,10 +126,10 @@ private:
 // `part()` moves some: none if there is no more; it fails with EAGAIN if one of both is not ready
 // any longer.
 template <class Part> ssize_t move_part(move const& m, Part part) {
-    for (;;) {
-        if (int const error = m.await()) return fail(error);
+    for (time_limit of_from, of_to;;) {
+        if (int const error = m.await(of_from, of_to)) return fail(error);
         ssize_t const moved = part();
-        if (moved >= 0 || errno != EAGAIN || !m.waits()) return moved;
+        if (moved >= 0 || errno != EAGAIN || !m.goes_on()) return moved;
     }
 }
 
@@ -156,7 +172,7 @@ TULLE_INTERPOSE int recvmmsg(int socket, mmsghdr* first, unsigned count, int fla
     return received;
 }
 TULLE_INTERPOSE int sendmmsg(int socket, mmsghdr* first, unsigned count, int flags) {
-    return send_messages(socket, first, count, flags);
+    return after_output(send_messages(socket, first, count, flags));
 }
 
 TULLE_INTERPOSE ssize_t sendfile(int to, int from, off_t* offset, size_t size) noexcept {
@@ -168,9 +184,9 @@ TULLE_INTERPOSE ssize_t sendfile64(int to, int from, off64_t* offset, size_t siz
 
 TULLE_INTERPOSE ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset,
                                size_t size, unsigned flags) {
-    return move_some(from, to, size, flags, [=](std::size_t part, unsigned how) {
+    return after_output(move_some(from, to, size, flags, [=](std::size_t part, unsigned how) {
         return TULLE_LIBC(splice)(from, from_offset, to, to_offset, part, how);
-    });
+    }));
 }
 TULLE_INTERPOSE ssize_t tee(int from, int to, size_t size, unsigned flags) {
     return move_some(from, to, size, flags, [=](std::size_t part, unsigned how) {
@@ -181,6 +197,6 @@ TULLE_INTERPOSE ssize_t vmsplice(int pipe, iovec const* parts, size_t count, uns
     auto const call = [=](unsigned how) { return TULLE_LIBC(vmsplice)(pipe, parts, count, how); };
     if (self() == nullptr || (flags & SPLICE_F_NONBLOCK) != 0) return call(flags);
     direction const way = is_written_to(pipe) ? direction::out : direction::in;
-    return until_done(
-        pipe, way, [&] { return call(flags | SPLICE_F_NONBLOCK); }, [&] { return call(flags); });
+    return after_output(until_done(
+        pipe, way, [&] { return call(flags | SPLICE_F_NONBLOCK); }, [&] { return call(flags); }));
 }

@@ -428,6 +428,28 @@ void on_signal_of_kernel(int signal, siginfo_t* about, void* context) {
     handler(signal, about, context);
 }
 
+// Whoever writes to what nobody reads any more, or more than a file may have, gets this from the
+// kernel as his call returns, in the code of the C library or of the run time.
+bool is_of_own_output(siginfo_t const& about, ucontext_t const& interrupted) noexcept {
+    constexpr signal_set k_of_output = sets_of({SIGPIPE, SIGXFSZ});
+    return (set_of(about.si_signo) & k_of_output) != 0 && about.si_code == SI_USER &&
+           about.si_pid == getpid() && self() != nullptr &&
+           !is_in_program(arch::pc_of(interrupted));
+}
+
+// It is the thread's own, whatever others want. Its handler runs as the call ends
+// (after_output), or soon, where the C library has written by itself.
+void keep_for_itself(thread& t, siginfo_t const& about) noexcept {
+    signal_set const one = set_of(about.si_signo);
+    signal_action const a = action_of(about.si_signo);
+    if (a.is_ignored()) return;
+    bool const is_blocked = (t.blocked.load(std::memory_order_relaxed) & one) != 0; // its own
+    if (a.is_standard() && !is_blocked) return act_as_standard(about.si_signo);
+    static_cast<void>(signal_notes::put(about.si_signo, &t, about));
+    t.pending.fetch_or(one, std::memory_order_release); // pairs with take_signal
+    interrupt_computing();
+}
+
 void on_signal(int signal, siginfo_t* about, void* context) {
     kept_errno const kept;
     auto* const interrupted = static_cast<ucontext_t*>(context);
@@ -436,6 +458,7 @@ void on_signal(int signal, siginfo_t* about, void* context) {
         return on_signal_of_os_thread(signal, about, context);
     if (is_wake_up(*about) && !is_server) end_if_cancelled(*interrupted);
     if (!is_wake_up(*about) && leave_to_process(*about, interrupted->uc_sigmask)) return;
+    if (is_of_own_output(*about, *interrupted)) return keep_for_itself(*self(), *about);
     bool const is_done = !is_server && handle_here(signal, about, interrupted);
     if (!is_done && !is_wake_up(*about)) hand_out(*about, interrupted->uc_sigmask);
 }

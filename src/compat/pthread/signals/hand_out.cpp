@@ -56,7 +56,7 @@ std::atomic<signal_set> s_main_waits_for{0}; // in the kernel
 // By the number of a worker: all that its OS thread blocks, and perhaps more. So a thread that
 // wants none of it need not tell the kernel what it wants. Written on that OS thread, also by
 // handlers, before the mask gets more and before it gets less: what a handler adds then stays.
-std::array<std::atomic<signal_set>, base::k_most_workers> s_closed{};
+std::array<std::atomic<signal_set>, 2 * base::k_most_workers> s_closed{}; // and substitutes
 
 // Of the caller's worker; null: the caller is on another OS thread.
 std::atomic<signal_set>* closed_here() noexcept {

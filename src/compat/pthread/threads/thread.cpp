@@ -139,8 +139,11 @@ __attribute__((constructor(101))) void prepare_calls() {
 }
 
 // A program that stands still by its own fault is told so, and stands still as it would anyway.
+// Threads wait in the kernel in calls that nobody here makes, such as those of streams, and whoever
+// ends their waits may be a thread that has no worker yet: each of them may take one, as natively.
 void choose_options() {
     if (std::getenv("TULLE_DEADLOCK") == nullptr) set_option("deadlock", "warn");
+    if (std::getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "2048");
 }
 
 // The program has its own copy of the run time, which would stand on this one's threads.
