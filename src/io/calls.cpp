@@ -36,12 +36,14 @@ namespace {
 // what had come by then is received.
 class tries_of_input {
 public:
-    template <class Try> [[nodiscard]] ssize_t make(int number, Try try_once) noexcept {
+    // `at_end`: a call that waits, which is soon over.
+    template <class Try, class AtEnd>
+    [[nodiscard]] ssize_t make(int number, Try try_once, AtEnd at_end) noexcept {
         ssize_t const first = try_once();
         bool const is_again = would_block(first) && std::exchange(m_has_waited, true);
         if (!is_again || !is_shut_down(number)) return first;
         ssize_t const last = try_once();
-        return would_block(last) ? 0 : last;
+        return would_block(last) ? at_end() : last;
     }
 
 private:
@@ -113,14 +115,17 @@ ssize_t read_parts(int number, iovec const* parts, int count, detail::limit cons
     tries_of_input tries;
     auto const attempt = [=, &until, &tries](bool may_block) {
         if (!may_block && is_for_socket(number, parts, count)) {
-            ssize_t const tried = tries.make(number, [=] {
-                return result_of(::recv(number, parts->iov_base, parts->iov_len, MSG_DONTWAIT));
-            });
+            auto const receive = [=](int flags) {
+                return result_of(::recv(number, parts->iov_base, parts->iov_len, flags));
+            };
+            ssize_t const tried = tries.make(
+                number, [=] { return receive(MSG_DONTWAIT); }, [=] { return receive(0); });
             if (tried != -ENOTSOCK) return tried;
         }
         if (!may_block) {
             ssize_t const tried = tries.make(
-                number, [=, &until] { return try_to_read(number, parts, count, until); });
+                number, [=, &until] { return try_to_read(number, parts, count, until); },
+                [=] { return result_of(::readv(number, parts, count)); });
             if (!has_no_try(tried)) return tried;
         }
         return if_ready(number, direction::in, may_block,
@@ -161,7 +166,8 @@ ssize_t on_socket(int number, direction way, int flags, detail::limit const& unt
     tries_of_input tries;
     auto const try_once = [=] { return result_of(call(flags | MSG_DONTWAIT)); };
     return until_done(number, way, until, size, [=, &tries](bool) {
-        return way == direction::in ? tries.make(number, try_once) : try_once();
+        if (way == direction::out) return try_once();
+        return tries.make(number, try_once, [=] { return result_of(call(flags)); });
     });
 }
 

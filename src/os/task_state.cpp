@@ -101,13 +101,12 @@ void task_state::close() noexcept {
 
 void task_state::open(int tid) noexcept {
     close();
-    m_tid = tid;
     m_file = open_of("/proc/self/task/%d/syscall", tid);
     char first = 0;
     // Some kernels have the file and refuse to read it.
     m_names_call = m_file.is_open() && ::pread(m_file.number(), &first, 1, 0) == 1;
-    if (m_names_call) return;
-    m_file = open_of("/proc/self/task/%d/stat", tid);
+    if (!m_names_call) m_file = open_of("/proc/self/task/%d/stat", tid);
+    if (m_file.is_open()) m_tid = tid; // else there may be a number the next time
 }
 
 bool task_state::can_name_calls() noexcept {

@@ -140,7 +140,7 @@ public:
     // The parts of a sleep, for a worker that does not sleep on its futex all the time. It stays
     // announced until it is woken, or withdraws.
     [[nodiscard]] bool is_woken(sleeper_type& self) const noexcept {
-        // acquire pairs with the release in unlist: what the waker made is visible.
+        // acquire pairs with the fence in unlist: what the waker made is visible.
         return self.m_signal.load(std::memory_order_acquire) != 0;
     }
     void doze(sleeper_type& self, std::uint64_t deadline) noexcept {
@@ -248,11 +248,12 @@ private:
     void unlist(sleeper_type& chosen) noexcept {
         m_listed.remove(chosen);
         chosen.m_listed.store(false);
-        // This is done under the lock, else a late signal could end the sleeper's next sleep. Pairs
-        // with the acquire in sleep.
-        chosen.m_signal.store(1, std::memory_order_release);
-        // relaxed: as in send_to_search.
+        // relaxed: as in send_to_search; and the fence, for pass_search_on.
         std::uint32_t const before = m_sleeping.fetch_sub(1, std::memory_order_relaxed);
+        Machine::fence_seq_cst();
+        // This is done under the lock, else a late signal could end the sleeper's next sleep.
+        // relaxed: the fence, which pairs with the acquire in sleep.
+        chosen.m_signal.store(1, std::memory_order_relaxed);
         if ((before & ~k_watches_work) == (k_watches_sleepers | 1U)) wake_watcher();
     }
     static bool wake_up(sleeper_type& chosen, base::waker* elsewhere) noexcept {

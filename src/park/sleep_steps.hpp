@@ -7,6 +7,10 @@
 //                                    one later finds the caller announced, and sets it
 //   bool something_to_do() noexcept  called by a worker that has announced its sleep, after a heavy
 //                                    fence (H2, B2)
+//   bool others_make_work() noexcept
+//                                    whether anyone but the caller may be making work who does not
+//                                    make a full fence behind it: a worker that is awake, an OS
+//                                    thread that has a deque, another place
 //   bool can_start(void* handoff) noexcept
 //                                    whether the work of a direct handoff can start at once
 //   void keep(void* handoff) noexcept
@@ -41,12 +45,18 @@ template <class Machine, class Work>
 //   searcher                       F1 count no more; fence; F2 set_wake_flags()
 // Either the maker sees at E2 that nobody searches, or F2 sets the wake flag after E1, and it
 // stays.
+// The heavy fence is for makers that make none themselves. Where all other workers sleep it is left
+// out, which takes most of the time of a wake: who of these is woken after that sees that nobody
+// searches.
+//   searcher  F1 count no more; fence; F3 do all others sleep?
+//   sleeper   it is taken off the list; fence; G2
+// Either F3 sees that one is awake, or that one sees F1 at G2.
 template <class Machine, class Work>
 void pass_search_on(idle_set<Machine>& idle, Work& work) noexcept {
     if (!idle.end_search()) return idle.tell_watcher(); // F1
     Machine::fence_seq_cst();
-    static_cast<void>(work.set_wake_flags()); // F2, B1
-    Machine::heavy_fence();
+    static_cast<void>(work.set_wake_flags());            // F2, B1
+    if (work.others_make_work()) Machine::heavy_fence(); // F3
     if (work.something_to_do()) idle.wake_one();
 }
 

@@ -116,6 +116,12 @@ bool scheduler::set_wake_flags() noexcept {
     return any;
 }
 
+// What comes from outside is followed by a fence, but what OS threads fork that have a deque.
+bool scheduler::others_make_work() noexcept {
+    return m_idle.sleeping() + 1 < workers().size() || idle_poller() != nullptr ||
+           m_guests.show_deques();
+}
+
 // --- stacks and deques ---------------------------------------------------------------------------
 
 fiber* scheduler::make_loop_fiber(worker& w) noexcept {

@@ -171,6 +171,8 @@ public:
     [[nodiscard]] bool something_to_do(worker_remote& w) noexcept;
     // Makes the next fork into each deque wake a sleeper. False: nobody shows a deque.
     [[nodiscard]] bool set_wake_flags() noexcept;
+    // Of a worker that is awake and has made a fence: whether others may make work without one.
+    [[nodiscard]] bool others_make_work() noexcept;
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
     // relaxed: a worker that goes to sleep reads it after its heavy fence (H2), and one that stands
     // by after the limit, which changes later.

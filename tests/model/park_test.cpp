@@ -6,8 +6,8 @@
 // (park/sleep_steps.hpp).
 #include "deque/split_deque.hpp"
 #include "explorer/explore.hpp"
+#include "idle_world.hpp"
 #include "park/idle_set.hpp"
-#include "park/resume_word.hpp"
 #include "park/sleep_steps.hpp"
 #include "sched/records/shown_deque.hpp"
 
@@ -24,198 +24,6 @@ using namespace tulle;
 using enum std::memory_order;
 using machine = model::machine;
 using park::sleep_result;
-
-// Tasks in a row, each with a plain payload; makers publish the next, workers take the oldest.
-class board {
-public:
-    static constexpr std::size_t k_most = 4;
-
-    void publish() {
-        std::uint32_t const at = m_published.load(relaxed); // one maker only
-        m_payload[at].store(static_cast<int>(at) + 1);
-        m_published.store(at + 1, release); // G1; pairs with take
-    }
-    // True: one was taken and done.
-    bool take() {
-        std::uint32_t at = m_taken.load(relaxed);
-        while (at < m_published.load(acquire)) { // pairs with publish
-            if (!m_taken.compare_exchange_strong(at, at + 1, relaxed)) continue;
-            model::check(m_payload[at].load() == static_cast<int>(at) + 1, "a task arrives whole");
-            return true;
-        }
-        return false;
-    }
-    [[nodiscard]] bool looks_empty() const {
-        return m_taken.load(relaxed) >= m_published.load(relaxed);
-    }
-    [[nodiscard]] std::uint32_t taken() const { return m_taken.load(relaxed); }
-
-private:
-    std::array<model::plain<int>, k_most> m_payload;
-    model::atomic<std::uint32_t> m_published{0};
-    model::atomic<std::uint32_t> m_taken{0};
-};
-
-struct shape {
-    int tasks;
-    int workers;
-    std::uint64_t deadline = model::k_no_deadline;
-    bool together = false;  // no task ends before all have begun: each worker is needed
-    bool hand_over = false; // the maker gives the work to a sleeper by hand where there is one
-    // A worker cannot start the first thing that it is given, and puts it among the other tasks.
-    bool refuses = false;
-    bool elsewhere = false; // one of those that sleep does not do so on its futex
-};
-
-// Where one worker at a time may sleep, as in an epoll. Whoever wakes it may come too late.
-template <class Machine> class other_bed final : public base::waker {
-public:
-    void wake() noexcept override {
-        m_rung.store(1, release); // pairs with rest
-        Machine::futex_wake(m_rung, 1);
-    }
-    [[nodiscard]] bool take() { return !m_is_taken.exchange(true, acquire); }
-    void rest() {
-        // acquire: what the waker wrote before is seen.
-        while (m_rung.exchange(0, acquire) == 0) Machine::futex_wait(m_rung, 0);
-    }
-    void leave() { m_is_taken.store(false, release); }
-
-private:
-    model::atomic<bool> m_is_taken{false};
-    model::atomic<std::uint32_t> m_rung{0};
-};
-
-template <class Machine> class office {
-public:
-    explicit office(shape const& s) : m_shape(s) {}
-
-    void make_all() {
-        for (int i = 0; i < m_shape.tasks; ++i) {
-            if (m_shape.hand_over && hand_to_sleeper(i)) continue;
-            m_board.publish();
-            park::notify_light(m_idle, true);
-        }
-    }
-    void work(std::size_t index) {
-        m_idle.begin_search();
-        while (!m_stop.load(acquire)) { // pairs with finish_task
-            if (m_board.take() || (m_shape.refuses && m_kept.take())) {
-                park::pass_search_on(m_idle, *this);
-                if (m_shape.together) meet();
-            } else if (!rest(m_sleepers[index])) {
-                continue;
-            }
-            finish_task();
-            m_idle.begin_search();
-        }
-        static_cast<void>(m_idle.end_search());
-    }
-    void check_end() {
-        int const done =
-            static_cast<int>(m_board.taken() + m_kept.taken()) + m_handed.load(relaxed);
-        model::check(done == m_shape.tasks, "each task was taken");
-        model::check(m_idle.sleeping() == 0, "nobody counts as asleep in the end");
-        model::check(m_idle.searching() == 0, "nobody counts as searching in the end");
-    }
-    [[nodiscard]] int sleeps() const { return m_sleeps.load(relaxed); }
-    [[nodiscard]] int timeouts() const { return m_timeouts.load(relaxed); }
-
-    // What park/sleep_steps.hpp asks for. Makers look at the idle set in any case.
-    [[nodiscard]] bool set_wake_flags() const { return false; }
-    [[nodiscard]] bool something_to_do() const {
-        return !m_board.looks_empty() || (m_shape.refuses && !m_kept.looks_empty()) ||
-               m_stop.load(relaxed);
-    }
-    [[nodiscard]] bool can_start(void*) {
-        return !m_shape.refuses || m_refused.exchange(true, relaxed);
-    }
-    void keep(void* handoff) {
-        model::check(static_cast<model::plain<int>*>(handoff)->load() != 0,
-                     "a handoff arrives whole");
-        m_kept.publish();
-    }
-
-private:
-    bool hand_to_sleeper(int task) {
-        model::plain<int>& handoff = m_handoffs[static_cast<std::size_t>(task)];
-        handoff.store(task + 1);
-        return m_idle.searching() == 0 && m_idle.hand_over(&handoff);
-    }
-    void meet() {
-        std::uint32_t begun = m_begun.fetch_add(1, relaxed) + 1;
-        Machine::futex_wake(m_begun, 2);
-        while (begun != static_cast<std::uint32_t>(m_shape.tasks)) {
-            Machine::futex_wait(m_begun, begun);
-            begun = m_begun.load(relaxed);
-        }
-    }
-    // The last task stops everybody.
-    void finish_task() {
-        if (m_done.fetch_add(1, acq_rel) + 1 != m_shape.tasks) return;
-        m_stop.store(true, release); // pairs with work
-        Machine::fence_seq_cst();
-        while (m_idle.wake_one()) {}
-    }
-    // True: a task has been handed over, and done.
-    bool rest(park::sleeper<Machine>& self) {
-        if (park::prepare_sleep(m_idle, self, *this)) {
-            m_sleeps.fetch_add(1, relaxed);
-            if (m_shape.elsewhere)
-                sleep_elsewhere(self);
-            else if (m_idle.sleep(self, m_shape.deadline) == sleep_result::timed_out)
-                m_timeouts.fetch_add(1, relaxed);
-        }
-        auto* const handoff =
-            static_cast<model::plain<int>*>(park::accept_handoff(m_idle, self, *this));
-        if (handoff == nullptr) return false;
-        model::check(handoff->load() != 0, "a handoff arrives whole");
-        m_handed.fetch_add(1, relaxed);
-        return true;
-    }
-
-    void sleep_elsewhere(park::sleeper<Machine>& self) {
-        while (!m_idle.is_woken(self)) {
-            if (!m_bed.take()) {
-                m_idle.doze(self, m_shape.deadline);
-                continue;
-            }
-            if (m_idle.sleeps_elsewhere(self, &m_bed)) m_bed.rest();
-            static_cast<void>(m_idle.sleeps_elsewhere(self, nullptr));
-            m_bed.leave();
-        }
-    }
-
-    shape m_shape;
-    other_bed<Machine> m_bed;
-    board m_board;
-    board m_kept; // by the one that has refused
-    model::atomic<bool> m_refused{false};
-    park::idle_set<Machine> m_idle;
-    std::array<park::sleeper<Machine>, 3> m_sleepers;
-    std::array<model::plain<int>, board::k_most> m_handoffs;
-    model::atomic<int> m_handed{0};
-    model::atomic<std::uint32_t> m_begun{0};
-    model::atomic<int> m_done{0};
-    model::atomic<bool> m_stop{false};
-    model::atomic<int> m_sleeps{0};
-    model::atomic<int> m_timeouts{0};
-};
-
-template <class Machine = machine>
-model::test_body body(shape s, int* sleeps = nullptr, int* timeouts = nullptr) {
-    return [=](model::test& t) {
-        auto& o = t.make<office<Machine>>(s);
-        t.thread([&o] { o.make_all(); });
-        for (int i = 0; i < s.workers; ++i)
-            t.thread([&o, i] { o.work(static_cast<std::size_t>(i)); });
-        t.at_end([=, &o] {
-            o.check_end();
-            if (sleeps != nullptr) *sleeps += o.sleeps();
-            if (timeouts != nullptr) *timeouts += o.timeouts();
-        });
-    };
-}
 
 model::options exhaustive(unsigned preemptions) { return model::exhaustive(preemptions, 200000); }
 
@@ -302,6 +110,29 @@ TEST(idle_set, a_worker_that_sleeps_elsewhere_is_woken_there) {
     EXPECT_GT(sleeps, 1000);
 }
 
+// Where all others sleep no heavy fence is needed; where one of them is awake, or is woken in
+// between, it may make work that relies on the search.
+constexpr shape k_relay{.tasks = 2, .workers = 3, .made = 1};
+
+TEST(idle_set, work_of_workers_is_told_without_a_heavy_fence_where_all_others_sleep) {
+    for (shape const s : {shape{.tasks = 1, .workers = 2, .made = 1},
+                          shape{.tasks = 1, .workers = 3, .made = 2}, k_relay}) {
+        int sleeps = 0;
+        model::result const r = model::explore("idle_relay", random(40000), body(s, &sleeps));
+        EXPECT_TRUE(r.passed()) << r;
+        EXPECT_GT(sleeps, 1000);
+    }
+}
+
+// The fence of whoever takes a sleeper off the list.
+TEST(idle_set, needs_the_fence_of_who_wakes_where_all_others_sleep) {
+    model::options o = random(40000);
+    o.weakens = [](model::site const& s) { return s.file == "idle_set.hpp" && s.order == seq_cst; };
+    auto const mutants = model::weaken_each("idle_weakened_relay", o, body(k_relay));
+    EXPECT_EQ(mutants.size(), 1U);
+    EXPECT_EQ(model::survivors(mutants), "");
+}
+
 struct unfenced : machine {
     static void heavy_fence() noexcept {}
 };
@@ -315,6 +146,12 @@ void expect_deadlock(char const* name, model::options o, model::test_body const&
 
 TEST(idle_set, needs_the_heavy_fence) {
     expect_deadlock("idle_unfenced", exhaustive(2), body<unfenced>({.tasks = 1, .workers = 1}));
+}
+
+TEST(idle_set, needs_the_heavy_fence_where_others_are_awake) {
+    shape forgetful = k_relay;
+    forgetful.forgets_the_awake = true;
+    expect_deadlock("idle_relay_forgetful", random(100000), body(forgetful));
 }
 
 // One worker with a mailbox; a worker that is woken sees what the waker wrote before.
@@ -397,6 +234,7 @@ struct forking {
         bool const any = shown.set_wake_flag(); // B1
         return any && planted != mistake::no_fence_after_flags;
     }
+    static bool others_make_work() { return true; }
     [[nodiscard]] bool something_to_do() { // B2
         auto* const seen = shown.get();
         return seen != nullptr && seen->looks_stealable();
@@ -554,6 +392,7 @@ template <class Machine> struct two_searchers {
         wake_flag.store(true, relaxed);
         return true;
     }
+    static bool others_make_work() { return true; }
     [[nodiscard]] bool something_to_do() const { return work.load(relaxed) != 0; }
 
     void clear_wake_flag() {
@@ -694,6 +533,7 @@ model::test_body work_body(bool beside_searcher, int* told) {
             if (!beside_searcher) return;
             struct nothing_else {
                 static bool set_wake_flags() { return false; }
+                static bool others_make_work() { return true; }
                 static bool something_to_do() { return false; }
             } nothing;
             park::pass_search_on(w.idle, nothing); // by the searcher, which has found it
@@ -718,79 +558,35 @@ TEST(idle_set, the_watcher_is_told_of_work_that_nobody_is_there_for) {
     }
 }
 
-// -- an OS thread that sleeps until a deadline, which others bring forward (park/resume_word.hpp)
-
-struct deadline_watcher {
-    park::resume_word<machine> wake;
-    model::atomic<std::uint64_t> deadline{model::k_no_deadline};
-};
-
-model::test_body deadline_body() {
-    return [](model::test& t) {
-        auto& d = t.make<deadline_watcher>();
-        t.thread([&d] {
-            d.wake.watch();
-            for (bool is_over = false; !is_over;) {
-                d.wake.begin_reading();
-                bool const is_near = d.deadline.load(relaxed) == 1; // the other one takes for ever
-                is_over = !d.wake.sleep_watching(is_near ? 1 : model::k_no_deadline);
-            }
-            d.wake.reset();
-        });
-        for (std::uint64_t const when : {2U, 1U})
-            t.thread([&d, when] {
-                std::uint64_t seen = d.deadline.load(relaxed);
-                while (when < seen &&
-                       !d.deadline.compare_exchange_weak(seen, when, relaxed, relaxed)) {}
-                d.wake.tell();
-            });
-    };
-}
-
-TEST(resume_word, a_waiter_that_watches_is_told_of_an_earlier_deadline) {
-    model::result const r = model::explore("resume_deadline", exhaustive(2), deadline_body());
-    EXPECT_TRUE(r.passed()) << r;
-}
-
-TEST(resume_word, every_order_of_watching_is_needed) {
-    model::options o = random(20000);
-    o.weakens = [](model::site const& s) { return s.file == "resume_word.hpp"; };
-    auto const mutants = model::weaken_each("resume_deadline_weakened", o, deadline_body());
-    EXPECT_GE(mutants.size(), 1U);
-    EXPECT_EQ(model::survivors(mutants), "");
-}
-
 // Work that is handed over, work that needs every worker, records that are forked, and the watcher.
 // The orders in this file, but for the heavy fences, are those of its board of tasks.
 TEST(idle_set, every_order_is_needed) {
     model::options o = random(20000);
     o.weakens = [](model::site const& s) {
-        return s.file == "idle_set.hpp" || s.file == "sleep_steps.hpp";
+        return (s.file == "idle_set.hpp" && s.order != seq_cst) || s.file == "sleep_steps.hpp";
     };
     model::options all = exhaustive(2);
     all.weakens = o.weakens;
-    auto mutants = model::weaken_each("idle_weakened_handoff", o,
-                                      body({.tasks = 1, .workers = 1, .hand_over = true}));
-    auto const together = body({.tasks = 2, .workers = 2, .together = true});
-    mutants =
-        model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened", o, together));
-    mutants = model::found_by_any(std::move(mutants),
-                                  model::weaken_each("idle_weakened_fork", o, forking_body(1)));
-    mutants = model::found_by_any(std::move(mutants),
-                                  model::weaken_each("idle_weakened_forks", o, two_forks_body()));
-    mutants = model::found_by_any(
-        std::move(mutants), model::weaken_each("idle_weakened_two", all, two_searchers_body(true)));
-    mutants = model::found_by_any(
-        std::move(mutants),
-        model::weaken_each("idle_weakened_fences", all, two_searchers_body<symmetric>(true)));
-    mutants =
-        model::found_by_any(std::move(mutants), model::weaken_each("idle_weakened_wake_flag", all,
-                                                                   two_searchers_body(false)));
-    mutants = model::found_by_any(
-        std::move(mutants), model::weaken_each("idle_weakened_sleepers", o, last_sleeper_body()));
-    mutants = model::found_by_any(std::move(mutants),
-                                  model::weaken_each("idle_weakened_stop", o, stop_body()));
-    EXPECT_GE(mutants.size(), 11U);
+    struct way {
+        char const* name;
+        model::options const& how;
+        model::test_body of;
+    };
+    way const first{"idle_weakened_handoff", o,
+                    body({.tasks = 1, .workers = 1, .hand_over = true})};
+    way const others[] = {{"idle_weakened", o, body({.tasks = 2, .workers = 2, .together = true})},
+                          {"idle_weakened_fork", o, forking_body(1)},
+                          {"idle_weakened_forks", o, two_forks_body()},
+                          {"idle_weakened_two", all, two_searchers_body(true)},
+                          {"idle_weakened_fences", all, two_searchers_body<symmetric>(true)},
+                          {"idle_weakened_wake_flag", all, two_searchers_body(false)},
+                          {"idle_weakened_sleepers", o, last_sleeper_body()},
+                          {"idle_weakened_stop", o, stop_body()},
+                          {"idle_weakened_relay", o, body(k_relay)}};
+    auto mutants = model::weaken_each(first.name, first.how, first.of);
+    for (way const& w : others)
+        mutants = model::found_by_any(std::move(mutants), model::weaken_each(w.name, w.how, w.of));
+    EXPECT_GE(mutants.size(), 10U);
     EXPECT_EQ(model::survivors(mutants), "");
 }
 

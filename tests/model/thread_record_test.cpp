@@ -184,4 +184,46 @@ TEST(growing_list, every_order_is_needed) {
     expect_needed("growing_list_weakened", &crowd::body, "growing_list.hpp", 2);
 }
 
+// -- an OS thread that sleeps until a deadline, which others bring forward (park/resume_word.hpp)
+
+struct deadline_watcher {
+    park::resume_word<machine> wake;
+    model::atomic<std::uint64_t> deadline{model::k_no_deadline};
+};
+
+model::test_body deadline_body() {
+    return [](model::test& t) {
+        auto& d = t.make<deadline_watcher>();
+        t.thread([&d] {
+            d.wake.watch();
+            for (bool is_over = false; !is_over;) {
+                d.wake.begin_reading();
+                bool const is_near = d.deadline.load(relaxed) == 1; // the other one takes for ever
+                is_over = !d.wake.sleep_watching(is_near ? 1 : model::k_no_deadline);
+            }
+            d.wake.reset();
+        });
+        for (std::uint64_t const when : {2U, 1U})
+            t.thread([&d, when] {
+                std::uint64_t seen = d.deadline.load(relaxed);
+                while (when < seen &&
+                       !d.deadline.compare_exchange_weak(seen, when, relaxed, relaxed)) {}
+                d.wake.tell();
+            });
+    };
+}
+
+TEST(resume_word, a_waiter_that_watches_is_told_of_an_earlier_deadline) {
+    model::result const r = model::explore("resume_deadline", exhaustive(), deadline_body());
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(resume_word, every_order_of_watching_is_needed) {
+    model::options o = model::random(20000);
+    o.weakens = [](model::site const& s) { return s.file == "resume_word.hpp"; };
+    auto const mutants = model::weaken_each("resume_deadline_weakened", o, deadline_body());
+    EXPECT_GE(mutants.size(), 1U);
+    EXPECT_EQ(model::survivors(mutants), "");
+}
+
 } // namespace

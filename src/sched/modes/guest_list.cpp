@@ -27,6 +27,11 @@ bool guest_list::set_wake_flags() const noexcept {
     return any;
 }
 
+bool guest_list::show_deques() const noexcept {
+    return std::any_of(begin(), end(),
+                       [](guest& g) { return g.remote().visible.get() != nullptr; });
+}
+
 std::int64_t guest_list::live_threads() const noexcept {
     std::int64_t live = 0;
     for (guest& g : *this) { // relaxed: a snapshot

@@ -53,6 +53,8 @@ public:
     [[nodiscard]] bool leave_work() const noexcept;
     // The next fork of each wakes a sleeper. False: none shows a deque.
     [[nodiscard]] bool set_wake_flags() const noexcept;
+    // One of them shows a deque.
+    [[nodiscard]] bool show_deques() const noexcept;
     // Made by them and not ended by them: a snapshot.
     [[nodiscard]] std::int64_t live_threads() const noexcept;
 

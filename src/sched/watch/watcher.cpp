@@ -121,6 +121,15 @@ void watcher::watch() noexcept {
     }
 }
 
+namespace {
+
+// Files are kept open for so many workers, as a program may have few descriptors. Others that have
+// been found in the kernel are asked for seldom, as each time takes as long as many of these.
+constexpr std::size_t k_most_kept = 32;
+constexpr std::uint64_t k_rounds_between = 16;
+
+} // namespace
+
 // relaxed, all: a sample.
 worker_sample watcher::sample(worker_remote const& w) const noexcept {
     bool const runs =
@@ -131,12 +140,16 @@ worker_sample watcher::sample(worker_remote const& w) const noexcept {
 stuck_state watcher::judge(worker_remote& w, std::uint64_t now) noexcept {
     auto const index = static_cast<std::size_t>(w.index);
     stuck_state const before = m_judge.state_of(index);
+    bool const is_kept = index < k_most_kept;
+    if (!is_kept && before == stuck_state::in_kernel && (m_rounds + index) % k_rounds_between != 0)
+        return before;
     // relaxed: written when its OS thread starts.
     os_thread_of_worker of{m_tasks[index], w.tid.load(std::memory_order_relaxed), {}};
     // acquire, both: what the system says of it lies between; they pair with diag::halt.
     std::uint32_t const halts = w.halts.load(std::memory_order_acquire);
     if (halts % 2 != 0) return before;
     stuck_state const state = m_judge.judge(index, sample(w), now, of);
+    if (!is_kept) m_tasks[index].close();
     if (w.halts.load(std::memory_order_acquire) != halts) return m_judge.keep(index, before);
     note(w, state, before, of.seen.call, now);
     return state;
@@ -166,6 +179,7 @@ watcher::findings watcher::judge_all(std::uint64_t now) noexcept {
     findings found;
     found.waits = m_scheduler->something_waits();
     m_stuck.clear();
+    ++m_rounds;
     int computing = 0;
     for (worker_remote* const w : m_scheduler->workers()) {
         stuck_state const state = judge(*w, now);

@@ -104,6 +104,7 @@ private:
     // Only its own OS thread uses these.
     stuck_judge m_judge;
     std::vector<os::task_state> m_tasks; // by the workers' indices
+    std::uint64_t m_rounds = 0;
     std::vector<worker_remote*> m_stuck; // the last round has found these
     // ns: when as many substitutes were needed last, by their number.
     std::vector<std::uint64_t> m_needed;

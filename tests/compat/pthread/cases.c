@@ -660,6 +660,7 @@ static struct {
     {"crowds_at_streams", crowds_at_streams},
     {"limits_of_parts", limits_of_parts},
     {"transfers_of_both_modes", transfers_of_both_modes},
+    {"other_ends_of_terminals", other_ends_of_terminals},
     {"terminals_of_others", terminals_of_others},
     {"asked_beside_signals", asked_beside_signals},
     {"hosts", hosts},

@@ -145,6 +145,7 @@ void whole_messages(void);
 void crowds_at_streams(void);
 void limits_of_parts(void);
 void transfers_of_both_modes(void);
+void other_ends_of_terminals(void);
 void terminals_of_others(void);
 void asked_beside_signals(void);
 

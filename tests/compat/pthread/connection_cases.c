@@ -97,6 +97,7 @@ static void* reads_early(void* path) {
     SHOW_CALL(read(end, bytes, sizeof bytes));
     int const other_end = open(path, O_WRONLY);
     if (write(other_end, "ab", 2) != 2) abort();
+    SHOW_CALL(read(other_end, bytes, sizeof bytes));
     SHOW_CALL(read(end, bytes, sizeof bytes));
     close(other_end);
     SHOW_CALL(read(end, bytes, sizeof bytes));
@@ -484,6 +485,27 @@ static void* splices_for_other(void* unused) {
     return unused;
 }
 void transfers_of_both_modes(void) { in_both(&splices_for_other); }
+
+// The other end of a terminal may be read by anyone.
+static void* reads_other_end(void* of) {
+    char byte;
+    read(*(int*)of, &byte, 1);
+    return NULL;
+}
+void other_ends_of_terminals(void) {
+    int end = posix_openpt(O_RDWR | O_NOCTTY);
+    if (end < 0 || grantpt(end) != 0 || unlockpt(end) != 0) abort();
+    int const terminal = open(ptsname(end), O_RDWR | O_NOCTTY);
+    void* result = NULL;
+    pthread_t reader;
+    pthread_create(&reader, NULL, &reads_other_end, &end);
+    usleep(30000);
+    pthread_cancel(reader);
+    pthread_join(reader, &result);
+    SHOW(result == PTHREAD_CANCELED);
+    close(terminal);
+    close(end);
+}
 
 // Processes that are not in the foreground read nothing of the terminal of their session.
 static void* reads_terminal(void* of) {

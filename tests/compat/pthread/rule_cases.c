@@ -240,8 +240,24 @@ static void* shows_name_by_prctl(void* argument) {
     return NULL;
 }
 
+// A process that a thread has made has the name that it gives itself.
+static void* names_its_child(void* argument) {
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) {
+        char name[17] = "";
+        prctl(PR_SET_NAME, "child");
+        FILE* const told = fopen("/proc/self/comm", "r");
+        _exit(told != NULL && fgets(name, sizeof name, told) != NULL &&
+              strcmp(name, "child\n") == 0);
+    }
+    SHOW(end_of(child));
+    return argument;
+}
+
 // It cuts a name off that is too long, and names its caller, whom nobody else is named by.
 void names_by_prctl(void) {
+    in_thread(names_its_child, NULL);
     SHOW(prctl(PR_SET_NAME, strcpy(s_expected, "main")));
     in_thread(shows_name_by_prctl, "a thread whose name is too long");
     strcpy(s_expected, "main");

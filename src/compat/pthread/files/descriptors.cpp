@@ -90,10 +90,12 @@ int wait_for(thread& t, int number, direction way, io::event_count seen, time_li
 namespace {
 
 // The terminal of this session belongs to other processes for now: a read stops this one, or fails
-// (EIO).
+// (EIO). The other end of a terminal is none of this session.
 bool is_in_background(int terminal) noexcept {
     pid_t const in_front = tcgetpgrp(terminal);
-    return in_front >= 0 && in_front != getpgrp();
+    if (in_front < 0 || in_front == getpgrp()) return false;
+    pid_t const session = tcgetsid(terminal);
+    return session >= 0 && session == getsid(0);
 }
 
 // A terminal that gives what there is, after a while at most; or nothing, at once.
@@ -348,8 +350,15 @@ ssize_t receive_rest(int socket, remaining_parts left, int flags, ssize_t got) {
         rest.msg_iovlen = left.count();
         ssize_t const more = TULLE_LIBC(recvmsg)(socket, &rest, flags | MSG_DONTWAIT);
         if (more == 0 || (more < 0 && (errno != EAGAIN || never_waits(socket)))) break;
-        if (more < 0 && wait_for(*self(), socket, direction::in, seen, until) != 0) break;
-        if (more < 0) continue;
+        if (more < 0) {
+            // What has been got is told: a cancellation is seen by the next call.
+            bool const is_over =
+                self()->is_to_end() ||
+                wait_for(*self(), socket, direction::in, seen, until, false) != 0 ||
+                self()->is_to_end();
+            if (is_over) break;
+            continue;
+        }
         got += more;
         wants_more = left.take(static_cast<std::size_t>(more));
     }
@@ -406,6 +415,7 @@ ssize_t read_file(int number, void* data, std::size_t size) {
     if (self() != nullptr && known_descriptors::is_named_pipe(number)) {
         test_cancel(self());
         int const before = errno;
+        if ((fcntl(number, F_GETFL) & O_ACCMODE) == O_WRONLY) return call(); // EBADF
         ssize_t const tried = try_named_pipe(number, data, size);
         if (tried >= 0 || errno != EAGAIN) return tried;
         errno = before;

@@ -457,8 +457,8 @@ void on_signal(int signal, siginfo_t* about, void* context) {
     if ((!stands_on_worker() && !is_server) || vfork_children::has_caller())
         return on_signal_of_os_thread(signal, about, context);
     if (is_wake_up(*about) && !is_server) end_if_cancelled(*interrupted);
-    if (!is_wake_up(*about) && leave_to_process(*about, interrupted->uc_sigmask)) return;
     if (is_of_own_output(*about, *interrupted)) return keep_for_itself(*self(), *about);
+    if (!is_wake_up(*about) && leave_to_process(*about, interrupted->uc_sigmask)) return;
     bool const is_done = !is_server && handle_here(signal, about, interrupted);
     if (!is_done && !is_wake_up(*about)) hand_out(*about, interrupted->uc_sigmask);
 }

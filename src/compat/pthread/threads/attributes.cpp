@@ -84,11 +84,11 @@ asked_for read(pthread_attr_t const& how) noexcept {
     return asked;
 }
 
-asked_for read_defaults() noexcept {
-    asked_for asked;
+// Nothing: there is no memory.
+std::optional<asked_for> read_defaults() noexcept {
     pthread_attr_t defaults;
-    if (pthread_getattr_default_np(&defaults) != 0) return asked;
-    asked = read(defaults);
+    if (pthread_getattr_default_np(&defaults) != 0) return std::nullopt;
+    asked_for const asked = read(defaults);
     pthread_attr_destroy(&defaults);
     return asked;
 }
@@ -120,9 +120,9 @@ private:
     asked_for look() noexcept {
         std::unique_lock const held(m_lock, std::try_to_lock);
         unsigned const changes = m_changes.load(std::memory_order_acquire);
-        asked_for const asked = read_defaults();
-        if (held.owns_lock()) keep(asked, changes);
-        return asked;
+        std::optional<asked_for> const asked = read_defaults();
+        if (asked && held.owns_lock()) keep(*asked, changes);
+        return asked.value_or(asked_for{});
     }
     // relaxed, all: m_known.
     void keep(asked_for const& asked, unsigned changes) noexcept {
@@ -240,8 +240,7 @@ namespace {
 // That `number` means the caller, a thread that stands on a worker: what is said of the worker
 // would hold for whatever runs there later.
 bool is_own_on_worker(pid_t number) noexcept {
-    if (self() == nullptr || is_on_own_os_thread()) return false;
-    return number == 0 || number == tulle::os::thread_id();
+    return thread_on_worker() != nullptr && (number == 0 || number == tulle::os::thread_id());
 }
 
 } // namespace

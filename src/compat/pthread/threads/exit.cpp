@@ -66,15 +66,19 @@ void end_self(thread& t, void* result) {
     unwind(t);
 }
 
-// A process that a system call has made has its parent's thread, and an OS thread of its own. What
-// the C library was to do at the end the next thread in the same memory is not to do.
-void leave_at_once() noexcept {
+thread* thread_on_worker() noexcept {
     thread* const t = self();
     sched::worker const* const w = sched::this_worker();
     // relaxed: its own
     bool const stands_on_worker = t != nullptr && w != nullptr && !w->is_guest() &&
                                   w->tid.load(std::memory_order_relaxed) == os::thread_id();
-    if (!stands_on_worker) return;
+    return stands_on_worker ? t : nullptr;
+}
+
+// What the C library was to do at the end the next thread in the same memory is not to do.
+void leave_at_once() noexcept {
+    thread* const t = thread_on_worker();
+    if (t == nullptr) return;
     t->is_ending = t->leaves_all = t->is_left_behind = true;
     longjmp(t->at_end, 1);
 }

@@ -37,13 +37,14 @@ char const* name_of_os_thread() noexcept {
 
 void note_change() noexcept { s_changes_of_names.fetch_add(1, std::memory_order_relaxed); }
 
-// As the kernel does by prctl: what is too long is cut off.
+// As the kernel does by prctl: what is too long is cut off. The kernel is told where the OS thread
+// is the thread's own.
 int name_self(thread& t, char const* name) noexcept {
     if (name == nullptr) return fail(EFAULT);
     char cut[sizeof t.name] = {};
     std::memcpy(cut, name, strnlen(name, sizeof cut - 1));
     std::memcpy(t.name, cut, sizeof cut);
-    return 0;
+    return thread_on_worker() != nullptr ? 0 : TULLE_LIBC(prctl)(PR_SET_NAME, cut);
 }
 int tell_name(thread const& t, char* name) noexcept {
     if (name == nullptr) return fail(EFAULT);

@@ -144,6 +144,9 @@ struct thread {
     thread* const t = thread_blocks::owner(arch::thread_pointer());
     return t != nullptr && vfork_children::has_caller() ? nullptr : t;
 }
+// The same, of one that stands on a worker; null also in a process that a thread has made, where it
+// has an OS thread of its own.
+[[nodiscard]] thread* thread_on_worker() noexcept;
 // Whose pthread_t it is; null: it is the C library's own.
 [[nodiscard]] inline thread* thread_of(pthread_t id) noexcept {
     std::byte const* const pointer = thread_blocks::thread_pointer(id);
