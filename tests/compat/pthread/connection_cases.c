@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -383,7 +384,7 @@ static void receive_in_crowd(void) {
     }
     SHOW(good);
 }
-// By the C library, which waits in the kernel.
+// By the C library, which waits in the kernel. The process may not have many more files than these.
 static void* gets_one(void* from) {
     FILE* const stream = fdopen(*(int*)from, "r");
     int const byte = getc(stream);
@@ -392,7 +393,11 @@ static void* gets_one(void* from) {
 }
 void crowds_at_streams(void) {
     static pthread_t readers[k_crowd];
+    struct rlimit files;
     int good = 0;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) abort();
+    files.rlim_cur = 2 * k_crowd + 90;
+    if (setrlimit(RLIMIT_NOFILE, &files) != 0) abort();
     for (int k = 0; k != k_crowd; ++k) {
         make_local(s_crowd[k]);
         pthread_create(&readers[k], NULL, &gets_one, &s_crowd[k][0]);
