@@ -180,9 +180,12 @@ public:
         return m_stopping.load(std::memory_order_relaxed);
     }
     // Null: there is none. A poller must stay until workers have been told of another one and have
-    // ended their searches. release pairs with idle_poller.
+    // ended their searches. release pairs with idle_poller. The fence: of work that is made for it
+    // after this, either the maker sees that nobody searches, or the searcher sees the poller
+    // (others_make_work).
     void set_idle_poller(base::idle_poller* poller) noexcept {
         m_idle_poller.store(poller, std::memory_order_release);
+        os::machine::fence_seq_cst();
     }
     // acquire pairs with set_idle_poller.
     [[nodiscard]] base::idle_poller* idle_poller() const noexcept {

@@ -83,11 +83,16 @@ namespace {
 struct os_thread_of_worker {
     os::task_state& task;
     int tid;
-    os::task_state::view seen;
+    os::task_state::view seen; // as it was found before
+    bool is_asked = true;      // else it is taken to be as before
 
+    // Where the system does not say, as where there is no descriptor to ask it by, it is as before:
+    // it has not come back to the scheduler since.
     bool in_kernel() noexcept {
-        seen = task.read(tid);
-        return seen.state == os::task_state::kind::in_kernel;
+        using kind = os::task_state::kind;
+        os::task_state::view const now = is_asked ? task.read(tid) : os::task_state::view{};
+        if (now.state != kind::unknown) seen = now;
+        return seen.state == kind::in_kernel;
     }
     [[nodiscard]] std::uint64_t computed_ns() const noexcept { return os::thread_time_ns(tid); }
 };
@@ -141,15 +146,18 @@ stuck_state watcher::judge(worker_remote& w, std::uint64_t now) noexcept {
     auto const index = static_cast<std::size_t>(w.index);
     stuck_state const before = m_judge.state_of(index);
     bool const is_kept = index < k_most_kept;
-    if (!is_kept && before == stuck_state::in_kernel && (m_rounds + index) % k_rounds_between != 0)
-        return before;
-    // relaxed: written when its OS thread starts.
+    bool const was_in_kernel = before == stuck_state::in_kernel;
+    // relaxed, both: written when its OS thread starts, and by the watcher.
     os_thread_of_worker of{m_tasks[index], w.tid.load(std::memory_order_relaxed), {}};
+    if (was_in_kernel)
+        of.seen = {os::task_state::kind::in_kernel, w.found_call.load(std::memory_order_relaxed)};
+    of.is_asked = is_kept || !was_in_kernel || (m_rounds + index) % k_rounds_between == 0;
     // acquire, both: what the system says of it lies between; they pair with diag::halt.
     std::uint32_t const halts = w.halts.load(std::memory_order_acquire);
     if (halts % 2 != 0) return before;
-    stuck_state const state = m_judge.judge(index, sample(w), now, of);
-    if (!is_kept) m_tasks[index].close();
+    worker_sample const seen = sample(w);
+    stuck_state const state = m_judge.judge(index, seen, now, of);
+    if (!is_kept && (seen.is_idle || state == stuck_state::in_kernel)) m_tasks[index].close();
     if (w.halts.load(std::memory_order_acquire) != halts) return m_judge.keep(index, before);
     note(w, state, before, of.seen.call, now);
     return state;
