@@ -354,56 +354,27 @@ static void send_in_pieces(int ends[2]) {
     pthread_join(reader, NULL);
     close(ends[0]);
 }
-// More of them than OS threads, each in the middle of a message.
+// --- more threads than OS threads wait, each for a byte that another one sends ----------------------
+
 enum { k_crowd = 200 };
 static int s_crowd[k_crowd][2];
-static void* receives_two(void* from) {
-    char bytes[2];
-    return (void*)(recv(*(int*)from, bytes, 2, MSG_WAITALL) == 2 ? from : NULL);
-}
-static void* sends_second(void* unused) {
+static void* sends_to_all(void* unused) {
     for (int k = 0; k != k_crowd; ++k)
         if (write(s_crowd[k][1], "b", 1) != 1) abort();
     return unused;
 }
-static void receive_in_crowd(void) {
+// `reads` closes its end. Its message has begun with `begin`.
+static void serve_crowd(void* (*reads)(void*), char const* begin) {
     static pthread_t readers[k_crowd];
+    ssize_t const size = (ssize_t)strlen(begin);
     int good = 0;
     for (int k = 0; k != k_crowd; ++k) {
         make_local(s_crowd[k]);
-        if (write(s_crowd[k][1], "a", 1) != 1) abort();
-        pthread_create(&readers[k], NULL, &receives_two, &s_crowd[k][0]);
+        if (write(s_crowd[k][1], begin, (size_t)size) != size) abort();
+        pthread_create(&readers[k], NULL, reads, &s_crowd[k][0]);
     }
-    usleep(30000);
-    in_thread(&sends_second, NULL);
-    for (int k = 0; k != k_crowd; ++k) {
-        void* result;
-        pthread_join(readers[k], &result);
-        good += result != NULL;
-        close_both(s_crowd[k]);
-    }
-    SHOW(good);
-}
-// By the C library, which waits in the kernel. The process may not have many more files than these.
-static void* gets_one(void* from) {
-    FILE* const stream = fdopen(*(int*)from, "r");
-    int const byte = getc(stream);
-    fclose(stream);
-    return byte == 'b' ? from : NULL;
-}
-void crowds_at_streams(void) {
-    static pthread_t readers[k_crowd];
-    struct rlimit files;
-    int good = 0;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0) abort();
-    files.rlim_cur = 2 * k_crowd + 90;
-    if (setrlimit(RLIMIT_NOFILE, &files) != 0) abort();
-    for (int k = 0; k != k_crowd; ++k) {
-        make_local(s_crowd[k]);
-        pthread_create(&readers[k], NULL, &gets_one, &s_crowd[k][0]);
-    }
-    usleep(30000);
-    in_thread(&sends_second, NULL);
+    usleep(30000); // they wait, most times
+    in_thread(&sends_to_all, NULL);
     for (int k = 0; k != k_crowd; ++k) {
         void* result;
         pthread_join(readers[k], &result);
@@ -411,6 +382,28 @@ void crowds_at_streams(void) {
         close(s_crowd[k][1]);
     }
     SHOW(good);
+}
+
+static void* receives_two(void* from) {
+    char bytes[2];
+    ssize_t const size = recv(*(int*)from, bytes, sizeof bytes, MSG_WAITALL);
+    close(*(int*)from);
+    return size == 2 ? from : NULL;
+}
+// By the C library, which waits in the kernel.
+static void* gets_one(void* from) {
+    FILE* const stream = fdopen(*(int*)from, "r");
+    int const byte = getc(stream);
+    fclose(stream);
+    return byte == 'b' ? from : NULL;
+}
+// The process may not have many more files than these.
+void crowds_at_streams(void) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) abort();
+    files.rlim_cur = 2 * k_crowd + 90;
+    if (setrlimit(RLIMIT_NOFILE, &files) != 0) abort();
+    serve_crowd(&gets_one, "");
 }
 void whole_messages(void) {
     int ends[2];
@@ -426,7 +419,7 @@ void whole_messages(void) {
     pthread_cancel(reader);
     SHOW(pthread_join(reader, &result) == 0 && result == PTHREAD_CANCELED);
     close_both(ends);
-    receive_in_crowd();
+    serve_crowd(&receives_two, "a");
 }
 
 // For longer than the limit, but each time some.
