@@ -354,7 +354,7 @@ static void send_in_pieces(int ends[2]) {
     pthread_join(reader, NULL);
     close(ends[0]);
 }
-// --- more threads than OS threads wait, each for a byte that another one sends ----------------------
+// --- more threads than OS threads wait, each for a byte that another one sends -----------------
 
 enum { k_crowd = 200 };
 static int s_crowd[k_crowd][2];
