@@ -2,9 +2,15 @@
 // Sockets for tests of input and output.
 #pragma once
 
+#include "open_descriptors.hpp"
 #include "runtime_fixture.hpp"
 
+#include <tulle/io.hpp>
+
+#include <algorithm>
 #include <array>
+#include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include <netinet/in.h>
@@ -81,3 +87,17 @@ public:
 private:
     int m_socket;
 };
+
+// The first call that waits makes the descriptors that waiting needs. One whose limit is over by
+// then makes none, as happens on a busy machine; so this reads from `silent` until they are there.
+inline void begin_to_wait(int silent) {
+    auto const are_there = [] {
+        auto const all = open_descriptors();
+        return std::find(all.begin(), all.end(), "anon_inode:[eventpoll]") != all.end();
+    };
+    do {
+        char c = 0;
+        EXPECT_EQ(tulle::io::read(silent, &c, 1, tulle::wait_limit(std::chrono::milliseconds(1))),
+                  -ETIMEDOUT);
+    } while (!are_there());
+}
