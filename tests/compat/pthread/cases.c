@@ -647,6 +647,7 @@ static struct {
 #ifndef CASES_ARE_STATIC
     {"second_names", second_names},
     {"late_variables", late_variables},
+    {"late_variables_of_few_bytes", late_variables_of_few_bytes},
     {"errors_of_libraries", errors_of_libraries},
 #endif
     {"shut_down_under_reads", shut_down_under_reads},

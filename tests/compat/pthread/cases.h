@@ -287,6 +287,7 @@ void variables_used_again(void);
 void aligned_variables(void);
 void parts_of_threads(void);
 void late_variables(void);
+void late_variables_of_few_bytes(void);
 void errors_of_libraries(void);
 
 // --- cxx_cases.cpp

@@ -28,6 +28,7 @@ static pthread_key_t s_keys[k_keys];
 static pthread_barrier_t s_all;
 static int* (*s_late_number)(void);
 static char* (*s_late_room)(void);
+static int s_late_bytes;
 
 static int spoil(char* room, size_t bytes) {
     int dirty = 0;
@@ -46,7 +47,7 @@ static int spoil_all(void) {
         pthread_setspecific(s_keys[k], t_room);
     }
     if (s_late_number != NULL) {
-        dirty += (*s_late_number() != 11) + spoil(s_late_room(), 3000);
+        dirty += (*s_late_number() != 11) + spoil(s_late_room(), (size_t)s_late_bytes);
         *s_late_number() = 12;
     }
     t_number = 6;
@@ -200,12 +201,16 @@ void errors_of_libraries(void) {
 }
 
 // The library comes and goes while the memory of threads is used again.
-void late_variables(void) {
-    begin();
+static void* come_and_go(void* path) {
+    SHOW(spoil_in_threads());
+    SHOW(spoil_in_threads());
     for (int k = 0; k != k_rounds; ++k) {
-        void* const library = dlopen(LATE_VARIABLES, RTLD_NOW);
+        void* const library = dlopen(path, RTLD_NOW);
         if (library == NULL) abort();
         SHOW(spoil_in_threads());
+        int (*bytes)(void) = NULL;
+        *(void**)&bytes = find(library, "late_bytes");
+        s_late_bytes = (*bytes)();
         *(void**)&s_late_number = find(library, "late_number");
         *(void**)&s_late_room = find(library, "late_room");
         SHOW(spoil_in_threads());
@@ -213,5 +218,18 @@ void late_variables(void) {
         s_late_number = NULL;
         dlclose(library);
     }
+    return NULL;
+}
+
+// Threads are made by a thread, and by main.
+void late_variables(void) {
+    begin();
+    in_thread(come_and_go, LATE_VARIABLES);
+    come_and_go(LATE_VARIABLES);
+}
+void late_variables_of_few_bytes(void) {
+    begin();
+    in_thread(come_and_go, LATE_AND_FEW_VARIABLES);
+    come_and_go(LATE_AND_FEW_VARIABLES);
 }
 #endif

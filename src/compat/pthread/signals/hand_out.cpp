@@ -426,11 +426,24 @@ void begin_worker() noexcept {
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
 }
 
-void give_back(thread& t, signal_set some) noexcept {
-    std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with lend_to_one_that_wants
-    if ((t.lent.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
+namespace {
+
+void hand_out_lent(thread& t, signal_set some) noexcept {
     signal_set const left = t.lent.fetch_and(~some, std::memory_order_acquire) & some;
     for (signal_set all = left; all != 0; all &= all - 1) hand_out_noted(first_of(all));
+}
+
+} // namespace
+
+void give_back(thread& t, signal_set some) noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);      // pairs with lend_to_one_that_wants
+    if ((t.lent.load(std::memory_order_relaxed) & some) != 0) // relaxed: the fence
+        hand_out_lent(t, some);
+}
+
+// relaxed: the lock of the blocks.
+void give_back_all(thread& t) noexcept {
+    if (t.lent.load(std::memory_order_relaxed) != 0) hand_out_lent(t, ~signal_set{0});
 }
 
 void note_unwanted(int signal) noexcept {

@@ -47,14 +47,14 @@ void handle_at_once(thread& t, siginfo_t const& about) {
     run_handlers_at_once(t);
 }
 
-// relaxed: the thread's own.
+// relaxed: the thread's own. What it blocks from now on is wanted by those that it has just made,
+// which ask for nothing that it wants itself (inherit_mask).
 signal_set replace_mask(thread& t, signal_set wanted, bool takes) noexcept {
     signal_set const now = wanted & ~k_never_blocked;
     signal_set const was = t.blocked.exchange(now, std::memory_order_relaxed);
     give_back(t, now);
-    signal_set const unblocked = was & ~now;
-    if (takes) take_unblocked(t, unblocked); // before another OS thread is to get them
-    if (unblocked != 0) want(unblocked);
+    if (takes) take_unblocked(t, was & ~now); // before another OS thread is to get them
+    if (was != now) want(was ^ now);
     return was;
 }
 

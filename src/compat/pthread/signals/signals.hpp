@@ -153,8 +153,10 @@ void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept;
 void want(signal_set some) noexcept;
 // The caller `t` has just unblocked these: what the kernel has of them for the process goes to it.
 void take_unblocked(thread& t, signal_set some) noexcept;
-// The caller `t` blocks these by now, or ends: others may want those that it has been lent.
+// The caller `t` blocks these by now: others may want those that it has been lent. And all that `t`
+// has been lent, which ends: nobody lends it any more, as it has been closed (thread_blocks).
 void give_back(thread& t, signal_set some) noexcept;
+void give_back_all(thread& t) noexcept;
 // The caller, a thread, is the one that has called fork to make this process: its OS thread is its
 // own, and blocks what it blocks.
 [[nodiscard]] bool is_on_own_os_thread() noexcept;

@@ -15,6 +15,7 @@
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
+#include <mutex>
 
 #include <sys/syscall.h>
 
@@ -70,17 +71,36 @@ bool has_key() noexcept {
 
 } // namespace
 
-// relaxed: as a counter.
-void add() noexcept { s_alive.fetch_add(1, std::memory_order_relaxed); }
+// relaxed, all but one: under the lock. release: who sees that none is left sees what they have
+// done.
+void add_one() noexcept {
+    s_alive.store(s_alive.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+bool remove_one() noexcept {
+    std::uint32_t const left = s_alive.load(std::memory_order_relaxed) - 1;
+    s_alive.store(left, std::memory_order_release);
+    return left == 0;
+}
+void tell_of_last() noexcept { futex_wake(s_alive, INT_MAX); }
+
+void add() noexcept {
+    std::lock_guard const held(thread_blocks::lock_of_all());
+    add_one();
+}
 
 void end_one() noexcept {
-    // acq_rel: who sees that none is left sees what they have done.
-    if (s_alive.fetch_sub(1, std::memory_order_acq_rel) == 1) futex_wake(s_alive, INT_MAX);
+    bool is_last = false;
+    {
+        std::lock_guard const held(thread_blocks::lock_of_all());
+        is_last = remove_one();
+    }
+    if (is_last) tell_of_last();
 }
 
 void exit_with_last() {
     for (;;) {
-        std::uint32_t const alive = s_alive.load(std::memory_order_acquire); // pairs with end_one
+        std::uint32_t const alive =
+            s_alive.load(std::memory_order_acquire); // pairs with remove_one
         if (alive == 0) std::exit(0);
         static_cast<void>(futex_wait(s_alive, alive, limit(wait::k_never)));
     }

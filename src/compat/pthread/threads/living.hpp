@@ -6,8 +6,15 @@
 
 namespace tulle::posix::living {
 
+// Of an OS thread.
 void add() noexcept;
 void end_one() noexcept;
+// The same with the lock of the blocks held, which guards the number, as a thread of ours is
+// counted where it gets a block. True: it was the last one, and tell_of_last is called without the
+// lock.
+void add_one() noexcept;
+[[nodiscard]] bool remove_one() noexcept;
+void tell_of_last() noexcept;
 [[noreturn]] void exit_with_last();
 
 // By whoever makes a thread: from now on the end of main is noted, however it comes, and ends the

@@ -278,13 +278,14 @@ void free_own_of_libc(thread const& t) noexcept {
 
 // acq_rel: pairs with those of join and detach. What its life was before.
 std::uint32_t note_end(thread& t) noexcept {
-    living::end_one();
     return t.life.fetch_or(k_ended, std::memory_order_acq_rel);
 }
 
 // In a forked child the thread that has called fork is what main is elsewhere: it has no other
 // variables than its own to go back to.
 [[noreturn]] void end_as_main(thread& t) {
+    thread_blocks::close(t);
+    give_back_all(t);
     if ((note_end(t) & k_awaited) != 0) futex_wake(t.life, INT_MAX);
     living::exit_with_last();
 }
@@ -307,7 +308,7 @@ void run_thread(thread& t) {
     if (sched::this_worker()->is_guest()) end_as_main(t);
     free_own_of_libc(t);
     thread_blocks::close(t);
-    give_back(t, ~signal_set{0});
+    give_back_all(t);
     sched::take_variables(nullptr);
     std::uint32_t const before = note_end(t);
     if ((before & k_detached) != 0) return thread_blocks::give(t);
@@ -378,18 +379,26 @@ int create_os_thread(pthread_t* id, pthread_attr_t const* how, void* (*start)(vo
     return error;
 }
 
-// What a thread begins with: what its attributes say, or what the caller has.
-signal_set first_mask(pthread_attr_t const* how) noexcept {
-    sigset_t chosen;
-    bool const has_one = how != nullptr && pthread_attr_getsigmask_np(how, &chosen) == 0;
-    return has_one ? set_of(chosen) : mask_of_caller();
+// relaxed, all: it has not started. What the caller, a thread, wants somebody wants already.
+void inherit_mask(thread& t, thread const& by) noexcept {
+    t.blocked.store(by.blocked.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
-
-void begin_mask(thread& t, signal_set blocked) noexcept {
+void choose_mask(thread& t, signal_set blocked) noexcept {
     guard(blocked);
-    // relaxed: it has not started
     t.blocked.store(blocked & ~k_never_blocked, std::memory_order_relaxed);
     want(~blocked);
+}
+
+// What a thread begins with: what its attributes say, or what the caller has.
+void begin_mask(thread& t, pthread_attr_t const* how) noexcept {
+    sigset_t chosen;
+    thread const* const by = self();
+    if (how != nullptr && pthread_attr_getsigmask_np(how, &chosen) == 0)
+        choose_mask(t, set_of(chosen));
+    else if (by != nullptr)
+        inherit_mask(t, *by);
+    else
+        choose_mask(t, mask_of_caller());
 }
 
 // Instead of an error: the C library is to make it.
@@ -400,20 +409,19 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     if (t == nullptr) return EAGAIN;
     read_attributes(*t, how);
     if (t->asked.stack_size > stack::k_largest_bytes) {
+        thread_blocks::close(*t);
         thread_blocks::give(*t);
         return k_stack_is_too_large;
     }
     inherit_name(*t);
-    begin_mask(*t, first_mask(how));
+    begin_mask(*t, how);
     t->start = start;
     t->argument = argument;
     *id = t->id(); // it may end before spawn_thread returns
-    living::add();
     int const error = spawn_thread(*t);
     if (error == 0) return 0;
-    living::end_one();
     thread_blocks::close(*t);
-    give_back(*t, ~signal_set{0}); // it may have been lent one since begin_mask
+    give_back_all(*t); // it may have been lent one since begin_mask
     thread_blocks::give(*t);
     return error;
 }

@@ -2,9 +2,10 @@
 #include "compat/pthread/threads/thread_block.hpp"
 
 #include "arch/thread_pointer.hpp"
-#include "base/spin_lock.hpp"
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/signals/notes.hpp"
+#include "compat/pthread/threads/first_values.hpp"
+#include "compat/pthread/threads/living.hpp"
 #include "compat/pthread/threads/thread.hpp"
 #include "os/clock.hpp"
 
@@ -43,14 +44,6 @@ constexpr auto k_cpu_unknown = static_cast<std::uint32_t>(RSEQ_CPU_ID_REGISTRATI
 // Numbers of threads are above those of the kernel. Processes have numbers of their own, as locks
 // that they share note them: consecutive ones begin far from each other.
 constexpr std::uint32_t k_first_tid = 0x20000000, k_tids = 0x20000000;
-
-// An entry of the dynamic linker's vector of one thread, by the number of the library: where its
-// variables are, and what is to be freed of those that were made at their first use. The one before
-// the first says how many there are behind that.
-struct vector_entry {
-    void* at;
-    void* made_late;
-};
 
 // What is known of this C library.
 struct layout {
@@ -227,32 +220,49 @@ void clear(std::byte* own) noexcept {
     }
 }
 
-// Null: there is none, or some variables are not in the block.
-vector_entry* vector_to_keep(std::byte* own) noexcept {
-    if (s_layout.vector == 0) return nullptr;
-    auto* const vector = word_at<vector_entry*>(own, s_layout.vector);
+// Null: it is not known where it is.
+vector_entry* vector_of(std::byte* own) noexcept {
+    return s_layout.vector == 0 ? nullptr : word_at<vector_entry*>(own, s_layout.vector);
+}
+
+// All variables are in the block.
+bool has_no_late(vector_entry const* vector) noexcept {
     auto const entries = reinterpret_cast<std::size_t>(vector[-1].at);
-    bool const has_late = std::any_of(vector + 1, vector + 1 + entries,
-                                      [](vector_entry const& e) { return e.made_late != nullptr; });
-    return has_late ? nullptr : vector;
+    return std::none_of(vector + 1, vector + 1 + entries,
+                        [](vector_entry const& e) { return e.made_late != nullptr; });
+}
+
+void clear_but_vector(std::byte* own, vector_entry* vector) noexcept {
+    clear(own);
+    word_at<vector_entry*>(own, s_layout.vector) = vector;
 }
 
 // As the C library does for a stack that it uses again.
 void initialize_again(std::byte* block, vector_entry* vector) noexcept {
-    word_at<void*>(descriptor_of(block), s_layout.vector) = vector;
+    clear_but_vector(descriptor_of(block), vector);
     auto const entries = reinterpret_cast<std::size_t>(vector[-1].at);
     std::memset(vector, 0, (1 + entries) * sizeof *vector);
     s_layout.initialize(block, true);
+    first_values::learn(block, vector);
 }
 
-// All variables have their first values again. False: there is no memory.
+// By the dynamic linker: all variables have their first values again. False: there is no memory.
 bool renew_all(std::byte* block) noexcept {
     std::byte* const own = descriptor_of(block);
-    vector_entry* const vector = vector_to_keep(own);
-    if (vector == nullptr) s_layout.deallocate(block, false);
+    vector_entry* const vector = vector_of(own);
+    if (vector != nullptr && has_no_late(vector)) return initialize_again(block, vector), true;
+    s_layout.deallocate(block, false);
     clear(own);
-    if (vector == nullptr) return s_layout.allocate(block) != nullptr;
-    initialize_again(block, vector);
+    return s_layout.allocate(block) != nullptr;
+}
+
+bool renew_by_linker(std::byte* block, bool keeps) noexcept {
+    constexpr std::size_t k_most_own = 1024;
+    std::byte kept[k_most_own];
+    keeps = keeps && s_layout.own_bytes <= k_most_own;
+    if (keeps) std::memcpy(kept, block + s_layout.own, s_layout.own_bytes);
+    if (!renew_all(block)) return false;
+    if (keeps) std::memcpy(block + s_layout.own, kept, s_layout.own_bytes);
     return true;
 }
 
@@ -260,12 +270,11 @@ bool renew_all(std::byte* block) noexcept {
 // fork has left behind: it may have been in the midst of changing them, and what it has noted in
 // them to be done at its end is not to be done here.
 bool renew(std::byte* block, bool ended) noexcept {
-    constexpr std::size_t k_most_own = 1024;
-    std::byte kept[k_most_own];
-    bool const keeps = ended && s_layout.own_bytes <= k_most_own;
-    if (keeps) std::memcpy(kept, block + s_layout.own, s_layout.own_bytes);
-    if (!renew_all(block)) return false;
-    if (keeps) std::memcpy(block + s_layout.own, kept, s_layout.own_bytes);
+    std::byte* const own = descriptor_of(block);
+    vector_entry* const vector = vector_of(own);
+    bool const is_known = ended && vector != nullptr && first_values::give(block, vector);
+    if (!is_known) return renew_by_linker(block, ended);
+    clear_but_vector(own, vector);
     return true;
 }
 
@@ -280,6 +289,7 @@ char const* thread_blocks::prepare() noexcept {
     s_behind = s_layout.behind;
     s_tid = tid;
     dl_iterate_phdr(&find_own_variables, nullptr);
+    first_values::prepare({s_layout.below, s_layout.behind, s_layout.own, s_layout.own_bytes});
     number_anew();
     std::size_t const bytes = k_most_threads * s_layout.stride + s_layout.alignment;
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -310,9 +320,11 @@ thread* thread_blocks::take() noexcept {
             had_variables = std::exchange(t->has_variables, false);
         } else if (s_made != k_most_threads) {
             block = block_at(s_made++);
+        } else {
+            return nullptr;
         }
+        living::add_one();
     }
-    if (t == nullptr && block == nullptr) return nullptr;
     if (t != nullptr) {
         block = static_cast<std::byte*>(t->block);
         ended = !t->is_left_behind;
@@ -324,6 +336,7 @@ thread* thread_blocks::take() noexcept {
     t->has_variables = has_variables;
     fill_in(block, tid);
     if (!has_variables) {
+        close(*t);
         give(*t);
         return nullptr;
     }
@@ -342,15 +355,21 @@ void thread_blocks::give(thread& t) noexcept {
     t.is_used.store(false, std::memory_order_relaxed); // relaxed: who asks for it races anyway
     signal_notes::drop_all(t);
     std::lock_guard const held(s_lock);
-    t.is_open.store(false, std::memory_order_relaxed); // relaxed: under the lock
     put_into_list(t);
 }
 
-// relaxed, both: under the lock.
+// relaxed: under the lock.
 void thread_blocks::close(thread& t) noexcept {
-    std::lock_guard const held(s_lock);
-    t.is_open.store(false, std::memory_order_relaxed);
+    bool is_last = false;
+    {
+        std::lock_guard const held(s_lock);
+        t.is_open.store(false, std::memory_order_relaxed);
+        is_last = living::remove_one();
+    }
+    if (is_last) living::tell_of_last();
 }
+
+base::spin_lock& thread_blocks::lock_of_all() noexcept { return s_lock; }
 
 // relaxed, both: there is one thread. Whoever held the lock left the lists whole at each moment.
 // As the C library does with its stacks, the blocks of threads that are not there are used again.

@@ -7,6 +7,7 @@
 // is used again, and keeps the cache of malloc.
 #pragma once
 
+#include "base/spin_lock.hpp"
 #include "compat/pthread/signals/signal_set.hpp"
 
 #include <tulle/detail/attributes.hpp>
@@ -24,11 +25,14 @@ class thread_blocks {
 public:
     // Null, or why there can be none here: a sentence without a full stop.
     [[nodiscard]] static char const* prepare() noexcept;
-    // With a thread in it, whose pthread_t is its block's address; null: no memory.
+    // With a thread in it, whose pthread_t is its block's address; null: no memory. From take to
+    // close it is one of those that live (living.hpp).
     [[nodiscard]] static thread* take() noexcept;
     static void give(thread& t) noexcept;
     // It ends: find does not find it any more, nor does whoever has found it use it.
     static void close(thread& t) noexcept;
+    // Held for a few instructions at a time, but by find and look_soon.
+    [[nodiscard]] static base::spin_lock& lock_of_all() noexcept;
     // In a forked child: `left`, or no thread if it is null, is all that is there.
     static void forget_others(thread const* left) noexcept;
     // The first thread that `is_it` says it is, with the lock of the blocks held, among those that

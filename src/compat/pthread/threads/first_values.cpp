@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compat/pthread/threads/first_values.hpp"
+
+#include "base/option.hpp"
+#include "compat/pthread/c_library/libc.hpp"
+#include "sched/scheduler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include <link.h>
+
+namespace tulle::posix {
+
+namespace {
+
+// The dynamic linker's list of libraries with variables: by their numbers, when each came or went,
+// and its link map, or null.
+struct listed {
+    std::size_t generation;
+    void* library;
+};
+struct list_of_libraries {
+    std::size_t count;
+    list_of_libraries* next;
+    listed libraries[1];
+};
+
+constexpr std::size_t k_most_libraries = 32, k_most_bytes = 4096;
+
+// Null: it is not known where it is.
+list_of_libraries* const* s_list = nullptr;
+first_values::range s_range;
+
+// Others change it meanwhile: what is read holds for the moment before that.
+template <class T> T now(T const& word) noexcept {
+    return __atomic_load_n(&word, __ATOMIC_RELAXED);
+}
+
+// What one worker knows.
+class known_values {
+public:
+    [[nodiscard]] bool give(std::byte* block, vector_entry const* vector) const noexcept {
+        if (m_parts == 0 || vector->at != m_generation || has_late(vector) || !holds())
+            return false;
+        std::byte const* from = m_values.data();
+        for (std::size_t k = 0; k != m_parts; ++k) {
+            part const& p = m_part[k];
+            std::memcpy(block + p.at, from, p.bytes);
+            from += p.bytes;
+        }
+        return true;
+    }
+    void learn(std::byte const* block, vector_entry const* vector) noexcept {
+        m_parts = 0;
+        m_generation = vector->at;
+        if (!note_list(*now(*s_list))) return;
+        finding all{*this, block, vector};
+        dl_iterate_phdr(&add_library, &all);
+        if (all.is_too_much || !holds()) m_parts = 0;
+    }
+
+private:
+    struct part {
+        std::ptrdiff_t at; // from the thread pointer
+        std::size_t bytes;
+    };
+    struct finding {
+        known_values& to;
+        std::byte const* block;
+        vector_entry const* vector;
+        std::size_t bytes = 0;
+        bool is_too_much = false;
+    };
+
+    // Those of a library that came later lie elsewhere, in memory of their own.
+    [[nodiscard]] bool has_late(vector_entry const* vector) const noexcept {
+        return std::any_of(vector + 1, vector + m_libraries,
+                           [](vector_entry const& e) { return e.made_late != nullptr; });
+    }
+    // A library that comes gets the first number that is free.
+    [[nodiscard]] bool holds() const noexcept {
+        listed const* const libraries = now(*s_list)->libraries;
+        for (std::size_t k = 0; k != m_libraries; ++k) {
+            if (now(libraries[k].generation) != m_seen[k].generation ||
+                now(libraries[k].library) != m_seen[k].library)
+                return false;
+        }
+        return true;
+    }
+    // With the first free number behind all others. False: there are too many, or one has come
+    // since the vector was made.
+    [[nodiscard]] bool note_list(list_of_libraries const& list) noexcept {
+        std::size_t const count = now(list.count);
+        if (now(list.next) != nullptr) return false;
+        std::size_t used = 0;
+        for (std::size_t k = 0; k != count; ++k)
+            if (now(list.libraries[k].library) != nullptr) used = k + 1;
+        m_libraries = used + 1;
+        if (m_libraries > std::min(count, k_most_libraries)) return false;
+        auto const newest = reinterpret_cast<std::uintptr_t>(m_generation);
+        for (std::size_t k = 0; k != m_libraries; ++k) {
+            m_seen[k] = {now(list.libraries[k].generation), now(list.libraries[k].library)};
+            if (m_seen[k].library != nullptr && m_seen[k].generation > newest) return false;
+        }
+        return true;
+    }
+    static int add_library(dl_phdr_info* library, std::size_t, void* to) noexcept {
+        auto& all = *static_cast<finding*>(to);
+        for (int k = 0; k != library->dlpi_phnum; ++k)
+            if (library->dlpi_phdr[k].p_type == PT_TLS)
+                all.to.add(all, library->dlpi_tls_modid, library->dlpi_phdr[k].p_memsz);
+        return 0;
+    }
+    void add(finding& all, std::size_t number, std::size_t bytes) noexcept {
+        if (number >= m_libraries) return static_cast<void>(all.is_too_much = true);
+        auto const* const at = static_cast<std::byte const*>(all.vector[number].at);
+        bool const is_in_block =
+            at >= all.block - s_range.before && at < all.block + s_range.behind;
+        if (!is_in_block || bytes == 0) return; // made at its first use
+        if (at - all.block == s_range.left && bytes == s_range.left_bytes) return;
+        if (m_parts == m_part.size() || bytes > m_values.size() - all.bytes)
+            return static_cast<void>(all.is_too_much = true);
+        std::memcpy(m_values.data() + all.bytes, at, bytes);
+        m_part[m_parts++] = {at - all.block, bytes};
+        all.bytes += bytes;
+    }
+
+    std::size_t m_parts = 0; // 0: nothing is known
+    std::size_t m_libraries = 0;
+    void* m_generation = nullptr; // of a vector
+    std::array<part, k_most_libraries> m_part;
+    std::array<listed, k_most_libraries> m_seen;
+    std::array<std::byte, k_most_bytes> m_values;
+};
+
+std::array<known_values*, 2 * base::k_most_workers> s_known{}; // by worker, and substitutes
+
+// Null: the caller is no worker.
+known_values** known_here() noexcept {
+    sched::worker const* const w = sched::this_worker();
+    if (s_list == nullptr || w == nullptr || w->is_guest()) return nullptr;
+    return &s_known[static_cast<std::size_t>(w->index)];
+}
+
+// Entries of the tables that the C library has for debuggers: {bits, count, offset}; and sizes.
+std::size_t table_entry(char const* name, int which) noexcept {
+    auto const* const found = static_cast<std::uint32_t const*>(find_symbol(name));
+    return found == nullptr ? ~std::size_t{0} : found[which];
+}
+
+bool are_as_here() noexcept {
+    return table_entry("_thread_db_sizeof_dtv_slotinfo", 0) == sizeof(listed) &&
+           table_entry("_thread_db_dtv_slotinfo_gen", 2) == offsetof(listed, generation) &&
+           table_entry("_thread_db_dtv_slotinfo_map", 2) == offsetof(listed, library) &&
+           table_entry("_thread_db_dtv_slotinfo_list_len", 2) ==
+               offsetof(list_of_libraries, count) &&
+           table_entry("_thread_db_dtv_slotinfo_list_next", 2) ==
+               offsetof(list_of_libraries, next) &&
+           table_entry("_thread_db_dtv_slotinfo_list_slotinfo", 2) ==
+               offsetof(list_of_libraries, libraries);
+}
+
+} // namespace
+
+void first_values::prepare(range const& variables) noexcept {
+    auto* const linker = static_cast<std::byte*>(find_symbol("_rtld_global"));
+    std::size_t const offset = table_entry("_thread_db_rtld_global__dl_tls_dtv_slotinfo_list", 2);
+    if (linker == nullptr || offset == ~std::size_t{0} || !are_as_here()) return;
+    s_range = variables;
+    s_list = reinterpret_cast<list_of_libraries* const*>(linker + offset);
+}
+
+bool first_values::give(std::byte* block, vector_entry const* vector) noexcept {
+    known_values* const* const known = known_here();
+    return known != nullptr && *known != nullptr && (*known)->give(block, vector);
+}
+
+void first_values::learn(std::byte const* block, vector_entry const* vector) noexcept {
+    known_values** const known = known_here();
+    if (known == nullptr) return;
+    if (*known == nullptr) *known = new (std::nothrow) known_values;
+    if (*known != nullptr) (*known)->learn(block, vector);
+}
+
+} // namespace tulle::posix
