@@ -1,96 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places that an MPI starts: by its mpirun, by `tulle run --hosts` on this host, and on the two hosts of scripts/two-hosts.
-Arguments: the path of the program `tulle`, the folder of the programs `conduct`, `work` and `contract`, the mpirun."""
+"""Places that an MPI starts on this host: by its mpirun, and by `tulle run --hosts`. Arguments: over_mpi.py."""
 import json
-import math
 import os
-import re
 import shutil
 import signal
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
-import uuid
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TWO_HOSTS = os.path.join(HERE, "..", "..", "scripts", "two-hosts")
-CANNOT_BE_MADE = 125
-sys.path.insert(0, os.path.join(HERE, "..", "support"))
-import bench_page  # noqa: E402
-import blocked_signals  # noqa: E402
-import mpi  # noqa: E402
-from processes import MARK, command_line, processes, processor_seconds  # noqa: E402
-
-MPIRUN = sys.argv.pop()
-FOLDER = os.path.abspath(sys.argv.pop())
-TULLE = os.path.abspath(sys.argv.pop())
-FILES = os.path.join(os.path.dirname(FOLDER), "test.compat.tnt.c.files")
-CONDUCT, WORK, CONTRACT = (os.path.join(FOLDER, name) for name in ("conduct", "work", "contract"))
-OPEN_MPI = mpi.is_open_mpi(MPIRUN)
-FLAVOUR = "openmpi" if OPEN_MPI else "mpich"
-SURVIVES = mpi.survives_deaths(MPIRUN)
-BUILT_BENCH = os.path.join(os.path.dirname(os.path.dirname(TULLE)), "libexec", "tulle", "bench-tulle")
-MEASURES = os.environ.get("TULLE_TEST_MEASURES") != "0"  # beside other tests, or where a sanitizer takes time
-PATIENCE = 60  # seconds, for what must not hang
-IDLE_SHARE = 0.05  # of a processor; less than half of it on a quiet machine
-
-
-class MpiTest(unittest.TestCase):
-    def setUp(self):
-        self.mark = uuid.uuid4().hex
-
-    def environment(self, more):
-        kept = {name: value for name, value in mpi.environment().items() if not name.startswith("TULLE_")}
-        return {**kept, MARK: self.mark, **more}
-
-    def start(self, words, more):
-        return subprocess.Popen(words, text=True, env=self.environment(more), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
-
-    def run_words(self, words, code=0, input="", patience=PATIENCE, **more):
-        process = self.start(words, more)
-        try:
-            out, err = process.communicate(input, timeout=patience)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            self.fail((words, "takes too long", process.communicate(timeout=PATIENCE)))
-        self.assertEqual(process.returncode, code, (words, out[-1000:], err[-3000:]))
-        return out, err
-
-    def by_mpirun(self, places, *words, **more):
-        return self.run_words([*mpi.launch(MPIRUN), "-n", str(places), *words], **more)
-
-    def on_hosts(self, hosts, places, *words, options=(), **more):
-        return self.run_words([TULLE, "run", "--hosts", hosts, "-n", str(places), "--mpi", FLAVOUR, *options, "--", *words], **more)
-
-    def expect_no_places(self):
-        """They may take a moment to end."""
-        end = time.monotonic() + PATIENCE / 2
-        while processes(self.mark, "conduct") and time.monotonic() < end:
-            time.sleep(0.01)
-        self.assertEqual(processes(self.mark, "conduct"), [])
-
-    def path_with_a_launcher_whose_input_must_not_end(self):
-        """PATH, with a launcher that fails if its input ends within a moment."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        path = os.path.join(folder.name, os.path.basename(MPIRUN))
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f"""#!{sys.executable}
-import os, select, sys
-if "--version" not in sys.argv and select.select([0], [], [], 0.2)[0]:
-    sys.exit("the input of the launcher has ended")
-os.execv("{MPIRUN}", ["{MPIRUN}", *sys.argv[1:]])
-""")
-        os.chmod(path, stat.S_IRWXU)
-        return folder.name + ":" + os.environ["PATH"]
-
-    def expect_passed(self, out):
-        """Those for which there are too few processes, and what an MPI cannot do, are skipped."""
-        self.assertGreater(int(re.search(r"\[  PASSED  \] (\d+) tests", out)[1]), 12, out[-3000:])
+from over_mpi import (CONDUCT, CONTRACT, FLAVOUR, FOLDER, IDLE_SHARE, MEASURES, MPIRUN, PATIENCE, SURVIVAL, SURVIVES, TULLE, WORK, MpiTest,
+                      survivors_say)
+import bench_page
+import blocked_signals
+import mpi
+from processes import processes, processor_seconds
 
 
 class Contract(MpiTest):
@@ -370,14 +295,6 @@ case "$*" in *"--places 2"*) echo '{json.dumps(figure)}' ;; esac
         self.assertIn(f", 2 places over {FLAVOUR} ", text)
 
 
-SURVIVAL = ("--set", "on_place_death=throw")
-
-
-def survivors_say(lost, ended, left):
-    return (f"tulle: place {lost} has died: nobody knows how; 1 activity is lost\n"
-            f"call: place {lost}\nfinish: place {lost}, 1 lost, {ended} ended\nleft: {left}\n")
-
-
 @unittest.skipUnless(SURVIVES, "this MPI ends all places when one dies")
 class Survival(MpiTest):
     def test_the_others_go_on(self):
@@ -415,231 +332,6 @@ class Survival(MpiTest):
         process = self.start([*launcher, "is-killed", "2"], {})
         _, err = process.communicate("", timeout=PATIENCE)
         self.assertIn("tulle: place 2 has died, and place 0 ends with it", err)
-
-
-class TwoHosts(MpiTest):
-    """On the hosts `a` and `b` that scripts/two-hosts makes."""
-
-    @classmethod
-    def setUpClass(cls):
-        done = subprocess.run([TWO_HOSTS, "true"], capture_output=True, text=True, timeout=PATIENCE)
-        if done.returncode == CANNOT_BE_MADE:
-            raise unittest.SkipTest(done.stderr)
-
-    def on_two(self, places, *words, where=("--hosts", "a,b"), **more):
-        """On the hosts that `where` tells `tulle run`."""
-        return self.run_words([TWO_HOSTS, TULLE, "run", *where, "-n", str(places), "--mpi", FLAVOUR, "--", *words], **more)
-
-    def test_places_are_where_they_should(self):
-        out, err = self.on_two(4, CONDUCT, "hosts")
-        err = re.sub(r"\[a:\d+\] plm:rsh: Warning: setpgid.*\n", "", err)  # of Open MPI, where what stands for ssh has started sooner than it thinks
-        self.assertEqual((out.splitlines(), err), (["0: a", "1: a", "2: b", "3: b"], ""))
-
-    def test_an_allocation_of_pbs(self):
-        """It tells by a file."""
-        with tempfile.NamedTemporaryFile("w", suffix=".nodes") as file:
-            file.write("a\nb\nb\n")
-            file.flush()
-            for places, where in ((3, "abb"), (2, "ab"), (6, "aabbbb")):
-                out, _ = self.on_two(places, CONDUCT, "hosts", where=[], PBS_NODEFILE=file.name)
-                self.assertEqual(out.splitlines(), [f"{k}: {name}" for k, name in enumerate(where)])
-
-    def test_work_of_all_kinds(self):
-        for places in (2, 4):
-            out, _ = self.on_two(places, WORK, "exchange")
-            self.assertEqual(out, f"{places} places have exchanged\n")
-
-    def test_global_memory(self):
-        out, _ = self.on_two(4, WORK, "memory")
-        self.assertEqual(out, "4 places, 2 reached\n")
-
-    @unittest.skipUnless(os.path.exists(FILES), "built without TNT")
-    def test_files_input_and_output_of_place_0(self):
-        self.assertEqual(self.on_two(4, FILES)[0], "")
-        words = [f"word-{k}" for k in range(100)]
-        for mode, options in (("lines", ()), ("streams", ("--io", "0"))):
-            where = ("--hosts", "a,b", *options)
-            out, _ = self.on_two(4, FILES, mode, where=where, input="\n".join(words) + "\n")
-            self.assertEqual(sorted(line.split(" at ")[0] for line in out.splitlines()), sorted(words), mode)
-            out, _ = self.on_two(4, FILES, mode + "-at-last", where=where, input="\n".join(words) + "\n")
-            self.assertEqual(out, "".join(f"{word} at 3\n" for word in words), mode)
-
-    @unittest.skipUnless(os.path.exists(BUILT_BENCH), "built without benchmarks")
-    def test_benchmark(self):
-        out, _ = self.run_words([TWO_HOSTS, TULLE, "bench", "at", "--hosts", "a,b", "--mpi", FLAVOUR, "--quick", "--n", "200", "--json"],
-                                patience=150)  # MPICH takes all processors while it waits
-        rows = {(row["library"], row["unit"]): row for row in map(json.loads, out.splitlines())}
-        for library in ("tulle", "tulle_c", FLAVOUR):
-            row = rows[library, "ns call"]
-            self.assertEqual((row["ok"], row["places"], row["mpi"]), (True, 2, FLAVOUR))
-            self.assertGreater(row["value"], 0)
-
-    def test_contract(self):
-        for places in (2, 4):
-            self.expect_passed(self.on_two(places, CONTRACT, FLAVOUR, GTEST_COLOR="no")[0])
-
-    def test_exit_code_and_death(self):
-        self.on_two(4, CONDUCT, "count", "3", code=3)
-        _, err = self.on_two(4, CONDUCT, "is-killed", "3", code=128 + 9)
-        self.assertIn("tulle: run: place 3: ended by signal 9 (Killed); the others are stopped\n", err)
-
-    def in_a(self, script):
-        """A script in Python on host a, where `on_two(WORDS...)` starts places and `cable(up)` is what connects the hosts."""
-        head = f"""
-import os, signal, subprocess, sys, time
-LIMIT = 3
-def on_two(*words, program="{CONDUCT}"):
-    job = subprocess.Popen(["{TULLE}", "run", "--hosts", "a,b", "-n", "4", "--mpi", "{FLAVOUR}", "--set", f"host_timeout={{LIMIT}}", "--", program,
-                            *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    return job
-def count(host, program="conduct"):
-    found = subprocess.run(["ip", "netns", "pids", host], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
-    return [name_of(process) for process in found].count(program)
-def name_of(process):
-    try:
-        with open("/proc/" + process + "/comm") as file:
-            return file.read().rstrip("\\n")
-    except OSError:  # has ended
-        return ""
-def cable(state):
-    subprocess.run(["ip", "-n", "b", "link", "set", "eth9", state], check=True)
-"""
-        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
-            file.write(head + script)
-            file.flush()
-            return self.run_words([TWO_HOSTS, sys.executable, file.name])
-
-    def expect_nobody_left(self, seconds):
-        """Neither places, nor what has started them."""
-        end = time.monotonic() + seconds
-        while processes(self.mark) and time.monotonic() < end:
-            time.sleep(0.05)
-        self.assertEqual({each: command_line(each) for each in processes(self.mark)}, {})
-
-    def test_a_cable_that_is_cut_while_places_start_ends_the_job(self):
-        """Whoever waits at that moment: the launcher, its daemons, or the MPI of the places. A daemon of which no place has been started yet is its
-        launcher's matter."""
-        for moment in (0, 0.2, 0.7):
-            self.in_a(f"""
-os.environ["TULLE_START_TIMEOUT"] = "8"
-job = on_two("waits")
-while count("b") == 0:
-    assert job.poll() is None
-    time.sleep(0.01)
-time.sleep({moment})
-cable("down")
-assert job.wait(40) != 0
-""")
-            self.expect_nobody_left(30)
-
-    def test_a_host_that_is_cut_off_before_its_places_use_tulle_ends_the_job(self):
-        """All places have been started, so nobody waits for that any more."""
-        _, err = self.in_a("""
-job = on_two("1000", program="sleep")
-while count("a", "sleep") + count("b", "sleep") < 4:
-    assert job.poll() is None
-    time.sleep(0.01)
-time.sleep(1)
-cable("down")
-assert job.wait(40) != 0
-""")
-        self.expect_nobody_left(30)
-        self.assertIn("tulle: run: host b has not been heard for 3 s (TULLE_HOST_TIMEOUT); the job is stopped\n", err)
-
-    def test_a_host_that_is_cut_off_for_good_counts_as_dead(self):
-        _, err = self.in_a("""
-job = on_two("waits")
-job.stdout.readline()
-time.sleep(LIMIT)
-cable("down")
-begin = time.monotonic()
-assert job.wait(40) != 0
-assert time.monotonic() - begin >= LIMIT - 1
-""")
-        self.expect_nobody_left(20)
-        self.assertIn("host b has not been heard for 3 s (TULLE_HOST_TIMEOUT); places 2, 3 count as dead, and the places of host a end", err)
-
-    def test_a_short_cut_is_survived(self):
-        out, err = self.in_a("""
-job = on_two("waits")
-job.stdout.readline()
-time.sleep(LIMIT)
-cable("down")
-time.sleep(1)
-cable("up")
-time.sleep(LIMIT + 1)
-job.communicate("", timeout=40)
-sys.exit(job.returncode)
-""")
-        self.assertNotIn("TULLE_HOST_TIMEOUT", err)
-
-    def test_nobody_is_left_on_either_host_when_the_launcher_is_killed(self):
-        self.in_a("""
-job = on_two("waits")
-job.stdout.readline()
-job.kill()
-job.wait()
-""")
-        self.expect_nobody_left(20)
-
-    def test_nobody_is_left_on_either_host_when_the_launcher_is_killed_and_the_cable_cut(self):
-        self.in_a("""
-job = on_two("waits")
-job.stdout.readline()
-cable("down")
-job.kill()
-job.wait()
-""")
-        self.expect_nobody_left(30)
-
-    def test_a_place_that_is_stopped_is_no_host_that_is_dead(self):
-        _, err = self.in_a("""
-job = on_two("waits")
-job.stdout.readline()
-time.sleep(0.5)
-def conducts():
-    found = []
-    for number in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            environment = open(f"/proc/{number}/environ", "rb").read().split(b"\\0")
-            is_one = os.path.basename(os.readlink(f"/proc/{number}/exe")) == "conduct"
-            if is_one and (b"OMPI_COMM_WORLD_RANK=2" in environment or b"PMI_RANK=2" in environment) and MARK in environment:
-                found.append(int(number))
-        except OSError:
-            pass
-    return found
-MARK = ("PLACES_TEST=" + os.environ["PLACES_TEST"]).encode()
-place, = conducts()
-os.kill(place, signal.SIGSTOP)
-time.sleep(3 * LIMIT)
-os.kill(place, signal.SIGCONT)
-job.communicate("", timeout=40)
-sys.exit(job.returncode)
-""")
-        self.assertIn("host b is there, but place 2 has not run for 3 s: is it stopped?", err)
-
-    @unittest.skipUnless(SURVIVES, "this MPI ends all places when one dies")
-    def test_survivors_go_on(self):
-        for dead in (1, 3):
-            out, _ = self.on_two(4, CONDUCT, "survives", str(dead), "is-killed", TULLE_ON_PLACE_DEATH="throw")
-            self.assertEqual(out, survivors_say(dead, 30, " ".join(str(k) for k in range(4) if k != dead)))
-
-    @unittest.skipUnless(MEASURES, "beside other tests, or a build with a sanitizer")
-    def test_who_computes_answers(self):
-        median = math.inf
-        for _ in range(4):  # other programs may have the processors for a while
-            if median >= 5000:
-                out, _ = self.on_two(2, WORK, "compute", "300", TULLE_WORKERS="1")
-                median = float(re.search(r"median (\S+) us", out)[1])
-        self.assertLess(median, 5000, out)
-
-    @unittest.skipUnless(MEASURES, "beside other tests, or a build with a sanitizer")
-    def test_idle_places_use_hardly_any_processor_time(self):
-        seconds = 2
-        used = self.on_two(4, CONDUCT, "idle-time", str(seconds))[0].split()
-        self.assertEqual(len(used), 4)
-        for each in used:
-            self.assertLessEqual(float(each), IDLE_SHARE * seconds)
 
 
 if __name__ == "__main__":

@@ -376,9 +376,9 @@ template <std::size_t Notices, std::size_t Fetches> void run_programs(shape cons
     using host = basic_coherent_host<Notices, Fetches>;
     using made = cluster<host, basic_shared_file<Notices, Fetches>>;
     print_seed("protocol");
-    // The thread sanitizer, which looks at each access, needs many times as long, and finds a race
-    // in a few of these.
-    constexpr unsigned k_share = base::k_thread_sanitizer ? 4 : 1;
+    // A sanitizer, which looks at each access, needs many times as long, and finds what it looks
+    // for in a few of these.
+    constexpr unsigned k_share = base::k_thread_sanitizer || base::k_address_sanitizer ? 4 : 1;
     for (unsigned k = 0; k * k_share < s.programs; ++k) {
         base::rng random(seed() + k);
         plan const chosen = random_plan(random, s.all_threads());
