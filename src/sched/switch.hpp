@@ -11,6 +11,8 @@
 
 #include "sched/worker.hpp"
 
+#include <tulle/detail/thread_core.hpp>
+
 namespace tulle::sched {
 
 using post_function = void (*)(void*, void*);
@@ -37,6 +39,10 @@ void first_switch() noexcept;
 // those that `thread_pointer` leads to, and no other thread's. Null: those of the worker that runs
 // it; a thread must have taken these when it ends.
 void take_variables(void* thread_pointer) noexcept;
+// detail::yield_to_thread to one that takes these at its beginning: if it gets a stack of its own,
+// and the caller has variables of its own, too, it has them already.
+[[nodiscard]] detail::yielded yield_to_thread(detail::thread_core* t,
+                                              void* thread_pointer) noexcept;
 
 // Runs `to` in place of the current fiber for good, and `post` as suspend() does.
 void leave_to(worker& w, fiber& to, post_function post, void* a, void* b) noexcept;

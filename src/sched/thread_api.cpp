@@ -113,11 +113,13 @@ TULLE_INLINE fiber& take_start(worker& w, thread_record& t) noexcept {
 }
 
 // The caller has claimed `t`, and stays ready: it comes first when `t` ends or waits. Others are
-// told: it may go on elsewhere while `t` computes.
-TULLE_INLINE void start_at_once(worker& w, thread_record& t) noexcept {
+// told: it may go on elsewhere while `t` computes. A loop has no variables but those of its worker.
+TULLE_INLINE void start_at_once(worker& w, thread_record& t,
+                                void* thread_pointer = nullptr) noexcept {
     fiber& self = *w.current;
     if (TULLE_UNLIKELY(self.records != nullptr)) w.owner->park_records(self);
     fiber& start = take_start(w, t);
+    if (w.begins != &t) start.thread_pointer = thread_pointer;
     w.ready.begin_push_front(self);
     bool const tell = w.owner->notice_is_due();
     switch_with_queue(w, start, tell);
@@ -306,6 +308,16 @@ thread_identity& identity_of(fiber& f) noexcept {
     return f.base;
 }
 
+detail::yielded yield_to_thread(detail::thread_core* core, void* thread_pointer) noexcept {
+    thread_record& t = as_record(core);
+    worker& w = *this_worker();
+    if (!may_yield_to_one(w)) return detail::yielded::not_now;
+    if (!w.may_run(t.shepherd) || !claim(t)) return detail::yielded::gone;
+    take_claimed(w, t);
+    start_at_once(w, t, thread_pointer);
+    return detail::yielded::to_it;
+}
+
 } // namespace tulle::sched
 
 namespace tulle::detail {
@@ -372,13 +384,7 @@ bool try_run_thread(thread_core* core) noexcept {
 }
 
 yielded yield_to_thread(thread_core* core) noexcept {
-    thread_record& t = sched::as_record(core);
-    worker& w = *this_worker();
-    if (!sched::may_yield_to_one(w)) return yielded::not_now;
-    if (!w.may_run(t.shepherd) || !claim(t)) return yielded::gone;
-    sched::take_claimed(w, t);
-    start_at_once(w, t);
-    return yielded::to_it;
+    return sched::yield_to_thread(core, nullptr);
 }
 
 bool wait_thread_until(thread_core* core, limit until) noexcept {

@@ -44,7 +44,7 @@ template <class T> T now(T const& word) noexcept {
 class known_values {
 public:
     [[nodiscard]] bool give(std::byte* block, vector_entry const* vector) const noexcept {
-        if (m_parts == 0 || vector->at != m_generation || has_late(vector) || !holds())
+        if (m_parts == 0 || vector->at != m_generation || !holds() || has_late(vector))
             return false;
         std::byte const* from = m_values.data();
         for (std::size_t k = 0; k != m_parts; ++k) {
@@ -76,20 +76,25 @@ private:
         bool is_too_much = false;
     };
 
+    // In these all are looked at, without a branch for each: mostly nothing is found.
+
     // Those of a library that came later lie elsewhere, in memory of their own.
     [[nodiscard]] bool has_late(vector_entry const* vector) const noexcept {
-        return std::any_of(vector + 1, vector + m_libraries,
-                           [](vector_entry const& e) { return e.made_late != nullptr; });
+        std::uintptr_t any = 0;
+        for (std::size_t k = 1; k < m_libraries; ++k)
+            any |= reinterpret_cast<std::uintptr_t>(vector[k].made_late);
+        return any != 0;
     }
     // A library that comes gets the first number that is free.
     [[nodiscard]] bool holds() const noexcept {
         listed const* const libraries = now(*s_list)->libraries;
+        std::uintptr_t differs = 0;
         for (std::size_t k = 0; k != m_libraries; ++k) {
-            if (now(libraries[k].generation) != m_seen[k].generation ||
-                now(libraries[k].library) != m_seen[k].library)
-                return false;
+            differs |= now(libraries[k].generation) ^ m_seen[k].generation;
+            differs |= reinterpret_cast<std::uintptr_t>(now(libraries[k].library)) ^
+                       reinterpret_cast<std::uintptr_t>(m_seen[k].library);
         }
-        return true;
+        return differs == 0;
     }
     // With the first free number behind all others. False: there are too many, or one has come
     // since the vector was made.

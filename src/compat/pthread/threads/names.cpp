@@ -54,8 +54,7 @@ int tell_name(thread const& t, char* name) noexcept {
 
 } // namespace
 
-void inherit_name(thread& t) noexcept {
-    thread const* const by = self();
+void inherit_name(thread& t, thread const* by) noexcept {
     std::memcpy(t.name, by != nullptr ? by->name : name_of_os_thread(), sizeof t.name);
 }
 

@@ -295,7 +295,7 @@ void run_thread(thread& t) {
     sched::fiber const& stands_on = sched::this_fiber();
     t.stack_end.store(stands_on.stack.end(), std::memory_order_relaxed); // relaxed: an address
     t.stands_on.store(&stands_on, std::memory_order_relaxed); // relaxed: a hint (os_thread_of)
-    sched::take_variables(t.block);
+    if (arch::thread_pointer() != t.block) sched::take_variables(t.block); // else see begin_now
     begin_variables();
     give_resolver(t);
     errno = h_errno = 0;
@@ -315,9 +315,11 @@ void run_thread(thread& t) {
     if ((before & k_awaited) != 0) futex_wake(t.life, INT_MAX);
 }
 
+// In these `by` is the caller, or null if it is an OS thread.
+
 // As it is answered.
-void inherit_scheduling(thread& t) noexcept {
-    if (thread const* const by = self()) {
+void inherit_scheduling(thread& t, thread const* by) noexcept {
+    if (by != nullptr) {
         t.policy = by->policy;
         t.priority = by->priority;
         return;
@@ -327,11 +329,11 @@ void inherit_scheduling(thread& t) noexcept {
         t.priority = how.sched_priority;
 }
 
-void read_attributes(thread& t, pthread_attr_t const* how) noexcept {
+void read_attributes(thread& t, thread const* by, pthread_attr_t const* how) noexcept {
     ask(how, t.asked);
     // relaxed: it has not started.
     if (t.asked.is_detached) t.life.store(k_detached, std::memory_order_relaxed);
-    if (t.asked.inherits_scheduling) inherit_scheduling(t);
+    if (t.asked.inherits_scheduling) inherit_scheduling(t, by);
 }
 
 // Who joins or detaches it has a handle on it, from before it may end.
@@ -390,9 +392,8 @@ void choose_mask(thread& t, signal_set blocked) noexcept {
 }
 
 // What a thread begins with: what its attributes say, or what the caller has.
-void begin_mask(thread& t, pthread_attr_t const* how) noexcept {
+void begin_mask(thread& t, thread const* by, pthread_attr_t const* how) noexcept {
     sigset_t chosen;
-    thread const* const by = self();
     if (how != nullptr && pthread_attr_getsigmask_np(how, &chosen) == 0)
         choose_mask(t, set_of(chosen));
     else if (by != nullptr)
@@ -405,16 +406,17 @@ void begin_mask(thread& t, pthread_attr_t const* how) noexcept {
 constexpr int k_stack_is_too_large = -1;
 
 int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void* argument) {
+    thread const* const by = self();
     thread* const t = thread_blocks::take();
     if (t == nullptr) return EAGAIN;
-    read_attributes(*t, how);
+    read_attributes(*t, by, how);
     if (t->asked.stack_size > stack::k_largest_bytes) {
         thread_blocks::close(*t);
         thread_blocks::give(*t);
         return k_stack_is_too_large;
     }
-    inherit_name(*t);
-    begin_mask(*t, how);
+    inherit_name(*t, by);
+    begin_mask(*t, by, how);
     t->start = start;
     t->argument = argument;
     *id = t->id(); // it may end before spawn_thread returns
@@ -442,11 +444,11 @@ bool end_of_parents(thread& t, void** result) noexcept {
     return true;
 }
 
-// The right to join, and 0; or why not.
-int begin_to_join(thread& t) noexcept {
+// The caller gets the right to join, and 0; or why not.
+int begin_to_join(thread& t, thread const* caller) noexcept {
     if (!t.is_used.load(std::memory_order_relaxed)) return why_gone(t); // relaxed: see give
     std::uint32_t life = t.life.load(std::memory_order_relaxed);        // relaxed: exchanged below
-    if (&t == self()) return (life & k_detached) != 0 ? EINVAL : EDEADLK;
+    if (&t == caller) return (life & k_detached) != 0 ? EINVAL : EDEADLK;
     do {
         if ((life & (k_detached | k_joining)) != 0) return EINVAL;
     } while (!t.life.compare_exchange_weak(life, life | k_joining, std::memory_order_acq_rel,
@@ -456,7 +458,7 @@ int begin_to_join(thread& t) noexcept {
 
 // The caller is about to wait for nothing else: if nobody has begun `t` it begins here, before the
 // caller is made to wait, and mostly ends before the caller looks.
-void begin_now(thread& t) noexcept { static_cast<void>(detail::yield_to_thread(t.handle)); }
+void begin_now(thread& t) noexcept { static_cast<void>(sched::yield_to_thread(t.handle, t.block)); }
 
 // By the one who has joined or detached it.
 void drop_handle(detail::thread_core* handle) noexcept {
@@ -516,7 +518,7 @@ int join(thread& t, void** result, std::uint64_t deadline) {
     thread* const caller = self();
     test_cancel(caller);
     if (end_of_parents(t, result)) return 0;
-    if (int const error = begin_to_join(t)) return error;
+    if (int const error = begin_to_join(t, caller)) return error;
     right_to_join right(t);
     if (caller != nullptr && deadline == wait::k_never) begin_now(t);
     if (int const error = await_end(t, caller, deadline)) return error;
@@ -528,7 +530,7 @@ int join(thread& t, void** result, std::uint64_t deadline) {
 // No cancellation point.
 int try_to_join(thread& t, void** result) {
     if (end_of_parents(t, result)) return 0;
-    if (int const error = begin_to_join(t)) return error;
+    if (int const error = begin_to_join(t, self())) return error;
     right_to_join right(t);
     if (!is_at_end(t)) return EBUSY;
     right.use();

@@ -219,8 +219,8 @@ void forget_commands() noexcept;
 // Null: what pthread_setattr_default_np has set.
 void ask(pthread_attr_t const* attributes, asked_for& asked) noexcept;
 
-// A new thread has the name of its creator, the caller.
-void inherit_name(thread& t) noexcept;
+// A new thread has the name of its creator `by`, the caller, which is null if it is an OS thread.
+void inherit_name(thread& t, thread const* by) noexcept;
 
 // Destroys the values that the caller has for keys. A destructor may end the caller.
 void destroy_values();
