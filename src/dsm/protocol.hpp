@@ -529,11 +529,12 @@ private:
     [[nodiscard]] bool ends_now(dirty_run const& d) const noexcept {
         return m_is_alone || d.until <= m_over;
     }
+    [[nodiscard]] static line_bits all_of(line_range units) noexcept {
+        return ~line_bits{0} >> (k_line_bits - std::min(units.count, k_line_bits));
+    }
     void notice_changed(line_range units, line_bits changed) noexcept {
-        line_bits const all = ~line_bits{0} >> (k_line_bits - std::min(units.count, k_line_bits));
-        if (changed == all) return notice(units);
         each_unit_of(units, [&](line_range unit) noexcept {
-            line_bits const of_unit = all >> (units.count - unit.count);
+            line_bits const of_unit = all_of(unit);
             if ((changed >> (unit.first - units.first) & of_unit) != 0) notice(unit);
         });
     }
@@ -549,7 +550,7 @@ private:
         std::size_t kept = 0;
         for (std::size_t k = 0; k < m_dirty.size(); ++k) {
             dirty_run const run = m_dirty[k];
-            write_back(run, k + k_ahead);
+            write_back(run, k + k_ahead < m_dirty.size() ? &m_dirty[k + k_ahead] : nullptr);
             if (!ends_now(run))
                 m_dirty[kept++] = run;
             else if (!all_end) // the first one is the next one that is taken
@@ -561,26 +562,28 @@ private:
         m_free_twins.clear(); // numbers follow each other again
         m_twins = 0;
     }
-    // As many lines at once as there are bits, or a unit. `ahead`: the number of a later run.
-    void write_back(dirty_run const& run, std::size_t ahead) noexcept {
+    // As many lines at once as there are bits, or a unit. From the end on: what was written last is
+    // most likely in a cache still, and would be driven out before its turn came. `later` is
+    // another run, which comes soon.
+    void write_back(dirty_run const& run, dirty_run const* later) noexcept {
         twin_use const use = ends_now(run) ? twin_use::ends : twin_use::goes_on;
         line_range const unit = m_world.unit_of(run.units.first);
         host_number const home = home_of(unit);
-        std::uint64_t const most = std::max(unit.count, k_line_bits);
-        std::uint32_t twin = run.twin;
-        for (line_number at = run.units.first; at < run.units.end();) {
-            line_range const part{at, std::min(run.units.end() - at, most)};
-            std::uint32_t const twin_of_part = twin;
-            twin += m_world.units_in(part);
-            at = part.end();
-            if (at < run.units.end()) {
-                m_world.expect_write_back(home, {at, run.units.end() - at}, twin);
-            } else if (ahead < m_dirty.size()) {
-                dirty_run const& later = m_dirty[ahead];
-                m_world.expect_write_back(home_of(later.units), later.units, later.twin);
-            }
-            notice_changed(part, m_world.write_back(home, part, twin_of_part, use));
+        std::uint64_t const most = std::max(unit.count, k_line_bits); // a power of two
+        std::uint64_t first = (run.units.count - 1) & ~(most - 1);
+        line_range changed; // the last ones, together
+        for (std::uint64_t end = run.units.count; end != 0; end = first, first -= most) {
+            line_range const part{run.units.first + first, end - first};
+            std::uint32_t const twin = run.twin + m_world.units_in({run.units.first, first});
+            if (first == 0 && later != nullptr && later->units.count <= most)
+                m_world.expect_write_back(home_of(later->units), later->units, later->twin);
+            line_bits const found = m_world.write_back(home, part, twin, use);
+            if (found == all_of(part) && changed.extend_down(part)) continue;
+            if (!changed.is_empty()) notice(changed);
+            changed = found == all_of(part) ? part : line_range{};
+            if (changed.is_empty()) notice_changed(part, found);
         }
+        if (!changed.is_empty()) notice(changed);
     }
 
     // --- acquire
