@@ -2,19 +2,14 @@
 #include "loop_versions.hpp"
 
 #include "loop_analyses.hpp"
+#include "loop_copies.hpp"
 #include "repeated_loads.hpp"
 
 #include <optional>
 
-#include "llvm/Analysis/CFG.h"
-#include "llvm/Analysis/LoopIterator.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 namespace tulle::compiler {
@@ -23,7 +18,6 @@ using namespace llvm;
 
 namespace {
 
-constexpr std::size_t k_longest_loop = 500;    // of a loop, which there will be twice
 constexpr std::size_t k_most_comparisons = 24; // of ranges
 constexpr unsigned k_fewest_turns = 8;
 constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 47; // of all addresses of a process
@@ -53,27 +47,15 @@ bool is_simple(Instruction const& i, synchronisation const& synchronises) {
            !synchronises.may_happen_at(i);
 }
 
-bool has_other_circles(Loop& loop, LoopInfo& loops) {
-    LoopBlocksRPO order(&loop);
-    order.perform(&loops);
-    return !loop.getSubLoops().empty() || containsIrreducibleCFG<BasicBlock const*>(order, loops);
-}
-
 bool fits(Loop& loop, LoopInfo& loops, synchronisation const& synchronises) {
-    BasicBlock const* const end = loop.getExitingBlock();
-    if (!loop.isLoopSimplifyForm() || end == nullptr || !isa<BranchInst>(end->getTerminator()) ||
-        !loop.isSafeToClone() || has_other_circles(loop, loops))
-        return false;
-    std::size_t instructions = 0;
+    if (!can_be_copied(loop, loops)) return false;
     bool stores = false;
-    for (BasicBlock const* block : loop.blocks()) {
-        instructions += block->size();
+    for (BasicBlock const* block : loop.blocks())
         for (Instruction const& i : *block) {
             if (!is_simple(i, synchronises)) return false;
             stores |= isa<StoreInst>(i);
         }
-    }
-    return stores && instructions <= k_longest_loop;
+    return stores;
 }
 
 class version_maker {
@@ -103,7 +85,11 @@ public:
             repeated.remove_copies();
             return false;
         }
-        copy_loop(loop, test, repeated);
+        ValueToValueMapTy copies;
+        copy_loop(loop, test, k_weight_of_usual_version, m_loops, m_dominators, &m_evolution,
+                  copies);
+        for (LoadInst* const load : repeated.loaded_ahead())
+            m_left.insert(cast<Instruction>(static_cast<Value*>(copies[load])));
         repeated.replace();
         m_evolution.forgetAllLoops();
         return true;
@@ -117,7 +103,6 @@ private:
     byte_ranges ranges_of(repeated_loads const& repeated);
     void add(byte_ranges& all, byte_range const& r);
     Value* test_of(Loop& loop, repeated_loads const& repeated);
-    void copy_loop(Loop& loop, Value* test, repeated_loads const& repeated);
 
     SCEV const* behind(SCEV const* first, std::uint64_t bytes) {
         return m_evolution.getAddExpr(first, m_evolution.getConstant(first->getType(), bytes - 1));
@@ -221,35 +206,6 @@ Value* version_maker::test_of(Loop& loop, repeated_loads const& repeated) {
                                         builder.CreateICmpUGT(l.first, stored.last)));
     }
     return holds;
-}
-
-// The copy of the loop stays as the loop was.
-void version_maker::copy_loop(Loop& loop, Value* test, repeated_loads const& repeated) {
-    formLCSSA(loop, m_dominators, &m_loops, &m_evolution);
-    BasicBlock* const before = loop.getLoopPreheader();
-    BasicBlock* const end = loop.getExitingBlock();
-    BasicBlock* const behind = loop.getExitBlock();
-    BasicBlock* const ahead = SplitBlock(before, before->getTerminator(), &m_dominators, &m_loops);
-    ValueToValueMapTy copies;
-    SmallVector<BasicBlock*, 8> blocks;
-    Loop const* const other = cloneLoopWithPreheader(ahead, before, &loop, copies, ".as_it_was",
-                                                     &m_loops, &m_dominators, blocks);
-    remapInstructionsInBlocks(blocks, copies);
-    for (LoadInst* const load : repeated.loaded_ahead())
-        m_left.insert(cast<Instruction>(static_cast<Value*>(copies[load])));
-    Instruction* const last = before->getTerminator();
-    IRBuilder<> builder(last);
-    builder.CreateCondBr(
-        test, ahead, other->getLoopPreheader(),
-        MDBuilder(test->getContext()).createBranchWeights(k_weight_of_usual_version, 1));
-    last->eraseFromParent();
-    for (PHINode& result : behind->phis()) {
-        Value* const value = result.getIncomingValueForBlock(end);
-        auto const copy = copies.find(value);
-        result.addIncoming(copy == copies.end() ? value : static_cast<Value*>(copy->second),
-                           cast<BasicBlock>(static_cast<Value*>(copies[end])));
-    }
-    m_dominators.changeImmediateDominator(behind, before);
 }
 
 } // namespace

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table_accesses.hpp"
 
+#include "loop_copies.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
 #include "llvm/IR/Module.h"
@@ -252,11 +256,37 @@ bool element_checks::join(access const& a, span const& table) {
     });
 }
 
-void element_checks::write(check_writer& writer) const {
+// Checks ahead of loops have cut blocks apart since the loops were looked at.
+void element_checks::make_versions() {
+    if (m_all.empty()) return;
+    DominatorTree dominators(*m_all.front().by.at->getFunction());
+    LoopInfo loops(dominators);
+    MapVector<BasicBlock*, SmallVector<element*, 4>> by_header;
+    for (element& e : m_all) by_header[e.loop->getHeader()].push_back(&e);
+    for (auto const& [header, elements] : by_header) {
+        Loop* const loop = loops.getLoopFor(header);
+        if (!can_be_copied(*loop, loops)) continue;
+        SmallSetVector<Value*, 4> guards;
+        for (element const* e : elements) guards.insert(e->holds);
+        IRBuilder<> builder(loop->getLoopPreheader()->getTerminator());
+        Value* const all_hold = builder.CreateFreeze(builder.CreateAnd(guards.getArrayRef()));
+        if (isa<Constant>(all_hold)) continue;
+        ValueToValueMapTy copies;
+        copy_loop(*loop, all_hold, 0, loops, dominators, nullptr, copies);
+        for (element* e : elements) {
+            e->by.at = cast<Instruction>(static_cast<Value*>(copies[e->by.at]));
+            e->is_always_checked = guards.size() == 1;
+        }
+    }
+}
+
+void element_checks::write(check_writer& writer) {
+    make_versions();
     for (element const& e : m_all) {
         Instruction* const before = e.by.at;
         IRBuilder<> builder(before);
-        Instruction* const at = writer.when(builder.CreateNot(e.holds), before, true);
+        Instruction* const at =
+            e.is_always_checked ? before : writer.when(builder.CreateNot(e.holds), before, true);
         writer.check_bytes(at, {e.by.pointer(), e.first,
                                 static_cast<std::uint64_t>(e.last - e.first + 1), !e.is_one, false,
                                 e.how});

@@ -60,7 +60,8 @@ private:
 };
 
 // Accesses to tables, each to be checked where it is if the guard of its span does not hold. Those
-// of a turn to one element share the check.
+// of a turn to one element share the check. Of a loop that is short enough there are two versions:
+// where all guards hold it has none of these checks, nor looks at guards.
 class element_checks {
 public:
     explicit element_checks(loop_analyses const& of) : m_of(of) {}
@@ -69,7 +70,7 @@ public:
     void add(access const& a, span const& table);
     // One that may not, and has to have a check beside it that does: whether there is one.
     bool join(access const& a, span const& table);
-    void write(check_writer& writer) const;
+    void write(check_writer& writer);
 
 private:
     struct element {
@@ -80,6 +81,7 @@ private:
         llvm::Value* holds;
         mode how;
         bool is_one;
+        bool is_always_checked = false; // no guard is asked
     };
 
     element element_of(access const& a, span const& table);
@@ -87,6 +89,7 @@ private:
         return m_of.dominators.dominates(e.by.at, other.by.at);
     }
     bool share(element& e, element const& other);
+    void make_versions();
 
     loop_analyses const& m_of;
     llvm::SmallVector<element, 8> m_all;

@@ -70,7 +70,9 @@ public:
     // The line of an address, if it is of this memory.
     void make_loadable(std::uint64_t address) noexcept {
         if (!contains(address)) return;
-        alone([&] { m_protocol.make_loadable(address / TULLE_COHERENT_LINE); });
+        line_number const line = address / TULLE_COHERENT_LINE;
+        m_protocol.expect_load(line); // the lock may wait until older stores are done
+        alone([&] { m_protocol.make_loadable(line); });
     }
     // The bytes [first, last], as far as they are of this memory.
     void make_usable(std::uint64_t first, std::uint64_t last, access_kind wanted) noexcept {

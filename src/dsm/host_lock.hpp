@@ -11,6 +11,7 @@
 #include "dsm/far_hosts.hpp"
 #include "dsm/turn_lock.hpp"
 #include "os/machine.hpp"
+#include "os/membarrier.hpp"
 
 #include <tulle/detail/attributes.hpp>
 
@@ -19,7 +20,8 @@ namespace tulle::dsm {
 class host_lock {
 public:
     // Null: there are no other machines.
-    explicit host_lock(far_hosts* others) noexcept : m_others(others) {}
+    explicit host_lock(far_hosts* others) noexcept
+        : m_lock(os::membarrier_available()), m_others(others) {}
 
     void lock() noexcept {
         if (TULLE_UNLIKELY(!m_lock.try_lock())) wait_cold();

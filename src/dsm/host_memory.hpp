@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -57,6 +58,7 @@ public:
                       std::uint64_t own_copy_at, std::uint8_t* states,
                       stores_are found = stores_are::checked, checking_threads* threads = nullptr)
         : m_chosen(chosen),
+          m_unit_shift(static_cast<unsigned>(std::countr_zero(chosen.lines_of_unit))),
           m_is_protected(found == stores_are::found_by_faults),
           m_near_of(numbers_of(hosts.near, chosen.hosts)),
           m_file(chosen, hosts.near.size()),
@@ -68,7 +70,7 @@ public:
                        m_file.copy_of(m_near_of[m_here]) + chosen.program_bytes)),
           m_all(mapped(0, hosts.near.size() * chosen.bytes, descriptor, m_file.copies())),
           m_twins(mapped(0, chosen.bytes)),
-          m_marks(mapped(0, chosen.lines() * sizeof(std::uint32_t))),
+          m_marks(mapped(0, (chosen.lines() >> m_unit_shift) * sizeof(std::uint32_t))),
           m_homes(m_file.homes_at(m_control.low())),
           m_fetches(&m_file.fetches_at(m_control.low(), 0, 0)),
           m_carrier(hosts.carrier),
@@ -110,7 +112,7 @@ public:
         return {line & ~(m_chosen.lines_of_unit - 1), m_chosen.lines_of_unit};
     }
     [[nodiscard]] std::atomic<std::uint8_t>& home_of(line_number line) noexcept {
-        return m_homes[line - m_chosen.first_line()];
+        return m_homes[number_of_unit(line)];
     }
     [[nodiscard]] typename file::notice_log& notices_of(host_number writer) noexcept {
         return m_file.notices_at(m_control.low(), writer);
@@ -129,7 +131,7 @@ public:
     }
     [[nodiscard]] auto& grace() noexcept { return m_grace; }
     [[nodiscard]] std::uint32_t& mark_of(line_number line) noexcept {
-        return reinterpret_cast<std::uint32_t*>(m_marks.low())[line - m_chosen.first_line()];
+        return reinterpret_cast<std::uint32_t*>(m_marks.low())[number_of_unit(line)];
     }
     template <class F> void each_unit(F f) {
         std::uint32_t seen = 0;
@@ -154,11 +156,11 @@ public:
             __builtin_prefetch(to + k, 1);
         });
     }
-    void expect_write_back(host_number home, line_range unit, std::size_t twin) noexcept {
-        std::byte const* const from = own_at(unit.first);
+    void expect_write_back(host_number home, line_range units, std::uint32_t twin) noexcept {
+        std::byte const* const from = own_at(units.first);
         std::byte const* const before = twin_at(twin);
-        std::byte const* const to = is_near(home) ? copy_at(home, unit.first) : before;
-        each_expected(unit, [&](std::size_t k) {
+        std::byte const* const to = is_near(home) ? copy_at(home, units.first) : before;
+        each_expected(units, [&](std::size_t k) {
             __builtin_prefetch(from + k);
             __builtin_prefetch(before + k);
             __builtin_prefetch(to + k, 1);
@@ -204,11 +206,19 @@ public:
             end(one.lines);
         }
     }
-    void keep_twin(line_range unit, std::size_t twin) noexcept {
-        tulle_copy_lines(twin_at(twin), own_at(unit.first), unit.count);
+    [[nodiscard]] std::uint32_t units_in(line_range lines) const noexcept {
+        return static_cast<std::uint32_t>(lines.count >> m_unit_shift);
     }
-    [[nodiscard]] line_bits write_back(host_number home, line_range units, std::size_t twin,
+    void keep_twins(line_range units, std::uint32_t twin) noexcept {
+        if (!streams(units, twin, k_twins_in_caches))
+            return tulle_copy_lines(twin_at(twin), own_at(units.first), units.count);
+        tulle_stream_lines(twin_at(twin), own_at(units.first), units.count);
+        tulle_end_streams(); // another thread may compare them
+    }
+    [[nodiscard]] line_bits write_back(host_number home, line_range units, std::uint32_t twin,
                                        twin_use use) noexcept {
+        bool const is_stream = use == twin_use::ends && streams(units, twin, k_masters_in_caches);
+        m_streams |= is_stream;
         line_bits changed = 0;
         for (std::uint64_t k = 0; k < units.count; k += k_line_bits) { // once but for large units
             line_range const part{units.first + k, std::min(units.count - k, k_line_bits)};
@@ -219,6 +229,9 @@ public:
             else if (use == twin_use::goes_on)
                 changed |= tulle_copy_differing_lines_too(copy_at(home, part.first), now, before,
                                                           part.count);
+            else if (is_stream)
+                changed |= tulle_stream_differing_lines(copy_at(home, part.first), now, before,
+                                                        part.count);
             else
                 changed |=
                     tulle_copy_differing_lines(copy_at(home, part.first), now, before, part.count);
@@ -266,6 +279,8 @@ public:
     }
     void publish() noexcept {
         if (m_far != nullptr) far([&] { m_far->settle(); });
+        if (m_streams) tulle_end_streams(); // what was written back comes first
+        m_streams = false;
         notices_of(m_here).publish();
         if (m_far != nullptr) far([&] { m_far->send_notices(); });
     }
@@ -356,6 +371,12 @@ public:
     }
 
 private:
+    // Bytes of twins that are still in a cache of the processor, beside what they are twins of,
+    // when they are compared; and of masters that are still in a cache of several processors when
+    // somebody reads them. What is behind these goes past the caches, as far as it comes in runs.
+    static constexpr std::uint64_t k_twins_in_caches = 1024 * 1024;
+    static constexpr std::uint64_t k_masters_in_caches = 8 * k_twins_in_caches;
+    static constexpr std::uint64_t k_least_stream = 64;            // lines
     static constexpr std::size_t k_expected = 8;                   // lines
     static constexpr std::size_t k_claimed_at_once = 1024;         // units
     static constexpr std::size_t k_taken_over_at_once = 64 * 1024; // bytes
@@ -501,12 +522,23 @@ private:
     template <class F> static void each_expected(line_range lines, F f) noexcept {
         std::size_t const end = bytes_of({lines.first, std::min(lines.count, k_expected)});
         for (std::size_t k = 0; k != end; k += TULLE_COHERENT_LINE) f(k);
+        // gcc takes a function that has only hints for one without effects, and leaves it out.
+        asm volatile("");
+    }
+    [[nodiscard]] std::uint64_t number_of_unit(line_number line) const noexcept {
+        return (line - m_chosen.first_line()) >> m_unit_shift;
+    }
+    [[nodiscard]] bool streams(line_range units, std::uint64_t twin,
+                               std::uint64_t bytes_in_caches) const noexcept {
+        return units.count >= k_least_stream && twin * m_chosen.unit_bytes() >= bytes_in_caches;
     }
     [[nodiscard]] std::byte* twin_at(std::size_t twin) noexcept {
         return m_twins.low() + twin * m_chosen.unit_bytes();
     }
 
     geometry m_chosen;
+    unsigned m_unit_shift;
+    bool m_streams = false; // there is something to be ended before a notice of it
     bool m_is_protected;
     std::vector<std::uint32_t> m_near_of; // k_far: on another machine
     file m_file;

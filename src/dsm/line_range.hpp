@@ -24,6 +24,13 @@ struct line_range {
         count += next.count;
         return true;
     }
+    // Together with what ends where this one begins.
+    [[nodiscard]] bool extend_down(line_range before) noexcept {
+        if (is_empty() || before.end() != first) return false;
+        first = before.first;
+        count += before.count;
+        return true;
+    }
 };
 
 } // namespace tulle::dsm

@@ -103,8 +103,9 @@ enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
 //                                  one of them has found that the lines have come, and ended it
 //   let_others_go_on(end)          for a moment; likewise. Calls end(lines) for what fetches of
 //                                  others have brought by then, which ends them
-//   keep_twin(unit, k)             as the twin with the number k
-//   expect_write_back(home, unit, k)   a hint that write_back() follows soon
+//   units_in(lines)                how many units these are
+//   keep_twins(units, k)           as the twins with the numbers k and following
+//   expect_write_back(home, units, k)   a hint that write_back() follows soon, of the first of them
 //   write_back(home, units, k, use)   what differs from the twins, of which k is the first one and
 //                                  the others follow it, to the home's copy and, if the twins are
 //                                  used again, to these. Which lines differ; k_line_bits lines at
@@ -127,7 +128,7 @@ public:
           m_fetches_seen(world.hosts()),
           m_owned(world.template make_list<line_range>()),
           m_watched(world.template make_list<watched_unit>()),
-          m_dirty(world.template make_list<dirty_unit>()),
+          m_dirty(world.template make_list<dirty_run>()),
           m_free_twins(world.template make_list<std::uint32_t>()),
           m_outdated(world.template make_list<line_range>()) {}
 
@@ -136,8 +137,13 @@ public:
     void make_loadable(line_number line) noexcept {
         line_range const unit = m_world.unit_of(line);
         std::uint8_t const state = m_world.state_of(line);
-        if (TULLE_LIKELY(state == k_absent)) return fetch(home_of(unit), unit);
+        if (TULLE_LIKELY(state == k_absent)) return fetch_expected(home_of(unit), unit);
         if (state == k_on_its_way) make_usable(unit, access_kind::load);
+    }
+    // A hint that make_loadable() follows. By any thread, at any time.
+    void expect_load(line_number line) noexcept {
+        line_range const unit = m_world.unit_of(line);
+        if (home_number(unit) != 0) m_world.expect_fetch(home_of(unit), unit);
     }
     // Makes all lines usable for the access, until the next acquire().
     void make_usable(line_range lines, access_kind wanted) noexcept {
@@ -153,9 +159,9 @@ public:
                 m_world.let_others_go_on([this](line_range come) noexcept { end_fetch(come); });
                 continue;
             }
-            if (wanted == access_kind::store && (state & TULLE_COHERENT_NO_STORE) != 0)
-                make_storable(unit, lines.end());
-            at = unit.end();
+            bool const asks =
+                wanted == access_kind::store && (state & TULLE_COHERENT_NO_STORE) != 0;
+            at = asks ? make_storable(unit, lines.end()) : unit.end();
         }
     }
 
@@ -188,9 +194,13 @@ public:
             if (h == m_world.here()) continue;
             bool const is_whole =
                 m_world.notices_of(h).read(m_notices_seen[h], [this](line_range lines) noexcept {
-                    each_unit_of(lines, [this](line_range unit) noexcept { learn_of(unit); });
+                    each_alike_of(lines, [this](line_range run, host_number home) noexcept {
+                        learn_of(run, home);
+                    });
                 });
-            if (!is_whole) m_world.each_unit([this](line_range unit) noexcept { learn_of(unit); });
+            if (!is_whole)
+                m_world.each_unit(
+                    [this](line_range unit) noexcept { learn_of(unit, home_number(unit)); });
         }
         renew_outdated();
     }
@@ -236,55 +246,59 @@ private:
     static constexpr std::uint32_t k_is_current = 0;       // of units that are on their way
     static constexpr std::uint32_t k_is_outdated = 1;
     static constexpr std::uint64_t k_all_periods = ~std::uint64_t{0};
-    static constexpr std::size_t k_ahead = 2; // units, while one is written back
+    static constexpr std::size_t k_ahead = 2; // runs, while one is written back
 
-    // Until which grace period has ended; for a dirty one that is writable, this says nothing.
+    // Until which grace period has ended; for dirty ones that are writable, this says nothing.
     struct watched_unit {
         line_range unit;
         std::uint64_t until;
     };
-    struct dirty_unit {
-        line_range unit;
-        std::uint64_t until;
-        std::uint32_t twin;
-    };
-
-    // Units that follow each other, as their twins do, and have one home; up to which dirty one,
-    // and whether nobody stores to them any more without asking.
+    // Units that follow each other, as their twins do, and have one home. Stores go from one end of
+    // memory to the other so often that a list of single units would be a part of what is moved.
     struct dirty_run {
         line_range units;
-        host_number home;
-        bool ends;
-        std::size_t end;
+        std::uint64_t until;
+        std::uint32_t twin;     // of the first unit
+        std::uint32_t end_twin; // 1 more than that of the last one
     };
 
     // --- before an access
     // Absent units that follow each other and have one home come together.
     line_range fetch_from(line_range unit, line_number end) noexcept {
-        line_range const run = absent_run(unit, end);
+        line_range const run = alike_run(unit, end);
         fetch(home_of(run), run);
         return run;
     }
-    [[nodiscard]] line_range absent_run(line_range run, line_number end) const noexcept {
-        host_number const home = home_of(run);
-        while (run.end() < end && m_world.state_of(run.end()) == k_absent) {
+    // The units behind this one that have its state and its home, and this one.
+    [[nodiscard]] line_range alike_run(line_range run, line_number end) const noexcept {
+        return alike_run(run, end, home_number(run));
+    }
+    // The same of a home that was looked at before: another host may claim some without one now.
+    [[nodiscard]] line_range alike_run(line_range run, line_number end,
+                                       host_number home) const noexcept {
+        if (run.end() >= end) return run;
+        std::uint8_t const state = m_world.state_of(run.first);
+        do {
             line_range const next = m_world.unit_of(run.end());
-            if (home_of(next) != home) break;
+            if (m_world.state_of(next.first) != state || home_number(next) != home) break;
             static_cast<void>(run.extend(next));
-        }
+        } while (run.end() < end);
         return run;
     }
     void fetch(host_number home, line_range run) noexcept {
+        m_world.expect_fetch(home, run);
+        fetch_expected(home, run);
+    }
+    void fetch_expected(host_number home, line_range run) noexcept {
         if (TULLE_UNLIKELY(m_has_threads) && !m_refreshes && m_world.takes_long(home))
             return fetch_meanwhile(home, run);
-        m_world.expect_fetch(home, run);
         note_copy(home, run);
         m_world.fetch(home, run);
         m_world.set_states(run, k_readable);
     }
     TULLE_COLD void fetch_meanwhile(host_number home, line_range run) noexcept {
         m_world.set_states(run, k_on_its_way);
-        each_unit_of(run, [this](line_range unit) noexcept { mark_of(unit) = k_is_current; });
+        mark_all(run, k_is_current);
         note_copy(home, run);
         if (m_world.fetch_meanwhile(home, run)) end_fetch(run);
     }
@@ -302,29 +316,53 @@ private:
         log.publish();
         machine::fence_seq_cst(); // pairs with the one of release
     }
-    void make_storable(line_range unit, line_number end) noexcept {
+    // Together with those behind it that are alike. Where the next one begins.
+    line_number make_storable(line_range unit, line_number end) noexcept {
         if (home_number(unit) == 0) claim({unit.first, std::max(end, unit.end()) - unit.first});
-        bool const has_twin = m_world.state_of(unit.first) == k_watched;
+        line_range const run = alike_run(unit, end);
         if (is_home(unit)) {
-            m_world.set_states(unit, k_writable);
-            if (m_owned.size() == 0 || !m_owned[m_owned.size() - 1].extend(unit))
-                m_owned.push_back(unit);
-            return;
+            m_world.set_states(run, k_writable);
+            if (m_owned.size() == 0 || !m_owned[m_owned.size() - 1].extend(run))
+                m_owned.push_back(run);
+            return run.end();
         }
-        if (!has_twin) add_dirty(unit);
-        m_world.set_states(unit, k_writable);
+        bool const have_twins = m_world.state_of(unit.first) == k_watched;
+        if (!have_twins) add_dirty(run);
+        m_world.set_states(run, k_writable);
+        return run.end();
     }
-    void add_dirty(line_range unit) noexcept {
-        std::uint32_t twin = m_twins;
-        if (m_free_twins.size() != 0) {
-            twin = m_free_twins[m_free_twins.size() - 1];
-            m_free_twins.resize(m_free_twins.size() - 1);
-        } else {
-            ++m_twins;
+    void add_dirty(line_range units) noexcept {
+        dirty_run run{};
+        each_unit_of(units, [this, &run](line_range unit) noexcept {
+            std::uint32_t const twin = next_twin();
+            mark_of(unit) = twin;
+            if (twin == run.end_twin && run.units.extend(unit)) {
+                ++run.end_twin;
+                return;
+            }
+            if (!run.units.is_empty()) add_dirty_run(run);
+            run = {unit, 0, twin, twin + 1};
+        });
+        add_dirty_run(run);
+    }
+    // What was added before the last release may be watched, and is left to itself.
+    void add_dirty_run(dirty_run const& run) noexcept {
+        m_world.keep_twins(run.units, run.twin);
+        if (m_dirty.size() != 0) {
+            dirty_run& last = m_dirty[m_dirty.size() - 1];
+            if (last.until == 0 && last.end_twin == run.twin &&
+                home_number(last.units) == home_number(run.units) && last.units.extend(run.units)) {
+                last.end_twin = run.end_twin;
+                return;
+            }
         }
-        m_world.keep_twin(unit, twin);
-        mark_of(unit) = twin;
-        m_dirty.push_back({unit, 0, twin});
+        m_dirty.push_back(run);
+    }
+    [[nodiscard]] std::uint32_t next_twin() noexcept {
+        if (m_free_twins.size() == 0) return m_twins++;
+        std::uint32_t const twin = m_free_twins[m_free_twins.size() - 1];
+        m_free_twins.resize(m_free_twins.size() - 1);
+        return twin;
     }
     void claim(line_range lines) noexcept {
         m_world.claim(lines, [this](line_range unit) noexcept {
@@ -345,6 +383,9 @@ private:
     [[nodiscard]] std::uint32_t& mark_of(line_range unit) const noexcept {
         return m_world.mark_of(unit.first);
     }
+    void mark_all(line_range units, std::uint32_t mark) noexcept {
+        each_unit_of(units, [this, mark](line_range unit) noexcept { mark_of(unit) = mark; });
+    }
 
     // --- release
     template <class F> void each_unit_of(line_range lines, F f) noexcept {
@@ -354,10 +395,20 @@ private:
             at = unit.end();
         }
     }
-    void notice(line_range unit) noexcept {
-        if (m_noticed.extend(unit)) return;
+    // Calls f(units, number of their home).
+    template <class F> void each_alike_of(line_range lines, F f) noexcept {
+        for (line_number at = lines.first; at < lines.end();) {
+            line_range const unit = m_world.unit_of(at);
+            host_number const home = home_number(unit);
+            line_range const run = alike_run(unit, lines.end(), home);
+            f(run, home);
+            at = run.end();
+        }
+    }
+    void notice(line_range units) noexcept {
+        if (m_noticed.extend(units)) return;
         if (!m_noticed.is_empty()) m_world.tell(m_noticed);
-        m_noticed = unit;
+        m_noticed = units;
     }
     void end_notices() noexcept {
         if (m_noticed.is_empty()) return;
@@ -382,14 +433,16 @@ private:
         m_over = m_world.grace().last_ended();
         machine::fence(std::memory_order_acquire); // that of last_ended
     }
-    // Written by the home, which has to be told of the next store.
-    void notice_home(line_range unit) noexcept {
-        notice(unit);
-        mark_of(unit) = k_no_reader;
-        if (m_is_alone) return m_world.set_states(unit, k_readable);
-        if (m_world.state_of(unit.first) == k_watched) return;
-        begin_watch(unit);
-        m_watched.push_back({unit, m_next_over});
+    // Units that are alike, written by the home, which has to be told of the next store.
+    void notice_home(line_range run) noexcept {
+        notice(run);
+        mark_all(run, k_no_reader);
+        if (m_is_alone) return m_world.set_states(run, k_readable);
+        if (m_world.state_of(run.first) == k_watched) return;
+        begin_watch(run);
+        each_unit_of(run, [this](line_range unit) noexcept {
+            m_watched.push_back({unit, m_next_over});
+        });
     }
     template <class F> void forget_watched(F is_done) noexcept {
         std::size_t kept = 0;
@@ -419,7 +472,9 @@ private:
     }
     void notice_fetched() noexcept {
         auto const fetched = [this](line_range lines) noexcept {
-            each_unit_of(lines, [this](line_range unit) noexcept { was_fetched(unit); });
+            each_alike_of(lines, [this](line_range run, host_number home) noexcept {
+                if (home == m_world.here() + 1) was_fetched(run);
+            });
         };
         for (host_number h = 0; h < m_world.hosts(); ++h) {
             if (h == m_world.here()) continue;
@@ -427,111 +482,136 @@ private:
             if (!log.read(m_fetches_seen[h], fetched)) m_world.each_unit(fetched);
         }
     }
-    // A unit that is writable, or watched, may have been written since.
-    void was_fetched(line_range unit) noexcept {
-        if (!is_home(unit)) return;
-        if (m_world.state_of(unit.first) != k_readable)
-            notice_home(unit);
+    // Units of this home that are alike. Those that are writable, or watched, may have been written
+    // since.
+    void was_fetched(line_range run) noexcept {
+        if (m_world.state_of(run.first) != k_readable)
+            notice_home(run);
         else
-            mark_of(unit) = k_has_readers;
+            mark_all(run, k_has_readers);
     }
     // Calls f(lines) for those that are wanted, units that follow each other together.
     template <class Wanted, class F> void each_run_of_dirty(Wanted is_wanted, F f) noexcept {
         line_range run;
         for (std::size_t k = 0; k < m_dirty.size(); ++k) {
-            dirty_unit& d = m_dirty[k];
-            if (!is_wanted(d) || run.extend(d.unit)) continue;
+            dirty_run const& d = m_dirty[k];
+            if (!is_wanted(d) || run.extend(d.units)) continue;
             if (!run.is_empty()) f(run);
-            run = d.unit;
+            run = d.units;
         }
         if (!run.is_empty()) f(run);
     }
     // Ahead of the comparison: who stores behind that has asked, or is waited for.
     void watch_dirty() noexcept {
         if (m_is_alone) return;
-        each_run_of_dirty(
-            [this](dirty_unit& d) noexcept {
-                if (m_world.state_of(d.unit.first) != k_writable) return false;
-                d.until = m_next_over;
-                return true;
-            },
-            [this](line_range run) noexcept { begin_watch(run); });
+        for (std::size_t k = 0; k < m_dirty.size(); ++k) {
+            split_dirty(k);
+            dirty_run& d = m_dirty[k];
+            if (m_world.state_of(d.units.first) != k_writable) continue;
+            d.until = m_next_over;
+            begin_watch(d.units);
+        }
+    }
+    // Some of a run have been stored to again while it was watched. Those at its beginning that are
+    // alike stay; the others go to the end of the list.
+    void split_dirty(std::size_t k) noexcept {
+        dirty_run& d = m_dirty[k];
+        line_range const alike = alike_run(m_world.unit_of(d.units.first), d.units.end());
+        if (alike.count == d.units.count) return;
+        std::uint32_t const twin = d.twin + m_world.units_in(alike);
+        dirty_run const others{
+            {alike.end(), d.units.count - alike.count}, d.until, twin, d.end_twin};
+        d.units = alike;
+        d.end_twin = twin;
+        m_dirty.push_back(others);
     }
     // Whether nobody stores to it any more without asking.
-    [[nodiscard]] bool ends_now(dirty_unit const& d) const noexcept {
+    [[nodiscard]] bool ends_now(dirty_run const& d) const noexcept {
         return m_is_alone || d.until <= m_over;
     }
-    // From the k-th dirty unit on, those that are written back at once.
-    [[nodiscard]] dirty_run dirty_run_at(std::size_t k) noexcept {
-        dirty_unit const first = m_dirty[k];
-        dirty_run run{first.unit, home_of(first.unit), ends_now(first), k + 1};
-        for (; run.end < m_dirty.size(); ++run.end) {
-            dirty_unit const& next = m_dirty[run.end];
-            bool const is_alike = next.twin == first.twin + (run.end - k) &&
-                                  run.units.count + next.unit.count <= k_line_bits &&
-                                  home_of(next.unit) == run.home && ends_now(next) == run.ends;
-            if (!is_alike || !run.units.extend(next.unit)) break;
-        }
-        return run;
+    [[nodiscard]] static line_bits all_of(line_range units) noexcept {
+        return ~line_bits{0} >> (k_line_bits - std::min(units.count, k_line_bits));
     }
     void notice_changed(line_range units, line_bits changed) noexcept {
-        line_bits const all = ~line_bits{0} >> (k_line_bits - std::min(units.count, k_line_bits));
-        if (changed == all) return notice(units);
         each_unit_of(units, [&](line_range unit) noexcept {
-            line_bits const of_unit = all >> (units.count - unit.count);
+            line_bits const of_unit = all_of(unit);
             if ((changed >> (unit.first - units.first) & of_unit) != 0) notice(unit);
         });
     }
     void write_back() noexcept {
-        each_run_of_dirty([this](dirty_unit const& d) noexcept { return ends_now(d); },
-                          [this](line_range run) noexcept { m_world.set_states(run, k_readable); });
+        bool all_end = true;
+        each_run_of_dirty(
+            [this, &all_end](dirty_run const& d) noexcept {
+                bool const ends = ends_now(d);
+                all_end &= ends;
+                return ends;
+            },
+            [this](line_range run) noexcept { m_world.set_states(run, k_readable); });
         std::size_t kept = 0;
-        for (std::size_t k = 0; k < m_dirty.size();) {
-            dirty_run const run = dirty_run_at(k);
-            if (run.end - 1 + k_ahead < m_dirty.size()) {
-                dirty_unit const& later = m_dirty[run.end - 1 + k_ahead];
-                m_world.expect_write_back(home_of(later.unit), later.unit, later.twin);
-            }
-            twin_use const use = run.ends ? twin_use::ends : twin_use::goes_on;
-            notice_changed(run.units,
-                           m_world.write_back(run.home, run.units, m_dirty[k].twin, use));
-            for (; k != run.end; ++k) {
-                if (run.ends)
-                    m_free_twins.push_back(m_dirty[k].twin);
-                else
-                    m_dirty[kept++] = m_dirty[k];
-            }
+        for (std::size_t k = 0; k < m_dirty.size(); ++k) {
+            dirty_run const run = m_dirty[k];
+            write_back(run, k + k_ahead < m_dirty.size() ? &m_dirty[k + k_ahead] : nullptr);
+            if (!ends_now(run))
+                m_dirty[kept++] = run;
+            else if (!all_end) // the first one is the next one that is taken
+                for (std::uint32_t twin = run.end_twin; twin != run.twin; --twin)
+                    m_free_twins.push_back(twin - 1);
         }
         m_dirty.resize(kept);
         if (kept != 0) return;
         m_free_twins.clear(); // numbers follow each other again
         m_twins = 0;
     }
+    // As many lines at once as there are bits, or a unit. From the end on: what was written last is
+    // most likely in a cache still, and would be driven out before its turn came. `later` is
+    // another run, which comes soon.
+    void write_back(dirty_run const& run, dirty_run const* later) noexcept {
+        twin_use const use = ends_now(run) ? twin_use::ends : twin_use::goes_on;
+        line_range const unit = m_world.unit_of(run.units.first);
+        host_number const home = home_of(unit);
+        std::uint64_t const most = std::max(unit.count, k_line_bits); // a power of two
+        std::uint64_t first = (run.units.count - 1) & ~(most - 1);
+        line_range changed; // the last ones, together
+        for (std::uint64_t end = run.units.count; end != 0; end = first, first -= most) {
+            line_range const part{run.units.first + first, end - first};
+            std::uint32_t const twin = run.twin + m_world.units_in({run.units.first, first});
+            if (first == 0 && later != nullptr && later->units.count <= most)
+                m_world.expect_write_back(home_of(later->units), later->units, later->twin);
+            line_bits const found = m_world.write_back(home, part, twin, use);
+            if (found == all_of(part) && changed.extend_down(part)) continue;
+            if (!changed.is_empty()) notice(changed);
+            changed = found == all_of(part) ? part : line_range{};
+            if (changed.is_empty()) notice_changed(part, found);
+        }
+        if (!changed.is_empty()) notice(changed);
+    }
 
     // --- acquire
     void learn(line_range lines) noexcept {
-        each_unit_of(lines, [this](line_range unit) noexcept { learn_of(unit); });
+        each_alike_of(lines,
+                      [this](line_range run, host_number home) noexcept { learn_of(run, home); });
         renew_outdated();
     }
-    // Calls renew_outdated() afterwards.
-    void learn_of(line_range unit) noexcept {
-        host_number const home = home_number(unit);
+    // Of units that are alike. Calls renew_outdated() afterwards.
+    void learn_of(line_range run, host_number home) noexcept {
         if (home == 0 || home == m_world.here() + 1) return; // nobody has written it, or the master
-        std::uint8_t const state = m_world.state_of(unit.first);
-        if (state == k_on_its_way) mark_of(unit) = k_is_outdated;
+        std::uint8_t const state = m_world.state_of(run.first);
+        if (state == k_on_its_way) mark_all(run, k_is_outdated);
         if (state == k_readable) {
-            m_world.set_states(unit, k_absent);
-            if (m_refreshes) add_outdated(unit);
+            m_world.set_states(run, k_absent);
+            if (m_refreshes) add_outdated(run);
         }
         if (state != k_writable && state != k_watched) return;
-        std::uint32_t& twin = mark_of(unit);
-        if ((twin & k_is_listed) != 0) return;
-        twin |= k_is_listed;
-        add_outdated(unit);
+        each_unit_of(run, [this](line_range unit) noexcept {
+            std::uint32_t& twin = mark_of(unit);
+            if ((twin & k_is_listed) != 0) return;
+            twin |= k_is_listed;
+            add_outdated(unit);
+        });
     }
-    void add_outdated(line_range unit) noexcept {
-        if (m_outdated.size() == 0 || !m_outdated[m_outdated.size() - 1].extend(unit))
-            m_outdated.push_back(unit);
+    void add_outdated(line_range units) noexcept {
+        if (m_outdated.size() == 0 || !m_outdated[m_outdated.size() - 1].extend(units))
+            m_outdated.push_back(units);
     }
     void renew_outdated() noexcept {
         if (TULLE_UNLIKELY(m_outdated.size() != 0)) renew_all();
@@ -554,7 +634,7 @@ private:
     line_number begin_renewal(line_range unit, line_number end) noexcept {
         host_number const home = home_of(unit);
         if (m_world.state_of(unit.first) == k_absent) {
-            line_range const run = absent_run(unit, end);
+            line_range const run = alike_run(unit, end);
             note_copy(home, run);
             m_world.begin_fetch(home, run);
             return run.end();
@@ -574,7 +654,7 @@ private:
     std::vector<std::uint64_t> m_fetches_seen; // by reader
     list<line_range> m_owned;     // units of this home that were written since the last release
     list<watched_unit> m_watched; // units of this home; none is writable behind a release
-    list<dirty_unit> m_dirty;     // units of other homes; their marks are the twins
+    list<dirty_run> m_dirty;      // units of other homes; their marks are the twins
     list<std::uint32_t> m_free_twins;
     // Of other homes, during an acquire; the ones that were written here, or are refreshed. Those
     // with twins are marked, as each is here once.

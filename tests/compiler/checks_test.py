@@ -116,6 +116,16 @@ class Suite:
             if found.get(name) != count:
                 self.failures.append(f"clang {self.version}: {name} of neighbours.c has {found.get(name)} checks instead of {count}")
 
+    def has_loops_without_checks(self):
+        """Where all of its table is checked ahead a loop looks at no guard: it is one block, which stores and goes back to itself."""
+        source = self.here / "programs/tables.c"
+        text = must([*self.checked(source), "-O1", *self.flags, "-S", "-emit-llvm", source, "-o", "-"])
+        body = re.search(r"^define [^\n]*@count_digits\(.*?^\}", text, re.M | re.S).group(0)
+        parts = re.split(r"^([\w.]+):.*$", body, flags=re.M)
+        blocks = zip(parts[1::2], parts[2::2])
+        if not any(re.search(r"^  store ", block, re.M) and re.search(rf"^  br .*label %{re.escape(name)}(,|$)", block, re.M) for name, block in blocks):
+            self.failures.append(f"clang {self.version}: no loop of count_digits is without checks")
+
     def try_directory(self, source, level):
         """What a program of the recorder's checks by the directory needs, compiled in one piece."""
         program = self.work / f"{source.stem}{''.join(level).replace('=', '')}.directory"
@@ -213,6 +223,7 @@ def test_version(tulle, root, version):
                                                                for level in levels]))
         suite.needs_no_check()
         suite.needs_few_checks()
+        suite.has_loops_without_checks()
         counted = [suite.each_is_needed(source, ["-O1"]) for source in programs if source.stem != "private"]
         counted += [suite.each_directory_check_is_needed(root / "tests/compiler" / name, ["-O1"]) for name in NEED_DIRECTORY_CHECKS]
         print(f"clang {version}: {len(sources)} programs, {len(LEVELS)} ways to compile; {sum(counted)} checks taken out")

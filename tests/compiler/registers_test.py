@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the library that checks call uses no vector registers, which hold the program's values then. `python3 registers_test.py OBJECT...`"""
+"""The part of the library that checks call uses no vector registers, which hold the program's values then, and has the hints for processors that make a miss short.
+`python3 registers_test.py OBJECT...`"""
 import pathlib
 import re
 import subprocess
@@ -34,6 +35,12 @@ class Registers(unittest.TestCase):
             for name, text in functions(path):
                 if not AT_START.match(name):
                     self.assertIsNone(MEMORY.search(text), (path.name, name))
+
+    def test_hints_are_not_left_out(self):
+        # A compiler may take a function that has nothing but hints for one without effects, and leave out all calls of it.
+        [copies] = [path for path in OBJECTS if path.name.startswith("coherent_host.")]
+        having = [name for name, text in functions(copies) if "prefetch" in text]
+        self.assertGreaterEqual(len(having), 2, "ahead of a miss, and ahead of what is written back")
 
 
 unittest.main()

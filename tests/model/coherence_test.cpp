@@ -100,6 +100,31 @@ template <std::size_t Length> model::test_body rounds(int times, variant chosen 
     };
 }
 
+// The same, where one check is for stores to all units.
+template <std::size_t Length> model::test_body sweeps(int times, variant chosen = {}) {
+    return [=](model::test& t) {
+        auto& all = t.make<hosts<Length>>(chosen);
+        for (int k = 0; k < 2; ++k)
+            t.thread([&all, k, times] {
+                auto& h = all.at(static_cast<host_number>(k));
+                std::uint32_t passed = 0;
+                for (int n = 1; n <= times; ++n) {
+                    auto const value = static_cast<std::uint8_t>(n);
+                    h.may_store_all();
+                    for (line_number unit = 0; unit < k_units; ++unit)
+                        h.put(unit, static_cast<std::size_t>(k), value);
+                    h.raise(all.flags[0]);
+                    h.await(all.flags[0], passed += 2);
+                    for (line_number unit = 0; unit < k_units; ++unit)
+                        model::check(h.load(unit, 0) == value && h.load(unit, 1) == value,
+                                     "both are there");
+                    h.raise(all.flags[0]);
+                    h.await(all.flags[0], passed += 2);
+                }
+            });
+    };
+}
+
 // A reader fetches while the home writes what it does not look at, and goes on without a notice.
 model::test_body look_beside(variant chosen = {}) {
     return [=](model::test& t) {
@@ -218,6 +243,11 @@ model::options quick(std::size_t executions) {
     return model::without_heavy_fence(model::random(executions));
 }
 
+variant of_two_machines(telling how, flaw wrong = flaw::none,
+                        dsm::outdated_copies outdated = dsm::outdated_copies::are_dropped) {
+    return {true, wrong, outdated, false, how};
+}
+
 TEST(coherence, of_two_exhaustively) {
     model::result const r =
         model::explore("coherence_rounds", model::without_heavy_fence(model::exhaustive(2, 60000)),
@@ -246,6 +276,16 @@ TEST(coherence, goes_in_rounds) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
+TEST(coherence, goes_in_rounds_of_stores_to_all_units) {
+    model::result r = model::explore("coherence_sweeps", quick(20000), sweeps<k_usual>(3));
+    EXPECT_TRUE(r.passed()) << r;
+    for (telling const how : k_each_way) {
+        r = model::explore("coherence_far_sweeps", quick(6000),
+                           sweeps<k_of_two_machines>(3, of_two_machines(how)));
+        EXPECT_TRUE(r.passed()) << r;
+    }
+}
+
 TEST(coherence, notices_what_was_fetched_while_it_was_written) {
     model::result const r = model::explore("coherence_look_beside", quick(20000), look_beside());
     EXPECT_TRUE(r.passed()) << r;
@@ -256,11 +296,6 @@ TEST(coherence, bears_the_loss_of_log_entries) {
     EXPECT_TRUE(r.passed()) << r;
     r = model::explore("coherence_rounds_short", quick(10000), rounds<k_short>(3));
     EXPECT_TRUE(r.passed()) << r;
-}
-
-variant of_two_machines(telling how, flaw wrong = flaw::none,
-                        dsm::outdated_copies outdated = dsm::outdated_copies::are_dropped) {
-    return {true, wrong, outdated, false, how};
 }
 
 TEST(coherence, of_two_machines) {
@@ -324,6 +359,8 @@ TEST(coherence, of_flawed_protocols_is_found_to_be_none) {
     expect_found(
         "coherence_far_full_notices_first",
         hear_of_both(of_two_machines(telling::mixed, flaw::full_notices_come_before_bytes)));
+    expect_found("coherence_one_twin",
+                 sweeps<k_usual>(3, {false, flaw::only_the_first_has_a_twin}));
     expect_found("coherence_unchecked_loads",
                  pass_on<k_usual>({false, flaw::loads_are_not_checked}));
 }

@@ -48,6 +48,7 @@ enum class flaw {
     full_notices_come_before_bytes, // there, those for which there is no more room
     releases_without_differences_stay_here,
     loads_are_not_checked,
+    only_the_first_has_a_twin, // of units that are stored to by one check
     // Of hosts with several threads.
     rights_end_at_once,
     twins_stay_as_they_were,
@@ -270,8 +271,15 @@ public:
     }
     static void expect_write_back(host_number /*home*/, line_range /*unit*/, std::size_t /*twin*/) {
     }
-    void keep_twin(line_range unit, std::uint32_t twin) {
-        for (std::size_t b = 0; b < k_bytes; ++b) m_twins.at(twin).at(b) = get(own(unit.first, b));
+    [[nodiscard]] static std::uint32_t units_in(line_range lines) {
+        return static_cast<std::uint32_t>(lines.count);
+    }
+    void keep_twins(line_range units, std::uint32_t twin) {
+        for (line_number k = 0; k < units.count; ++k) {
+            if (k != 0 && m_chosen.wrong == flaw::only_the_first_has_a_twin) return;
+            for (std::size_t b = 0; b < k_bytes; ++b)
+                m_twins.at(twin + k).at(b) = get(own(units.first + k, b));
+        }
     }
     dsm::line_bits write_back(host_number home, line_range units, std::size_t twin,
                               dsm::twin_use use) {
@@ -460,6 +468,14 @@ public:
     void may_store(line_number unit) {
         if (!forbids(unit, TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE)) return;
         alone([&] { m_host.protocol.make_usable({unit, 1}, dsm::access_kind::store); });
+    }
+    // One check ahead of stores to all units.
+    void may_store_all() {
+        bool any = false;
+        for (line_number k = 0; k < k_units; ++k)
+            any |= forbids(k, TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE);
+        if (!any) return;
+        alone([&] { m_host.protocol.make_usable({0, k_units}, dsm::access_kind::store); });
     }
     std::uint8_t get(line_number unit, std::size_t b) {
         return m_host.memory.own(unit, b).load(std::memory_order_relaxed);

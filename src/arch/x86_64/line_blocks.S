@@ -3,6 +3,8 @@
  * void tulle_copy_lines(void* to, void const* from, size_t lines)
  * uint64_t tulle_copy_differing_lines(void* to, void const* from, void const* twin, size_t lines)
  * uint64_t tulle_copy_differing_lines_too(void* to, void const* from, void* twin, size_t lines)
+ * void tulle_stream_lines(void* to, void const* from, size_t lines)
+ * uint64_t tulle_stream_differing_lines(void* to, void const* from, void const* twin, size_t lines)
  * void tulle_fill_line(void* to, uint64_t word)
  *
  * By blocks of 16 bytes, or where tulle_has_wide_lines is not 0 by whole lines, with a mask of the
@@ -10,7 +12,8 @@
  * are kept here: the first instructions leave upper halves alone, and the second ones take a
  * register that the older ones do not have, so that these are none the slower behind them. Stores
  * are ordered as any are, so that no fence is due, and go by the cache: whoever asks for a line
- * uses it next.
+ * uses it next. Those of streams are not: a fence is due (tulle_end_streams), and whole lines go to
+ * memory.
  */
 
 .macro function name
@@ -46,22 +49,23 @@
     movups 32(\from), %xmm\c
     movups 48(\from), %xmm\d
 .endm
-.macro store_line to
-    movups %xmm0, (\to)
-    movups %xmm1, 16(\to)
-    movups %xmm2, 32(\to)
-    movups %xmm3, 48(\to)
+.macro store_line to, with=movups
+    \with %xmm0, (\to)
+    \with %xmm1, 16(\to)
+    \with %xmm2, 32(\to)
+    \with %xmm3, 48(\to)
 .endm
 
     .text
-    function tulle_copy_lines
+.macro copy name, with, with_wide
+    function \name
     testq %rdx, %rdx
     jz 3f
     cmpb $0, tulle_has_wide_lines(%rip)
     jne 4f
     keep 0, 1, 2, 3
 1:  load_line %rsi, 0, 1, 2, 3
-    store_line %rdi
+    store_line %rdi, \with
     addq $64, %rsi
     addq $64, %rdi
     decq %rdx
@@ -70,7 +74,7 @@
 3:  ret
 4:  keep_wide
 5:  vmovdqu64 (%rsi), %zmm16
-    vmovdqu64 %zmm16, (%rdi)
+    \with_wide %zmm16, (%rdi)
     addq $64, %rsi
     addq $64, %rdi
     decq %rdx
@@ -78,10 +82,14 @@
     give_back_wide
     ret
     .cfi_endproc
-    .size tulle_copy_lines, . - tulle_copy_lines
+    .size \name, . - \name
+.endm
+    copy tulle_copy_lines, movups, vmovdqu64
+    copy tulle_stream_lines, movntps, vmovntdq
 
-/* too: what is copied goes to the twin as well. Each byte is loaded once for both. */
-.macro copy_differing name, too
+/* too: what is copied goes to the twin as well. Each byte is loaded once for both.
+ * streams: whole lines that differ do not go by the cache. */
+.macro copy_differing name, too=0, streams=0
     function \name
     xorl %eax, %eax
     movl $1, %r11d /* the bit of the line */
@@ -111,7 +119,11 @@
     orq %r11, %rax
     cmpq $-1, %r8
     jne 3f
+    .if \streams
+    store_line %rdi, movntps
+    .else
     store_line %rdi
+    .endif
     .if \too
     store_line %rdx
     .endif
@@ -140,6 +152,10 @@
     kortestq %k1, %k1
     jz 8f
     orq %r11, %rax
+    .if \streams
+    kortestq %k1, %k1 /* carry: all bytes */
+    jc 9f
+    .endif
     vmovdqu8 %zmm16, (%rdi){%k1}
     .if \too
     vmovdqu8 %zmm16, (%rdx){%k1}
@@ -153,11 +169,16 @@
     kmovq %r8, %k1
     give_back_wide
     ret
+    .if \streams
+9:  vmovntdq %zmm16, (%rdi)
+    jmp 8b
+    .endif
     .cfi_endproc
     .size \name, . - \name
 .endm
-    copy_differing tulle_copy_differing_lines, 0
-    copy_differing tulle_copy_differing_lines_too, 1
+    copy_differing tulle_copy_differing_lines
+    copy_differing tulle_copy_differing_lines_too, too=1
+    copy_differing tulle_stream_differing_lines, streams=1
 
     function tulle_fill_line
     keep 0

@@ -20,7 +20,7 @@ using tick = std::uint16_t;  // number of an event of one thread
 
 // thread 0 sets up and checks, so seven run concurrently
 inline constexpr std::size_t k_max_threads = 8;
-inline constexpr std::size_t k_max_locations = 120;
+inline constexpr std::size_t k_max_locations = 152;
 
 template <class Array> void join_arrays(Array& into, Array const& from) noexcept {
     for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);

@@ -58,6 +58,9 @@ struct functions {
     std::uint64_t (*copy_differing)(void* to, void const* from, void const* twin,
                                     std::size_t lines);
     std::uint64_t (*copy_differing_too)(void* to, void const* from, void* twin, std::size_t lines);
+    void (*stream)(void* to, void const* from, std::size_t lines);
+    std::uint64_t (*stream_differing)(void* to, void const* from, void const* twin,
+                                      std::size_t lines);
     void (*fill)(void* to, std::uint64_t word);
 };
 constexpr functions blocks(char const* name, bool are_wide) {
@@ -66,6 +69,8 @@ constexpr functions blocks(char const* name, bool are_wide) {
             tulle_copy_lines,
             tulle_copy_differing_lines,
             tulle_copy_differing_lines_too,
+            tulle_stream_lines,
+            tulle_stream_differing_lines,
             tulle_fill_line};
 }
 constexpr functions k_words{"words",
@@ -73,6 +78,8 @@ constexpr functions k_words{"words",
                             tulle::arch::words::copy_lines,
                             tulle::arch::words::copy_differing_lines,
                             tulle::arch::words::copy_differing_lines_too,
+                            tulle::arch::words::copy_lines,
+                            tulle::arch::words::copy_differing_lines,
                             tulle::arch::words::fill_line};
 
 class line_blocks : public testing::TestWithParam<functions> {
@@ -81,13 +88,20 @@ protected:
         if (GetParam().are_wide && !wide_lines::are_there())
             GTEST_SKIP() << "no registers of 64 bytes here";
     }
-    // Both ways, which find the same. Whether there is a difference.
+    // Each way, which find the same. Whether there is a difference.
     [[nodiscard]] bool copy_differing(bytes const& from, bytes const& twin) {
         bytes to = m_to.at, own_twin = twin;
+        lines streamed = m_to;
         std::uint64_t const found =
             GetParam().copy_differing(m_to.at.data(), from.data(), twin.data(), k_lines);
         EXPECT_EQ(GetParam().copy_differing_too(to.data(), from.data(), own_twin.data(), k_lines),
                   found);
+        EXPECT_EQ(
+            GetParam().stream_differing(streamed.at.data(), from.data(), twin.data(), k_lines),
+            found);
+        tulle_end_streams();
+        EXPECT_EQ(streamed.at, m_to.at);
+        EXPECT_TRUE(streamed.has_only_lines());
         EXPECT_EQ(found, differing_lines(from, twin));
         EXPECT_EQ(to, m_to.at);
         EXPECT_EQ(own_twin, from);
@@ -117,6 +131,11 @@ TEST_P(line_blocks, are_so_many_lines) {
     EXPECT_TRUE(m_to.has_only_lines());
     GetParam().copy(m_to.at.data(), bytes{}.data(), 0);
     EXPECT_EQ(m_to.at, from);
+    lines streamed;
+    GetParam().stream(streamed.at.data(), from.data(), k_lines);
+    tulle_end_streams();
+    EXPECT_EQ(streamed.at, from);
+    EXPECT_TRUE(streamed.has_only_lines());
 }
 
 TEST_P(line_blocks, that_differ_have_a_bit_each) {
@@ -251,7 +270,11 @@ template <class After> void expect_kept(After registers_after, eight_registers c
         registers_after(reinterpret_cast<void*>(&tulle_copy_lines), wanted, to, from, k_lines),
         wanted);
     EXPECT_EQ(to.at, from.at);
+    EXPECT_EQ(
+        registers_after(reinterpret_cast<void*>(&tulle_stream_lines), wanted, to, from, k_lines),
+        wanted);
     for (auto* call : {reinterpret_cast<void*>(&tulle_copy_differing_lines),
+                       reinterpret_cast<void*>(&tulle_stream_differing_lines),
                        reinterpret_cast<void*>(&tulle_copy_differing_lines_too)})
         EXPECT_EQ(registers_after(call, wanted, to, from, third), wanted);
     EXPECT_EQ(twin.at, from.at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hosts of one machine whose programs share some pages of variables, and keep those around them for
-// themselves; and what they do about faults.
+// themselves; that store more than caches hold; and what they do about faults.
 #include "dsm/basic_coherent_host.hpp"
 #include "os/fixed_range.hpp"
 #include "os/memory.hpp"
@@ -8,10 +8,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <tulle/coherent_abi.h>
@@ -35,13 +37,14 @@ public:
     }
 };
 
-// Each has a chunk of the program, and behind it one of allocated memory, at addresses of its own.
+// Each has a chunk of the program, and behind it one or more of allocated memory, at addresses of
+// its own.
 class two_hosts {
 public:
     using host = basic_coherent_host<k_length, k_length>;
 
-    explicit two_hosts(stores_are found = stores_are::checked)
-        : m_chosen{TULLE_COHERENT_PROGRAM, 3 * k_chunk,
+    explicit two_hosts(stores_are found = stores_are::checked, std::uint64_t allocated = 1)
+        : m_chosen{TULLE_COHERENT_PROGRAM, (2 + allocated) * k_chunk,
                    found == stores_are::checked ? 1 : k_lines_of_page, 2, k_chunk},
           m_file(os::shared_file::create("coherent-test")) {
         EXPECT_TRUE(m_file.is_open() &&
@@ -55,7 +58,7 @@ public:
                 m_chosen, host_map{h, {0, 1}, {}, nullptr}, m_file.number(), at + k_chunk,
                 m_states[h].data(), outdated_copies::are_dropped, found, &m_threads));
         }
-        at(0).add({m_chosen.first_line() + used_chunks::k_lines, 1});
+        at(0).add({m_chosen.first_line() + used_chunks::k_lines, allocated * used_chunks::k_lines});
         at(0).share();
     }
     host& at(host_number h) { return *m_hosts[h]; }
@@ -69,6 +72,13 @@ public:
     // Of the program.
     std::uint8_t& byte(host_number h, std::uint64_t offset) {
         return *reinterpret_cast<std::uint8_t*>(m_programs[h].low() + offset);
+    }
+    // What is allocated, after one check for all of it.
+    std::span<std::uint8_t> all_of(host_number h, access_kind wanted) {
+        std::uint64_t const bytes = m_chosen.bytes - 2 * k_chunk;
+        at(h).make_usable(address_of(k_chunk), address_of(k_chunk + bytes - 1), wanted);
+        std::byte* const first = at(h).own().own_at(address_of(k_chunk) / TULLE_COHERENT_LINE);
+        return {reinterpret_cast<std::uint8_t*>(first), bytes};
     }
     void store(host_number h, std::uint64_t offset, std::uint8_t value) {
         if (state(h, offset) != 0)
@@ -133,6 +143,32 @@ TEST(basic_coherent_host, leaves_variables_alone_that_lie_between_shared_ones) {
                 EXPECT_EQ(all.load(h, page * k_page + 1), value) << page;
             }
         }
+}
+
+// What is behind the first mebibytes goes past caches. Each host leaves some bytes to the other.
+TEST(basic_coherent_host, writes_back_more_than_caches_hold) {
+    constexpr std::uint64_t k_chunks = 12;
+    constexpr std::uint64_t k_of_home = 1009; // each of these bytes, on some lines none
+    two_hosts all(stores_are::checked, k_chunks);
+    std::span<std::uint8_t> const home = all.all_of(0, access_kind::store);
+    std::fill(home.begin(), home.end(), std::uint8_t{1});
+    all.let_go_on(0);
+    for (std::uint8_t round = 2; round < 5; ++round) {
+        std::span<std::uint8_t> const away = all.all_of(1, access_kind::store);
+        static_cast<void>(all.all_of(0, access_kind::store));
+        for (std::size_t k = 0; k < away.size(); ++k)
+            (k % k_of_home == 0 ? home : away)[k] = static_cast<std::uint8_t>(round * (k / 64));
+        all.at(1).release();
+        all.let_go_on(0);
+        all.at(0).acquire();
+        for (host_number const h : {0U, 1U}) {
+            std::span<std::uint8_t> const found = all.all_of(h, access_kind::load);
+            std::size_t wrong = 0;
+            for (std::size_t k = 0; k < found.size(); ++k)
+                wrong += found[k] != static_cast<std::uint8_t>(round * (k / 64));
+            EXPECT_EQ(wrong, 0U) << "host " << h << ", round " << int{round};
+        }
+    }
 }
 
 TEST(basic_coherent_host, has_what_is_shared_or_allocated) {
