@@ -149,6 +149,12 @@ void other_ends_of_terminals(void);
 void terminals_of_others(void);
 void asked_beside_signals(void);
 
+// --- transfer_cases.c
+void transfers_to_nobody(void);
+void spliced_at_once(void);
+void early_transfers(void);
+void limits_of_whole_messages(void);
+
 // --- allocator_cases.c
 void allocator_and_os_threads(void);
 void allocator_and_idleness(void);
