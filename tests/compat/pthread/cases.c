@@ -671,6 +671,7 @@ static struct {
     {"memory_of_threads", memory_of_threads},
     {"floats_of_threads", floats_of_threads},
     {"descriptions", descriptions},
+    {"scheduling_of_one_thread", scheduling_of_one_thread},
     {"stacks", stacks},
     {"busy", busy},
     {"many", many},

@@ -155,6 +155,9 @@ void spliced_at_once(void);
 void early_transfers(void);
 void limits_of_whole_messages(void);
 
+// --- scheduling_cases.c
+void scheduling_of_one_thread(void);
+
 // --- allocator_cases.c
 void allocator_and_os_threads(void);
 void allocator_and_idleness(void);

@@ -7,6 +7,7 @@
 #include "compat/pthread/files/known_descriptors.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/threads/os_attention.hpp"
+#include "compat/pthread/threads/scheduling.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -20,6 +21,7 @@ TULLE_OWN(close);
 TULLE_OWN(close_range);
 TULLE_OWN(dup2);
 TULLE_OWN(dup3);
+TULLE_OWN(setpriority);
 
 namespace {
 
@@ -199,6 +201,19 @@ bool waits_early(int operation) noexcept {
     return waits && (operation & FUTEX_PRIVATE_FLAG) != 0;
 }
 
+// What is said and asked of the scheduling of the calling thread, and not of its worker.
+std::optional<long> answer_of_scheduling(long number, long const (&a)[6]) noexcept {
+    switch (number) {
+        case SYS_setpriority:
+            if (a[0] != PRIO_PROCESS || own_by_number(a[1]) == nullptr) return std::nullopt;
+            return tulle_own_setpriority(PRIO_PROCESS, static_cast<id_t>(a[1]),
+                                         static_cast<int>(a[2]));
+        case SYS_ioprio_set: return change_io_priority(a[0], a[1], a[2]);
+        case SYS_ioprio_get: return tell_io_priority(a[0], a[1]);
+        default: return std::nullopt;
+    }
+}
+
 // Whether what is known of sockets may not hold after the call.
 bool touches_descriptors(long number) noexcept {
     switch (number) {
@@ -244,6 +259,7 @@ extern "C" TULLE_API long tulle_wait_syscall(long number, ...) {
     }
     if (number == k_futex_wake) return wake_by_newer_call(a);
     if (number == SYS_exit) leave_at_once();
+    if (auto const answered = answer_of_scheduling(number, a)) return *answered;
     if (number == SYS_close) return tulle_own_close(static_cast<int>(a[0]));
     if (number == SYS_close_range)
         return tulle_own_close_range(static_cast<unsigned>(a[0]), static_cast<unsigned>(a[1]),

@@ -13,6 +13,7 @@
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/threads/living.hpp"
 #include "compat/pthread/threads/os_attention.hpp"
+#include "compat/pthread/threads/scheduling.hpp"
 #include "compat/pthread/threads/start_library.hpp"
 #include "compat/pthread/threads/uncancelled.hpp"
 #include "diag/answer.hpp"
@@ -105,6 +106,7 @@ void after_fork_in_child() noexcept {
     forget_requests(*t);
     sigset_t const blocked = as_sigset(t->blocked.load(std::memory_order_relaxed)); // relaxed: own
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+    begin_scheduling_of_child(*t);
 }
 
 // The run time prepares for a fork by calls of its own (uncancelled.hpp).
@@ -312,18 +314,6 @@ void run_thread(thread& t) {
     std::uint32_t const before = note_end(t);
     if ((before & k_detached) != 0) return thread_blocks::give(t);
     if ((before & k_awaited) != 0) futex_wake(t.life, INT_MAX);
-}
-
-// As it is answered.
-void inherit_scheduling(thread& t) noexcept {
-    if (thread const* const by = self()) {
-        t.policy = by->policy;
-        t.priority = by->priority;
-        return;
-    }
-    sched_param how{};
-    if (TULLE_LIBC(pthread_getschedparam)(pthread_self(), &t.policy, &how) == 0)
-        t.priority = how.sched_priority;
 }
 
 void read_attributes(thread& t, pthread_attr_t const* how) noexcept {

@@ -99,7 +99,8 @@ struct thread {
     std::atomic<void*> stack_end{nullptr}; // once it has started
     void* resolver[72];                    // the C library's struct __res_state, of 568 bytes
     char name[16] = {};
-    int policy = 0, priority = 0; // as answered
+    int policy = 0, priority = 0, nice = 0; // as answered (scheduling.cpp)
+    int io_priority = -1;                   // likewise; negative: the kernel is asked
 
     // --- signals (signals/signals.cpp) -----------------------------------------------------------
     std::atomic<signal_set> blocked{~signal_set{0}}; // written by the thread itself
