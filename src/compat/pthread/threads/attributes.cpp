@@ -8,7 +8,6 @@
 #include "compat/pthread/threads/thread.hpp"
 #include "os/clock.hpp"
 #include "sched/timed.hpp"
-#include "stack/size_class.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -182,15 +181,6 @@ void* wait_for_stack(thread const& t) noexcept {
     return end;
 }
 
-// A stack as large as those of its class has its guard within, which is not told of, unless so
-// small a stack cannot be told of.
-int describe_stack(pthread_attr_t* how, std::byte* end, std::size_t size) noexcept {
-    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    std::size_t const usable = std::min(size, stack::class_for(size).bytes() - page);
-    int const error = pthread_attr_setstack(how, end - usable, usable);
-    return error == 0 ? 0 : pthread_attr_setstack(how, end - size, size);
-}
-
 int describe(thread const& t, pthread_attr_t* how) noexcept {
     if (int const error = pthread_attr_init(how)) return error;
     std::uint32_t const life = t.life.load(std::memory_order_relaxed); // relaxed: a snapshot
@@ -200,7 +190,9 @@ int describe(thread const& t, pthread_attr_t* how) noexcept {
     describe_processors(how);
     void* const end = wait_for_stack(t);
     if (end == nullptr) return pthread_attr_setstacksize(how, t.asked.stack_size);
-    return describe_stack(how, static_cast<std::byte*>(end), t.asked.stack_size);
+    // Aligned as the C library has it. There is more, and the guard is below that.
+    std::size_t const size = t.asked.stack_size & ~std::size_t{63};
+    return pthread_attr_setstack(how, static_cast<std::byte*>(end) - size, size);
 }
 
 } // namespace

@@ -18,6 +18,7 @@
 #include "compat/pthread/threads/uncancelled.hpp"
 #include "diag/answer.hpp"
 #include "os/clock.hpp"
+#include "os/memory.hpp"
 #include "os/private_descriptor.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
@@ -323,12 +324,13 @@ void read_attributes(thread& t, pthread_attr_t const* how) noexcept {
     if (t.asked.inherits_scheduling) inherit_scheduling(t);
 }
 
-// Who joins or detaches it has a handle on it, from before it may end.
+// Who joins or detaches it has a handle on it, from before it may end. Within a stack of the run
+// time is its guard, which is not to be a part of what was asked for.
 int spawn_thread(thread& t) noexcept try {
     // relaxed: it has not started.
     bool const is_detached = (t.life.load(std::memory_order_relaxed) & k_detached) != 0;
     attributes how;
-    how.stack_size = t.asked.stack_size;
+    how.stack_size = t.asked.stack_size + os::page_size();
     detail::thread_core* const core = detail::make_thread(
         how, [&t] { run_thread(t); }, is_detached);
     if (!is_detached) t.handle = core;
@@ -389,7 +391,7 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     thread* const t = thread_blocks::take();
     if (t == nullptr) return EAGAIN;
     read_attributes(*t, how);
-    if (t->asked.stack_size > stack::k_largest_bytes) {
+    if (t->asked.stack_size > stack::k_largest_bytes - os::page_size()) {
         thread_blocks::give(*t);
         return k_stack_is_too_large;
     }
