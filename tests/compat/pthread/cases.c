@@ -672,6 +672,7 @@ static struct {
     {"floats_of_threads", floats_of_threads},
     {"descriptions", descriptions},
     {"scheduling_of_one_thread", scheduling_of_one_thread},
+    {"calls_refused_later", calls_refused_later},
     {"stacks", stacks},
     {"busy", busy},
     {"many", many},

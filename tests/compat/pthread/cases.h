@@ -158,6 +158,9 @@ void limits_of_whole_messages(void);
 // --- scheduling_cases.c
 void scheduling_of_one_thread(void);
 
+// --- sandbox_cases.c
+void calls_refused_later(void);
+
 // --- allocator_cases.c
 void allocator_and_os_threads(void);
 void allocator_and_idleness(void);
