@@ -273,6 +273,7 @@ void rules_of_keys(void);
 void rules_of_locks(void);
 void rules_of_fork(void);
 void times_of_threads(void);
+void hold_named(void);
 
 // --- signal_rule_cases.c
 void rules_of_signals(void);

@@ -157,6 +157,16 @@ class Loading(unittest.TestCase):
                 program.send_signal(signal.SIGTERM)
                 self.assertEqual(program.wait(timeout=PATIENCE), -signal.SIGTERM)
 
+    def test_reports_tell_names_of_threads(self):
+        with subprocess.Popen([*WAY, CASES, "hold_named"], stdout=subprocess.PIPE, text=True) as program:
+            self.addCleanup(program.kill)
+            line = program.stdout.readline()
+            said = run(TULLE, "ps", str(program.pid)).stdout
+            program.kill()
+        self.assertEqual(line, "waiting\n")
+        for name in ('"by itself"', '"early, perhaps"', '"a?b"'):
+            self.assertIn(f" {name} ", said)
+
     def test_it_tells_what_the_system_runs(self):
         done = run(TULLE, "run", "--pthreads", "--explain", CASES, "own_resources")
         self.assertIn("\nthreads that are OS threads: 1, as they bring memory for their stacks\n", done.stderr)

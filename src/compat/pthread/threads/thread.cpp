@@ -294,7 +294,7 @@ std::uint32_t note_end(thread& t) noexcept {
 
 // On a thread of Tulle. The last word is said without the thread's variables.
 void run_thread(thread& t) {
-    sched::fiber const& stands_on = sched::this_fiber();
+    sched::fiber& stands_on = sched::this_fiber();
     t.stack_end.store(stands_on.stack.end(), std::memory_order_relaxed); // relaxed: an address
     t.stands_on.store(&stands_on, std::memory_order_relaxed); // relaxed: a hint (os_thread_of)
     sched::take_variables(t.block);
@@ -304,11 +304,13 @@ void run_thread(thread& t) {
     open_mask_of_worker(t, false);
     t.began_ns = os::last_tick_ns();
     t.floats.give_to_caller(); // its worker has what the thread before it has left behind
+    begin_name_in_reports(t, sched::identity_of(stands_on).id);
     run_start(t);
     if (has_arrived_signals(t)) run_to_end(t, &call_handlers);
     leave_robust_mutexes();
     if (sched::this_worker()->is_guest()) end_as_main(t);
     free_own_of_libc(t);
+    end_name_in_reports(t);
     thread_blocks::close(t);
     give_back(t, ~signal_set{0});
     sched::take_variables(nullptr);
