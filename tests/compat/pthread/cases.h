@@ -154,6 +154,7 @@ void transfers_to_nobody(void);
 void spliced_at_once(void);
 void early_transfers(void);
 void limits_of_whole_messages(void);
+void parts_of_the_cancelled(void);
 
 // --- scheduling_cases.c
 void scheduling_of_one_thread(void);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -280,5 +281,41 @@ void limits_of_whole_messages(void) {
         printf("%d: %ld, errno %d, length %u\n", l->kind, l->result, l->error, l->length);
         close(l->ends[0]);
         close(l->ends[1]);
+    }
+}
+
+// --- a cancellation of who has got a part --------------------------------------------------------
+
+// Not as natively, where nobody is told how much of the message is in the buffer.
+static char s_message[8];
+static long s_got = -1;
+static void* receives_whole_message(void* from) {
+    s_got = recv(*(int*)from, s_message, sizeof s_message, MSG_WAITALL);
+    pthread_testcancel();
+    return NULL;
+}
+void parts_of_the_cancelled(void) {
+    int ends[2];
+    for (int k = 0; k != 2; ++k) {
+        (k == 0 ? &connect_by_tcp : &connect_locally)(ends);
+        pthread_t reader;
+        void* result = NULL;
+        int left = 3;
+        s_got = -1;
+        memset(s_message, 0, sizeof s_message);
+        if (write(ends[1], "abc", 3) != 3) abort();
+        pthread_create(&reader, NULL, &receives_whole_message, &ends[0]);
+        while (ioctl(ends[0], FIONREAD, &left) == 0 && left != 0) usleep(1000);
+        usleep(20000); // it waits, most times
+        pthread_cancel(reader);
+        pthread_join(reader, &result);
+        SHOW(result == PTHREAD_CANCELED);
+        printf("got: %ld %s\n", s_got, s_message);
+        if (write(ends[1], "de", 2) != 2) abort();
+        memset(s_message, 0, sizeof s_message);
+        SHOW_CALL(recv(ends[0], s_message, sizeof s_message, 0));
+        puts(s_message);
+        close(ends[0]);
+        close(ends[1]);
     }
 }
