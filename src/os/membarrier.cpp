@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/membarrier.hpp"
 
-#include <cerrno>
-
+#include <algorithm>
+#include <array>
 #include <atomic>
-#include <linux/membarrier.h>
+#include <cerrno>
+#include <cstddef>
+#include <ctime>
 
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,16 +33,45 @@ bool register_for(int command, std::atomic<bool>& registered) noexcept {
     return is_there;
 }
 
-// A kernel with thousands of processors takes memory for the set of those to interrupt.
-void interrupt_all(int command) noexcept {
-    int const kept = errno;
+// A kernel with thousands of processors takes memory for the set of those to interrupt. False: the
+// call is refused.
+bool interrupt_all(int command) noexcept {
     while (call(command) != 0) {
-        TULLE_CHECK(errno == ENOMEM,
-                    "membarrier failed with errno %d; was membarrier_register() asked first?",
-                    errno);
+        if (errno != ENOMEM) return false;
         ::sched_yield();
     }
-    errno = kept;
+    return true;
+}
+
+// Where the call is refused after the registration, as by a seccomp filter that the program has
+// installed since: the caller runs on one processor after the other, and whoever has run there is
+// scheduled out, which is a full fence. False: that is refused, too.
+bool visit_all_processors() noexcept {
+    constexpr std::size_t k_most = 8192; // of a kernel
+    using processors = std::array<unsigned long, k_most / (8 * sizeof(unsigned long))>;
+    constexpr std::size_t k_bits = 8 * sizeof(unsigned long);
+    processors before{};
+    auto const set = [](processors const& to) {
+        return ::sched_setaffinity(0, sizeof to, reinterpret_cast<cpu_set_t const*>(to.data())) ==
+               0;
+    };
+    if (::sched_getaffinity(0, sizeof before, reinterpret_cast<cpu_set_t*>(before.data())) != 0)
+        return false;
+    bool has_visited = false;
+    auto const known = static_cast<std::size_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
+    for (std::size_t k = 0; k != std::min(known, k_most); ++k) {
+        processors one{};
+        one[k / k_bits] = 1UL << k % k_bits;
+        has_visited = set(one) || has_visited; // one that is offline, or of others, is refused
+    }
+    return set(before) && has_visited;
+}
+
+// The last resort. What a processor had begun when this was called has long been done by then, in
+// the order of the program; of one that has been scheduled out that is sure.
+void outlast_all_processors() noexcept {
+    timespec const long_enough{0, 1'000'000};
+    ::nanosleep(&long_enough, nullptr);
 }
 
 } // namespace
@@ -59,7 +91,24 @@ bool membarrier_global_available() noexcept {
     return g_registered_global.load(std::memory_order_relaxed);
 }
 
-void membarrier_heavy() noexcept { interrupt_all(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
-void membarrier_global_heavy() noexcept { interrupt_all(MEMBARRIER_CMD_GLOBAL_EXPEDITED); }
+void membarrier_heavy() noexcept {
+    int const kept = errno;
+    if (!interrupt_all(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) {
+        TULLE_CHECK(membarrier_available(),
+                    "membarrier failed with errno %d; was membarrier_register() asked first?",
+                    errno);
+        std::atomic_thread_fence(std::memory_order_seq_cst); // the caller's own, of all ways below
+        if (!visit_all_processors()) outlast_all_processors();
+        std::atomic_thread_fence(std::memory_order_seq_cst); // likewise
+    }
+    errno = kept;
+}
+void membarrier_global_heavy() noexcept {
+    int const kept = errno;
+    bool const is_made = interrupt_all(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    TULLE_CHECK(is_made, "membarrier failed with errno %d; was membarrier_register() asked first?",
+                errno);
+    errno = kept;
+}
 
 } // namespace tulle::os

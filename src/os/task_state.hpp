@@ -31,6 +31,7 @@ public:
     // the last call.
     [[nodiscard]] view read(int tid) noexcept;
     void close() noexcept;
+    [[nodiscard]] bool is_open() const noexcept { return m_file.is_open(); }
 
     // Whether read() tells the call, which some kernels keep to themselves.
     [[nodiscard]] static bool can_name_calls() noexcept;

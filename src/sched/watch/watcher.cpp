@@ -82,14 +82,17 @@ namespace {
 // What the system says of it.
 struct os_thread_of_worker {
     os::task_state& task;
+    asking_turns& turns;
+    std::size_t index;
     int tid;
     os::task_state::view seen; // as it was found before
-    bool is_asked = true;      // else it is taken to be as before
 
-    // Where the system does not say, as where there is no descriptor to ask it by, it is as before:
-    // it has not come back to the scheduler since.
+    // Where the system is not asked, or does not say, as where there is no descriptor to ask it by,
+    // it is as before: it has not come back to the scheduler since.
     bool in_kernel() noexcept {
         using kind = os::task_state::kind;
+        bool const was_in_kernel = seen.state == kind::in_kernel;
+        bool const is_asked = task.is_open() || turns.may_open(index, was_in_kernel);
         os::task_state::view const now = is_asked ? task.read(tid) : os::task_state::view{};
         if (now.state != kind::unknown) seen = now;
         return seen.state == kind::in_kernel;
@@ -126,15 +129,6 @@ void watcher::watch() noexcept {
     }
 }
 
-namespace {
-
-// Files are kept open for so many workers, as a program may have few descriptors. Others that have
-// been found in the kernel are asked for seldom, as each time takes as long as many of these.
-constexpr std::size_t k_most_kept = 32;
-constexpr std::uint64_t k_rounds_between = 16;
-
-} // namespace
-
 // relaxed, all: a sample.
 worker_sample watcher::sample(worker_remote const& w) const noexcept {
     bool const runs =
@@ -145,13 +139,12 @@ worker_sample watcher::sample(worker_remote const& w) const noexcept {
 stuck_state watcher::judge(worker_remote& w, std::uint64_t now) noexcept {
     auto const index = static_cast<std::size_t>(w.index);
     stuck_state const before = m_judge.state_of(index);
-    bool const is_kept = index < k_most_kept;
-    bool const was_in_kernel = before == stuck_state::in_kernel;
+    bool const is_kept = index < asking_turns::k_most_kept;
     // relaxed, both: written when its OS thread starts, and by the watcher.
-    os_thread_of_worker of{m_tasks[index], w.tid.load(std::memory_order_relaxed), {}};
-    if (was_in_kernel)
+    int const tid = w.tid.load(std::memory_order_relaxed);
+    os_thread_of_worker of{m_tasks[index], m_turns, index, tid, {}};
+    if (before == stuck_state::in_kernel)
         of.seen = {os::task_state::kind::in_kernel, w.found_call.load(std::memory_order_relaxed)};
-    of.is_asked = is_kept || !was_in_kernel || (m_rounds + index) % k_rounds_between == 0;
     // acquire, both: what the system says of it lies between; they pair with diag::halt.
     std::uint32_t const halts = w.halts.load(std::memory_order_acquire);
     if (halts % 2 != 0) return before;
@@ -187,9 +180,11 @@ watcher::findings watcher::judge_all(std::uint64_t now) noexcept {
     findings found;
     found.waits = m_scheduler->something_waits();
     m_stuck.clear();
-    ++m_rounds;
     int computing = 0;
-    for (worker_remote* const w : m_scheduler->workers()) {
+    auto const& workers = m_scheduler->workers();
+    m_turns.begin_round(workers.size());
+    for (std::size_t k = 0; k != workers.size(); ++k) {
+        worker_remote* const w = workers[m_turns.worker_at(k, workers.size())];
         stuck_state const state = judge(*w, now);
         bool const is_replaced =
             state == stuck_state::computes && found.waits && computing++ < k_most_computing;

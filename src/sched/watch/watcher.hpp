@@ -16,6 +16,7 @@
 #pragma once
 
 #include "os/task_state.hpp"
+#include "sched/watch/asking_turns.hpp"
 #include "sched/watch/stuck_judge.hpp"
 #include "sched/watch/stuck_log.hpp"
 
@@ -104,7 +105,7 @@ private:
     // Only its own OS thread uses these.
     stuck_judge m_judge;
     std::vector<os::task_state> m_tasks; // by the workers' indices
-    std::uint64_t m_rounds = 0;
+    asking_turns m_turns;
     std::vector<worker_remote*> m_stuck; // the last round has found these
     // ns: when as many substitutes were needed last, by their number.
     std::vector<std::uint64_t> m_needed;

@@ -660,6 +660,10 @@ static struct {
     {"whole_messages", whole_messages},
     {"crowds_at_streams", crowds_at_streams},
     {"limits_of_parts", limits_of_parts},
+    {"transfers_to_nobody", transfers_to_nobody},
+    {"spliced_at_once", spliced_at_once},
+    {"early_transfers", early_transfers},
+    {"limits_of_whole_messages", limits_of_whole_messages},
     {"transfers_of_both_modes", transfers_of_both_modes},
     {"other_ends_of_terminals", other_ends_of_terminals},
     {"terminals_of_others", terminals_of_others},
@@ -668,6 +672,8 @@ static struct {
     {"memory_of_threads", memory_of_threads},
     {"floats_of_threads", floats_of_threads},
     {"descriptions", descriptions},
+    {"scheduling_of_one_thread", scheduling_of_one_thread},
+    {"calls_refused_later", calls_refused_later},
     {"stacks", stacks},
     {"busy", busy},
     {"many", many},
@@ -684,6 +690,8 @@ int main(int count, char** words) {
     }
     if (count > 1 && strcmp(words[1], "hold") == 0) hold();
     if (count > 1 && strcmp(words[1], "hold_c11") == 0) hold_c11();
+    if (count > 1 && strcmp(words[1], "parts_of_the_cancelled") == 0) parts_of_the_cancelled();
+    if (count > 1 && strcmp(words[1], "hold_named") == 0) hold_named();
     if (count > 1 && strcmp(words[1], "ceiling_locks") == 0) ceiling_locks();
     if (count > 2 && strcmp(words[1], "set_mode") == 0) set_mode(atoi(words[2]));
     if (count > 1 && strcmp(words[1], "starts_after_unwanted") == 0) starts_after_unwanted();

@@ -149,6 +149,19 @@ void other_ends_of_terminals(void);
 void terminals_of_others(void);
 void asked_beside_signals(void);
 
+// --- transfer_cases.c
+void transfers_to_nobody(void);
+void spliced_at_once(void);
+void early_transfers(void);
+void limits_of_whole_messages(void);
+void parts_of_the_cancelled(void);
+
+// --- scheduling_cases.c
+void scheduling_of_one_thread(void);
+
+// --- sandbox_cases.c
+void calls_refused_later(void);
+
 // --- allocator_cases.c
 void allocator_and_os_threads(void);
 void allocator_and_idleness(void);
@@ -261,6 +274,7 @@ void rules_of_keys(void);
 void rules_of_locks(void);
 void rules_of_fork(void);
 void times_of_threads(void);
+void hold_named(void);
 
 // --- signal_rule_cases.c
 void rules_of_signals(void);

@@ -78,6 +78,14 @@ class Conformance(unittest.TestCase):
                     break
             self.assertEqual((done.returncode, done.stdout), (0, f"helpers: {helpers}\n"), (workers, substitutes))
 
+    def test_who_is_cancelled_is_told_of_what_a_call_has_got(self):
+        """The next cancellation point ends the thread, and no byte is lost; natively the call does, and nobody knows of the part."""
+        for workers in ("1", "2"):
+            done = run(*WAY, CASES, "parts_of_the_cancelled", TULLE_WORKERS=workers)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+            received = "recv(ends[0], s_message, sizeof s_message, 0): 2, errno 0\n"
+            self.assertEqual(done.stdout, 2 * f"result == PTHREAD_CANCELED: 1\ngot: 3 abc\n{received}de\n")
+
     def test_ceilings_of_priorities_refuse_those_above(self):
         done = run(*WAY, CASES, "ceiling_locks")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
@@ -156,6 +164,16 @@ class Loading(unittest.TestCase):
                 self.assertLess(len(os.listdir(f"/proc/{program.pid}/task")), 100)
                 program.send_signal(signal.SIGTERM)
                 self.assertEqual(program.wait(timeout=PATIENCE), -signal.SIGTERM)
+
+    def test_reports_tell_names_of_threads(self):
+        with subprocess.Popen([*WAY, CASES, "hold_named"], stdout=subprocess.PIPE, text=True) as program:
+            self.addCleanup(program.kill)
+            line = program.stdout.readline()
+            said = run(TULLE, "ps", str(program.pid)).stdout
+            program.kill()
+        self.assertEqual(line, "waiting\n")
+        for name in ('"by itself"', '"early, perhaps"', '"a?b"'):
+            self.assertIn(f" {name} ", said)
 
     def test_it_tells_what_the_system_runs(self):
         done = run(TULLE, "run", "--pthreads", "--explain", CASES, "own_resources")

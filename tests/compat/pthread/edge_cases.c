@@ -269,7 +269,13 @@ void changed_words(void) {
 
 // --- newer calls on words, which old systems do not have -----------------------------------------
 
-enum { k_futex_waitv = 449, k_futex_wake = 454, k_futex_wait = 455, k_private_32_bits = 2 | 128 };
+enum {
+    k_futex_waitv = 449,
+    k_futex_wake = 454,
+    k_futex_wait = 455,
+    k_futex_requeue = 456,
+    k_private_32_bits = 2 | 128
+};
 struct word_of_several {
     uint64_t value, at;
     uint32_t flags, unused;
@@ -311,12 +317,58 @@ static void* wakes_by_newer_call(void* unused) {
     return unused;
 }
 
+// From the first word to the second one, or woken: at the end all have been woken.
+static long move_waiters(int number) {
+    struct word_of_several const both[2] = {{0, (uintptr_t)&s_pair[0], k_private_32_bits, 0},
+                                            {0, (uintptr_t)&s_pair[1], k_private_32_bits, 0}};
+    return number == k_futex_requeue
+               ? syscall(number, both, 0, 1, 2)
+               : syscall(SYS_futex, &s_pair[0], FUTEX_CMP_REQUEUE_PRIVATE, 1, 2UL, &s_pair[1], 0);
+}
+static void* waits_for_first(void* number) {
+    struct timespec const until = in_ms_of(CLOCK_MONOTONIC, 5000);
+    if (number == NULL) return waits_for_one(NULL);
+    if (syscall(k_futex_wait, &s_pair[0], 0UL, 0xffffffffUL, k_private_32_bits, &until,
+                CLOCK_MONOTONIC) != 0 &&
+        errno == ETIMEDOUT)
+        puts("nobody has woken it");
+    atomic_fetch_add(&s_woken[0], 1);
+    return NULL;
+}
+static void move_all(int number, void* wait) {
+    enum { k_threads = 3 };
+    pthread_t t[k_threads];
+    atomic_store(&s_woken[0], 0);
+    for (int k = 0; k != k_threads; ++k) pthread_create(&t[k], NULL, waits_for_first, wait);
+    for (int k = 0; k != 5000 && atomic_load(&s_woken[0]) != k_threads; ++k, usleep(1000)) {
+        long const moved = move_waiters(number);
+        if (moved < 0 && errno == ENOSYS) number = SYS_futex;
+        syscall(SYS_futex, &s_pair[1], FUTEX_WAKE_PRIVATE, k_threads, NULL, NULL, 0);
+    }
+    SHOW(atomic_load(&s_woken[0]));
+    syscall(SYS_futex, &s_pair[0], FUTEX_WAKE_PRIVATE, k_threads, NULL, NULL, 0);
+    for (int k = 0; k != k_threads; ++k) pthread_join(t[k], NULL);
+}
+static void* moves_waiters(void* unused) {
+    static char newer;
+    struct word_of_several both[2] = {{7, (uintptr_t)&s_pair[0], k_private_32_bits, 0},
+                                      {0, (uintptr_t)&s_pair[1], k_private_32_bits, 0}};
+    SHOW(syscall(k_futex_requeue, both, 0, 1, 2) < 0 && (errno == EAGAIN || errno == ENOSYS));
+    SHOW(syscall(k_futex_requeue, NULL, 0, 1, 2) < 0);
+    move_all(k_futex_requeue, NULL);
+    move_all(k_futex_requeue, &newer);
+    move_all(SYS_futex, NULL);
+    move_all(SYS_futex, &newer);
+    return unused;
+}
+
 void newer_calls_on_words(void) {
     s_pair[0] = s_pair[1] = 0;
     wakes_who_waits_so((void*)k_futex_waitv);
     in_thread(wakes_who_waits_so, (void*)k_futex_waitv);
     in_thread(wakes_who_waits_so, (void*)k_futex_wait);
     in_both(wakes_by_newer_call);
+    in_both(moves_waiters);
 }
 
 // Blocked by all, they stay until somebody asks, also while other threads are ready.

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -602,4 +603,33 @@ static void look_at_time_of_beginners(void) {
 void times_of_threads(void) {
     in_thread(&look_at_time, NULL);
     look_at_time_of_beginners();
+}
+
+// For a test that looks at the process from outside.
+static void* names_itself(void* unused) {
+    pthread_setname_np(pthread_self(), "by itself");
+    pause();
+    return unused;
+}
+static void* is_named_early(void* unused) {
+    while (sleep(1000) == 0) continue;
+    return unused;
+}
+static void* is_named_late(void* unused) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigsuspend(&none);
+    return unused;
+}
+// Of threads that wait at the same place reports tell together.
+void hold_named(void) {
+    pthread_t t[3];
+    pthread_create(&t[0], NULL, names_itself, NULL);
+    pthread_create(&t[1], NULL, is_named_early, NULL);
+    pthread_setname_np(t[1], "early, perhaps");
+    pthread_create(&t[2], NULL, is_named_late, NULL);
+    usleep(20000);
+    pthread_setname_np(t[2], "a\nb");
+    puts("waiting");
+    for (;;) pause();
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/idle_poller.hpp"
 #include "emulated.hpp"
 #include "memory_probe.hpp"
 #include "runtime_fixture.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -66,6 +69,66 @@ TEST_P(idle_test, waiting_threads_use_no_processor_time) {
     for (one_shot& e : events) e.fire();
     for (auto& t : threads) t.join();
     sleeper.join();
+}
+
+// Of other places, which make no work here.
+class silent_poller final : public base::idle_poller {
+public:
+    bool poll() noexcept override { return false; }
+    bool poll_between() noexcept override { return false; }
+    [[nodiscard]] std::uint64_t expects_until() const noexcept override { return 0; }
+    void let_others_run() noexcept override {}
+    void begin_watch() noexcept override {}
+    void end_watch(bool) noexcept override {}
+    bool take_work(bool) noexcept override { return false; }
+    [[nodiscard]] bool set_wake_flags() noexcept override { return false; }
+    [[nodiscard]] bool has_work() const noexcept override { return false; }
+};
+
+// Main is awake, and all other workers sleep, soon.
+bool others_fall_asleep(sched::scheduler& s) {
+    auto const give_up = steady_clock::now() + std::chrono::seconds(20);
+    while (s.idle().sleeping() + 1 < s.workers().size() && steady_clock::now() < give_up)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return s.idle().sleeping() + 1 == s.workers().size();
+}
+
+// A worker that has found work asks this before it leaves a fence out: of whoever may make work
+// and is not asleep it must not be said that there is nobody.
+TEST_P(idle_test, whoever_is_awake_or_outside_may_make_work) {
+    static silent_poller poller; // searches may still look at it
+    auto& s = sched::scheduler::instance();
+    ASSERT_TRUE(others_fall_asleep(s));
+    EXPECT_FALSE(s.others_make_work());
+    s.set_idle_poller(&poller);
+    EXPECT_TRUE(s.others_make_work());
+    s.set_idle_poller(nullptr);
+
+    std::atomic<bool> is_there{false}, may_end{false};
+    std::thread guest([&] { // it forks, and so it has a deque
+        scope children;
+        children.spawn([] {});
+        is_there = true;
+        while (!may_end) std::this_thread::yield();
+        children.join();
+    });
+    while (!is_there) std::this_thread::yield();
+    EXPECT_TRUE(s.others_make_work());
+    may_end = true;
+    guest.join();
+    if (GetParam() < 2) return;
+
+    is_there = may_end = false;
+    auto awake = spawn([&] {
+        is_there = true;
+        while (!may_end) std::this_thread::yield();
+    });
+    while (!is_there) std::this_thread::yield();
+    EXPECT_TRUE(s.others_make_work());
+    may_end = true;
+    awake.join();
+    ASSERT_TRUE(others_fall_asleep(s));
+    EXPECT_FALSE(s.others_make_work());
 }
 
 TEST_P(idle_test, foreign_thread_wakes_an_idle_worker) {

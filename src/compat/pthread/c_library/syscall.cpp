@@ -7,6 +7,7 @@
 #include "compat/pthread/files/known_descriptors.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/threads/os_attention.hpp"
+#include "compat/pthread/threads/scheduling.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -20,6 +21,7 @@ TULLE_OWN(close);
 TULLE_OWN(close_range);
 TULLE_OWN(dup2);
 TULLE_OWN(dup3);
+TULLE_OWN(setpriority);
 
 namespace {
 
@@ -182,21 +184,50 @@ bool is_ours(int operation) noexcept {
 
 // Calls that headers may not know yet; their numbers are the same on all architectures. They wait
 // in the kernel, where whoever wakes by another call looks for them, and wake in the table, too.
-constexpr long k_futex_waitv = 449, k_futex_wake = 454, k_futex_wait = 455;
+constexpr long k_futex_waitv = 449, k_futex_wake = 454, k_futex_wait = 455, k_futex_requeue = 456;
+constexpr long k_size_and_scope = 0x83, k_private_32_bits = 0x82;
 
 long wake_by_newer_call(long const (&a)[6]) {
     long const woken = TULLE_LIBC(syscall)(k_futex_wake, a[0], a[1], a[2], a[3]);
-    constexpr long k_size_and_scope = 0x83, k_private_32_bits = 0x82;
     long const left = static_cast<int>(a[2]) - woken;
     if (woken < 0 || left <= 0 || (a[3] & k_size_and_scope) != k_private_32_bits) return woken;
     return woken + futex_wake(*reinterpret_cast<futex_word*>(a[0]), static_cast<int>(left),
                               static_cast<std::uint32_t>(a[1]));
 }
 
+// The kernel has compared the first word, and moved those that wait there; of the others as many
+// are woken as it might have moved or woken.
+long requeue_by_newer_call(long const (&a)[6]) {
+    struct of_futex { // futex_waitv of the kernel
+        std::uint64_t value, at;
+        std::uint32_t flags, unused;
+    };
+    long const moved = TULLE_LIBC(syscall)(k_futex_requeue, a[0], a[1], a[2], a[3]);
+    if (moved < 0) return moved;
+    auto const& first = *reinterpret_cast<of_futex const*>(a[0]);
+    long const left = long{static_cast<int>(a[2])} + static_cast<int>(a[3]) - moved;
+    if (left <= 0 || (first.flags & k_size_and_scope) != k_private_32_bits) return moved;
+    return moved + futex_wake(*reinterpret_cast<futex_word*>(first.at),
+                              static_cast<int>(std::min<long>(left, INT_MAX)));
+}
+
 bool waits_early(int operation) noexcept {
     int const command = operation & FUTEX_CMD_MASK;
     bool const waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
     return waits && (operation & FUTEX_PRIVATE_FLAG) != 0;
+}
+
+// What is said and asked of the scheduling of the calling thread, and not of its worker.
+std::optional<long> answer_of_scheduling(long number, long const (&a)[6]) noexcept {
+    switch (number) {
+        case SYS_setpriority:
+            if (a[0] != PRIO_PROCESS || own_by_number(a[1]) == nullptr) return std::nullopt;
+            return tulle_own_setpriority(PRIO_PROCESS, static_cast<id_t>(a[1]),
+                                         static_cast<int>(a[2]));
+        case SYS_ioprio_set: return change_io_priority(a[0], a[1], a[2]);
+        case SYS_ioprio_get: return tell_io_priority(a[0], a[1]);
+        default: return std::nullopt;
+    }
 }
 
 // Whether what is known of sockets may not hold after the call.
@@ -243,7 +274,9 @@ extern "C" TULLE_API long tulle_wait_syscall(long number, ...) {
         return TULLE_LIBC(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     }
     if (number == k_futex_wake) return wake_by_newer_call(a);
+    if (number == k_futex_requeue) return requeue_by_newer_call(a);
     if (number == SYS_exit) leave_at_once();
+    if (auto const answered = answer_of_scheduling(number, a)) return *answered;
     if (number == SYS_close) return tulle_own_close(static_cast<int>(a[0]));
     if (number == SYS_close_range)
         return tulle_own_close_range(static_cast<unsigned>(a[0]), static_cast<unsigned>(a[1]),

@@ -66,19 +66,30 @@ void time_limit::note_part(int number) noexcept {
     if (m_is_known && m_deadline != wait::k_never) m_is_known = !is_of_same_host(number);
 }
 
+std::uint64_t time_limit::next_try(int number) noexcept {
+    if (m_pause_ns == 0) m_pause_ns = is_of_same_host(number) ? k_first_pause_ns : wait::k_never;
+    if (m_pause_ns == wait::k_never) return wait::k_never;
+    std::uint64_t const next = os::monotonic_ns() + m_pause_ns;
+    m_pause_ns = std::min(2 * m_pause_ns, k_longest_pause_ns);
+    return next;
+}
+
 io::event_count look(int number, direction way) noexcept {
     return io::reactor::instance().look(number, way);
 }
 
 int wait_for(thread& t, int number, direction way, io::event_count seen, time_limit& until,
              bool may_be_cancelled) {
-    std::uint64_t const deadline = until.deadline(number, way);
+    std::uint64_t deadline = wait::k_never, next_try = wait::k_never;
     int error = 0;
     {
         kept_errno const kept;
-        error = io::reactor::instance().wait(number, way, seen, interruptible(&t, deadline));
+        deadline = until.deadline(number, way);
+        if (way == direction::out) next_try = until.next_try(number);
+        limit const ends = interruptible(&t, std::min(deadline, next_try));
+        error = io::reactor::instance().wait(number, way, seen, ends);
     }
-    if (error == ETIMEDOUT) return EAGAIN;
+    if (error == ETIMEDOUT) return next_try < deadline ? 0 : EAGAIN;
     if (error != ECANCELED) return error;
     // Calls on sockets that have a limit of time do not begin anew (signal(7)).
     interruption const by = may_be_cancelled ? attend(t) : run_handlers(t);
@@ -108,8 +119,7 @@ bool needs_no_input(int number) noexcept {
 
 } // namespace
 
-int wait_until_ready(thread& t, int number, direction way) {
-    time_limit until;
+int wait_until_ready(thread& t, int number, direction way, time_limit& until) {
     test_cancel(&t);
     for (;;) {
         io::event_count const seen = look(number, way);
@@ -183,12 +193,39 @@ bool is_hung_up(int socket) noexcept {
     return TULLE_LIBC(poll)(&asked, 1, 0) > 0 && (asked.revents & POLLHUP) != 0;
 }
 
-// 0: it has none. Who waits is told of it, where a try is told that the socket is shut down.
+bool is_stream(int socket) noexcept {
+    int type = 0;
+    socklen_t size = sizeof type;
+    return getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+// Who waits is told of the error of a connection that is gone, where a try is told that the socket
+// is shut down, and is sent a signal. 0: there is none, or of it there is a signal, too.
 int take_error(int socket) noexcept {
     int error = 0;
     socklen_t size = sizeof error;
-    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : 0;
+    if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return 0;
+    return error == EPIPE ? 0 : error;
 }
+
+} // namespace
+
+// To send nothing to a stream transfers nothing, but says whether more may be sent.
+bool takes_no_more(int socket) noexcept {
+    constexpr int k_only_asks = MSG_DONTWAIT | MSG_NOSIGNAL;
+    kept_errno const kept;
+    return is_of_same_host(socket) && is_stream(socket) &&
+           TULLE_LIBC(send)(socket, nullptr, 0, k_only_asks) < 0 && errno == EPIPE;
+}
+
+// Nobody who waits at a socket of the same host is sent a signal.
+int error_under_wait(int socket) noexcept {
+    kept_errno const kept;
+    int const error = is_hung_up(socket) ? take_error(socket) : 0;
+    return error == 0 && takes_no_more(socket) ? EPIPE : error;
+}
+
+namespace {
 
 // Sends parts of a message without waiting. The socket has to keep an error for the next call of
 // the program, so that there is no try after a part which would take it, and no signal.
@@ -201,12 +238,14 @@ public:
     ssize_t operator()(iovec* parts, std::size_t count) noexcept {
         if (m_has_waited && is_hung_up(m_socket)) {
             if (m_is_begun) return fail(EPIPE);
-            int const error = take_error(m_socket);
-            if (error != 0 && error != EPIPE) return fail(error); // of EPIPE there is a signal
+            if (int const error = take_error(m_socket)) return fail(error);
         }
+        // Nobody who waits at a socket of the same host is sent a signal.
+        bool const is_told = m_has_waited && !m_is_begun && is_of_same_host(m_socket);
         m_rest.msg_iov = parts;
         m_rest.msg_iovlen = count;
-        ssize_t const result = TULLE_LIBC(sendmsg)(m_socket, &m_rest, m_flags);
+        int const flags = is_told ? m_flags | MSG_NOSIGNAL : m_flags;
+        ssize_t const result = TULLE_LIBC(sendmsg)(m_socket, &m_rest, flags);
         m_has_waited = result < 0;
         if (result >= 0) note_part();
         return result;
@@ -311,22 +350,50 @@ ssize_t send_to(int socket, void const* data, std::size_t size, int flags, socka
 
 // Errors and urgent data are not waited for.
 bool is_plain(int flags) noexcept { return (flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)) == 0; }
-// All of a message that only peeks the kernel has to gather, and more than one byte (SO_RCVLOWAT).
-bool waits_in_kernel(int socket, int flags) noexcept {
-    constexpr int k_peek_at_all = MSG_PEEK | MSG_WAITALL;
-    return (flags & k_peek_at_all) == k_peek_at_all || known_descriptors::has_low_mark(socket);
+
+// What the kernel has to gather, as a try would leave it where it is: all of a message that is only
+// peeked at, or as much as SO_RCVLOWAT has set.
+bool is_for_kernel(int flags, std::size_t low_mark) noexcept {
+    return (flags & MSG_PEEK) != 0 && ((flags & MSG_WAITALL) != 0 || low_mark > 1);
+}
+// The limit of time is that of the whole call: where there is one, the kernel waits for the first
+// byte, too.
+template <class Call> ssize_t receive_by_kernel(int socket, Call call) {
+    int const before = errno;
+    bool const has_limit = deadline_of(socket, direction::in) != wait::k_never;
+    errno = before;
+    if (has_limit) return test_cancel(self()), call(0);
+    return when_ready(socket, direction::in, [=] { return call(0); });
 }
 
-bool is_stream(int socket) noexcept {
-    int type = 0;
-    socklen_t size = sizeof type;
-    return getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+// For how many bytes a call waits.
+std::size_t least_of(int socket, int flags, std::size_t size, std::size_t low_mark) noexcept {
+    bool const is_whole = (flags & MSG_WAITALL) != 0;
+    if (!is_whole && low_mark <= 1) return 1;
+    return !is_stream(socket) ? 1 : is_whole ? size : std::min(size, low_mark);
 }
 
-// MSG_WAITALL asks for more than a first call has got.
-bool wants_rest(int socket, int flags, ssize_t got, std::size_t size) noexcept {
-    return (flags & MSG_WAITALL) != 0 && got > 0 && static_cast<std::size_t>(got) < size &&
-           self() != nullptr && is_plain(flags) && is_stream(socket);
+// Of a connection with a low mark poll(2) tells when there is so much, and not of a rest behind
+// what a try would take before. At the limit of time it is tried all the same.
+template <class Attempt>
+ssize_t receive_from_mark(thread& t, int socket, time_limit& until, Attempt attempt) {
+    for (;;) {
+        int const error = wait_until_ready(t, socket, direction::in, until);
+        if (error != 0 && error != EAGAIN) return fail(error);
+        ssize_t const result = attempt();
+        bool const goes_on = result < 0 && errno == EAGAIN && error == 0 && !never_waits(socket);
+        if (!goes_on) return result;
+    }
+}
+
+// The first part of what is to be received.
+template <class Call>
+ssize_t receive_first(int socket, std::size_t size, bool has_mark, time_limit& until, Call call) {
+    thread* const t = self();
+    auto const attempt = [&] { return call(MSG_DONTWAIT); };
+    if (t != nullptr && has_mark)
+        return keeping_errno([&] { return receive_from_mark(*t, socket, until, attempt); });
+    return until_done(socket, direction::in, size, until, attempt, [&] { return call(0); });
 }
 
 // What comes next is urgent, or an end or an error of which the next call is to tell.
@@ -338,12 +405,12 @@ bool is_at_stop(int socket) noexcept {
     return is_over && ioctl(socket, FIONREAD, &left) == 0 && left == 0;
 }
 
-// Behind what a first call has got.
-ssize_t receive_rest(int socket, remaining_parts left, int flags, ssize_t got) {
+// Behind what a first call has got, until it is `least` in all.
+ssize_t receive_rest(int socket, remaining_parts left, int flags, ssize_t got, std::size_t least,
+                     time_limit& until) {
     kept_errno const kept;
-    time_limit until;
     for (bool wants_more = left.take(static_cast<std::size_t>(got));
-         wants_more && !is_at_stop(socket);) {
+         wants_more && static_cast<std::size_t>(got) < least && !is_at_stop(socket);) {
         io::event_count const seen = look(socket, direction::in);
         msghdr rest{};
         rest.msg_iov = left.parts();
@@ -365,20 +432,47 @@ ssize_t receive_rest(int socket, remaining_parts left, int flags, ssize_t got) {
     return got;
 }
 
+// `call(flags)`, with flags beside the program's own, puts what it gets into these parts, which are
+// so large unless that is not known.
+template <class Call>
+ssize_t receive_parts(int socket, iovec const* parts, std::size_t count, std::size_t size,
+                      int flags, Call call) {
+    if (!is_plain(flags)) return test_cancel(self()), call(0);
+    std::size_t const mark = known_descriptors::low_mark(socket);
+    if (is_for_kernel(flags, mark)) return receive_by_kernel(socket, call);
+    std::size_t const least = least_of(socket, flags, size, mark);
+    bool const has_mark = mark > 1 && least > 1 && !is_of_same_host(socket);
+    time_limit until;
+    ssize_t const got =
+        receive_first(socket, flags == 0 ? size : k_unknown_size, has_mark, until, call);
+    bool const is_enough = got <= 0 || static_cast<std::size_t>(got) >= least;
+    if (is_enough || self() == nullptr) return got;
+    return receive_rest(socket, remaining_parts(parts, count), flags, got, least, until);
+}
+
 ssize_t receive(int socket, void* data, std::size_t size, int flags, sockaddr* from,
                 socklen_t* length) {
-    auto const call = [=](int with) {
-        return TULLE_LIBC(recvfrom)(socket, data, size, flags | with, from, length);
-    };
-    if (!is_plain(flags)) return test_cancel(self()), call(0);
-    if (waits_in_kernel(socket, flags))
-        return when_ready(socket, direction::in, [=] { return call(0); });
-    ssize_t const got = until_done(
-        socket, direction::in, flags == 0 ? size : k_unknown_size,
-        [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
-    if (!wants_rest(socket, flags, got, size)) return got;
     iovec const whole{data, size};
-    return receive_rest(socket, remaining_parts(&whole, 1), flags, got);
+    return receive_parts(socket, &whole, 1, size, flags, [=](int with) {
+        return TULLE_LIBC(recvfrom)(socket, data, size, flags | with, from, length);
+    });
+}
+
+ssize_t receive_message(int socket, msghdr* message, int flags) {
+    auto const call = [=](int with) {
+        ssize_t const result = TULLE_LIBC(recvmsg)(socket, message, flags | with);
+        if (result >= 0) known_descriptors::note_received(*message);
+        return result;
+    };
+    if (message == nullptr || !is_plain(flags)) return test_cancel(self()), call(0);
+    // What comes beside the bytes ends a message.
+    bool const has_more = message->msg_control != nullptr && message->msg_controllen != 0;
+    bool const is_long = message->msg_iovlen > remaining_parts::k_most;
+    bool const is_gathered = (flags & MSG_WAITALL) != 0 || known_descriptors::low_mark(socket) > 1;
+    if (is_gathered && (has_more || is_long)) return receive_by_kernel(socket, call);
+    std::size_t const size =
+        is_gathered ? size_of(message->msg_iov, message->msg_iovlen) : k_unknown_size;
+    return receive_parts(socket, message->msg_iov, message->msg_iovlen, size, flags, call);
 }
 
 // Of a socket the system can try, so that nobody asks first whether it is ready. Not for nothing,
@@ -399,24 +493,23 @@ ssize_t as_of_socket(int number, std::size_t size, OnSocket on_socket, Otherwise
 // Before the first writer has come poll(2) does not tell that a read finds the end of the input at
 // once, where the pipe was opened without waiting. The same pipe, opened again, is tried; EAGAIN: a
 // read would wait, or that cannot be done.
-ssize_t try_named_pipe(int number, void* data, std::size_t size) noexcept {
+ssize_t try_named_pipe(int number, iovec const* parts, int count) noexcept {
     if (is_ready(number, direction::in) || never_waits(number)) return fail(EAGAIN);
     std::array<char, 32> path{};
     std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", number);
     os::private_descriptor const again(
         [&] { return TULLE_LIBC(open)(path.data(), O_RDONLY | O_NONBLOCK | O_CLOEXEC); });
-    return again.is_open() ? TULLE_LIBC(read)(again.number(), data, size) : fail(EAGAIN);
+    return again.is_open() ? TULLE_LIBC(readv)(again.number(), parts, count) : fail(EAGAIN);
 }
 
-ssize_t read_file(int number, void* data, std::size_t size) {
-    auto const call = [=] { return TULLE_LIBC(read)(number, data, size); };
+template <class Call> ssize_t read_file(int number, iovec const* parts, int count, Call call) {
     if (self() != nullptr && known_descriptors::is_always_ready(number))
         return test_cancel(self()), call();
     if (self() != nullptr && known_descriptors::is_named_pipe(number)) {
         test_cancel(self());
         int const before = errno;
         if ((fcntl(number, F_GETFL) & O_ACCMODE) == O_WRONLY) return call(); // EBADF
-        ssize_t const tried = try_named_pipe(number, data, size);
+        ssize_t const tried = try_named_pipe(number, parts, count);
         if (tried >= 0 || errno != EAGAIN) return tried;
         errno = before;
     }
@@ -438,6 +531,25 @@ template <class Call> int accept_by(int socket, int flags, Call call) {
 
 } // namespace
 
+ssize_t read_in_parts(int number, iovec const* parts, int count, int flags) {
+    auto const call = [=] {
+        return flags == 0 ? TULLE_LIBC(readv)(number, parts, count)
+                          : TULLE_LIBC(preadv2)(number, parts, count, -1, flags);
+    };
+    auto const n = static_cast<std::size_t>(count);
+    bool const is_long = n > remaining_parts::k_most;
+    if (flags != 0 || is_long) return when_ready(number, direction::in, call);
+    return as_of_socket(
+        number, size_of(parts, n),
+        [=] {
+            msghdr message{};
+            message.msg_iov = const_cast<iovec*>(parts);
+            message.msg_iovlen = n;
+            return receive_message(number, &message, 0);
+        },
+        [=] { return read_file(number, parts, count, call); });
+}
+
 } // namespace tulle::posix
 
 using namespace tulle::posix;
@@ -447,14 +559,17 @@ TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
     if (size == 0) return test_cancel(self()), TULLE_LIBC(read)(number, data, size);
     return as_of_socket(
         number, size, [=] { return receive(number, data, size, 0, nullptr, nullptr); },
-        [=] { return read_file(number, data, size); });
+        [=] {
+            iovec const whole{data, size};
+            return read_file(number, &whole, 1,
+                             [=] { return TULLE_LIBC(read)(number, data, size); });
+        });
 }
 
 TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {
     if (count <= 0 || size_of(parts, static_cast<std::size_t>(count)) == 0)
         return test_cancel(self()), TULLE_LIBC(readv)(number, parts, count);
-    return when_ready(number, direction::in,
-                      [=] { return TULLE_LIBC(readv)(number, parts, count); });
+    return read_in_parts(number, parts, count, 0);
 }
 
 TULLE_INTERPOSE ssize_t write(int number, void const* data, size_t size) {
@@ -487,24 +602,7 @@ TULLE_INTERPOSE ssize_t recvfrom(int socket, void* data, size_t size, int flags,
 }
 
 TULLE_INTERPOSE ssize_t recvmsg(int socket, msghdr* message, int flags) {
-    auto const call = [=](int with) {
-        ssize_t const result = TULLE_LIBC(recvmsg)(socket, message, flags | with);
-        if (result >= 0) known_descriptors::note_received(*message);
-        return result;
-    };
-    if (message == nullptr || !is_plain(flags)) return test_cancel(self()), call(0);
-    // What comes beside the bytes ends a message.
-    bool const is_whole = (flags & MSG_WAITALL) != 0;
-    bool const has_more = message->msg_control != nullptr && message->msg_controllen != 0;
-    bool const is_for_kernel =
-        is_whole && (has_more || message->msg_iovlen > remaining_parts::k_most);
-    if (is_for_kernel || waits_in_kernel(socket, flags))
-        return when_ready(socket, direction::in, [=] { return call(0); });
-    ssize_t const got = until_done(
-        socket, direction::in, [&] { return call(MSG_DONTWAIT); }, [&] { return call(0); });
-    std::size_t const size = is_whole ? size_of(message->msg_iov, message->msg_iovlen) : 0;
-    if (!wants_rest(socket, flags, got, size)) return got;
-    return receive_rest(socket, remaining_parts(message->msg_iov, message->msg_iovlen), flags, got);
+    return receive_message(socket, message, flags);
 }
 
 TULLE_INTERPOSE ssize_t send(int socket, void const* data, size_t size, int flags) {

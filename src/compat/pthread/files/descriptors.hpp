@@ -69,10 +69,16 @@ public:
     [[nodiscard]] std::uint64_t deadline(int number, direction way) noexcept;
     // Some has been sent: a socket of the same host (unix(7)) waits so long for each part.
     void note_part(int number) noexcept;
+    // When whoever waits for room is to try again, though nobody has told of any: poll(2) tells
+    // nothing of a socket of the same host of which one side says that no more is to be sent.
+    [[nodiscard]] std::uint64_t next_try(int number) noexcept;
 
 private:
+    static constexpr std::uint64_t k_first_pause_ns = 5'000'000, k_longest_pause_ns = 200'000'000;
+
     bool m_is_known = false;
     std::uint64_t m_deadline = wait::k_never;
+    std::uint64_t m_pause_ns = 0; // 0: the system has not been asked; k_never: there is no need
 };
 
 // 0: the descriptor may be ready: try again. Else an errno: the caller is to make the call that may
@@ -86,6 +92,11 @@ private:
 // Nothing more comes to this socket. A call that waits says so (0) of a datagram socket, too; one
 // that does not wait says EAGAIN of that all the same.
 [[nodiscard]] bool is_shut_down(int number) noexcept;
+// A stream of the same host that has been shut down for output, which poll(2) does not tell.
+[[nodiscard]] bool takes_no_more(int socket) noexcept;
+// How a wait for room in this socket has ended, where the next try would not say that: the errno
+// of a connection that is gone or shut down. 0: it has not, or the next try says so.
+[[nodiscard]] int error_under_wait(int socket) noexcept;
 // O_NONBLOCK is set, or it is no descriptor.
 [[nodiscard]] bool never_waits(int number) noexcept;
 // What wait_for has returned ends the call, with this errno.
@@ -95,14 +106,15 @@ private:
 
 // 0: the call may be made, and if somebody else was faster it waits in the kernel. Else the errno
 // that ends it.
-[[nodiscard]] int wait_until_ready(thread& t, int number, direction way);
+[[nodiscard]] int wait_until_ready(thread& t, int number, direction way, time_limit& until);
 
 // Waits until the descriptor is ready, unless the program does not want that, and calls.
 template <class Call> auto when_ready(int number, direction way, Call call) {
     thread* const t = self();
     if (t == nullptr) return call();
     return keeping_errno([&] {
-        int const error = wait_until_ready(*t, number, way);
+        time_limit until;
+        int const error = wait_until_ready(*t, number, way, until);
         return error == 0 ? call() : static_cast<decltype(call())>(fail(error));
     });
 }
@@ -111,10 +123,9 @@ template <class Call> auto when_ready(int number, direction way, Call call) {
 inline constexpr std::size_t k_unknown_size = 0;
 
 template <class Attempt, class Call>
-ssize_t try_until_done(thread& t, int number, direction way, std::size_t size, Attempt attempt,
-                       Call call) {
+ssize_t try_until_done(thread& t, int number, direction way, std::size_t size, time_limit& until,
+                       Attempt attempt, Call call) {
     auto& reactor = io::reactor::instance();
-    time_limit until;
     test_cancel(&t);
     for (bool has_waited = false;; has_waited = true) {
         io::event_count const seen = look(number, way);
@@ -137,14 +148,17 @@ ssize_t try_until_done(thread& t, int number, direction way, std::size_t size, A
 }
 // `attempt` fails with EAGAIN instead of waiting, `call` waits.
 template <class Attempt, class Call>
-ssize_t until_done(int number, direction way, std::size_t size, Attempt attempt, Call call) {
+ssize_t until_done(int number, direction way, std::size_t size, time_limit& until, Attempt attempt,
+                   Call call) {
     thread* const t = self();
     if (t == nullptr) return call();
-    return keeping_errno([&] { return try_until_done(*t, number, way, size, attempt, call); });
+    return keeping_errno(
+        [&] { return try_until_done(*t, number, way, size, until, attempt, call); });
 }
 template <class Attempt, class Call>
 ssize_t until_done(int number, direction way, Attempt attempt, Call call) {
-    return until_done(number, way, k_unknown_size, attempt, call);
+    time_limit until;
+    return until_done(number, way, k_unknown_size, until, attempt, call);
 }
 
 // Parts of a message, or of what goes to a file, that have not been transferred.
@@ -174,6 +188,9 @@ private:
 };
 
 [[nodiscard]] std::size_t size_of(iovec const* parts, std::size_t count) noexcept;
+
+// Reads parts of what is waited for, by readv, or by preadv2 with these flags and no offset.
+ssize_t read_in_parts(int number, iovec const* parts, int count, int flags);
 
 // Of a call that writes: the signal that the caller has got from the kernel by then, SIGPIPE or
 // SIGXFSZ, is handled before the call returns.

@@ -68,6 +68,7 @@ ssize_t parts_at(call_with_parts call, direction way, int number, iovec const* p
     bool const is_for_kernel = (flags & RWF_NOWAIT) != 0 || count <= 0 ||
                                static_cast<std::size_t>(count) > remaining_parts::k_most;
     if (self() == nullptr || is_for_kernel || offset < -1) return test_cancel(self()), plain();
+    if (offset == -1 && way == direction::in) return read_in_parts(number, parts, count, flags);
     if (offset == -1) return when_ready(number, way, plain);
     auto const whole = static_cast<std::size_t>(count);
     std::size_t size = 0;

@@ -115,11 +115,12 @@ bool known_descriptors::is_always_ready(int number) noexcept {
     return is_one;
 }
 
-bool known_descriptors::has_low_mark_cold(int number) noexcept {
+std::size_t known_descriptors::low_mark_cold(int number) noexcept {
     kept_errno const kept;
     int mark = 0;
     socklen_t size = sizeof mark;
-    return getsockopt(number, SOL_SOCKET, SO_RCVLOWAT, &mark, &size) == 0 && mark > 1;
+    bool const has_one = getsockopt(number, SOL_SOCKET, SO_RCVLOWAT, &mark, &size) == 0 && mark > 1;
+    return has_one ? static_cast<std::size_t>(mark) : 1;
 }
 
 void known_descriptors::note_wait(int number, before_asking const& before) noexcept {

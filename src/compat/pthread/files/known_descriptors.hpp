@@ -15,6 +15,7 @@
 #include <tulle/detail/attributes.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include <sys/socket.h>
@@ -61,13 +62,13 @@ public:
     }
     // Reads of some socket are to wait for more than one byte (SO_RCVLOWAT).
     static void note_low_mark() noexcept {
-        s_have_low_marks.store(true, std::memory_order_relaxed); // relaxed: as in has_low_mark
+        s_have_low_marks.store(true, std::memory_order_relaxed); // relaxed: as in low_mark
     }
-    // Whether those of this one are, so that the system does not try. relaxed: whoever has set it
-    // for a socket that others read has told them of that himself.
-    [[nodiscard]] static bool has_low_mark(int number) noexcept {
-        return TULLE_UNLIKELY(s_have_low_marks.load(std::memory_order_relaxed)) &&
-               has_low_mark_cold(number);
+    // For how many bytes those of this one wait. relaxed: whoever has set it for a socket that
+    // others read has told them of that himself.
+    [[nodiscard]] static std::size_t low_mark(int number) noexcept {
+        bool const are_any = s_have_low_marks.load(std::memory_order_relaxed);
+        return TULLE_UNLIKELY(are_any) ? low_mark_cold(number) : 1;
     }
     // Descriptors may go to another process with this message.
     static void note_sent(msghdr const& message) noexcept;
@@ -105,6 +106,10 @@ public:
         before_asking const now = look(number);
         return now.state == state_of(now.owners, k_is_named_pipe, 0);
     }
+    // Likewise, also if it has not been asked before.
+    [[nodiscard]] static bool find_whether_named_pipe(int number) noexcept {
+        return !is_always_ready(number) && is_named_pipe(number);
+    }
     // A call that would wait has asked the system, and found that O_NONBLOCK is not set. The second
     // time this finds out whether there are limits.
     static void note_wait(int number, before_asking const& before) noexcept;
@@ -134,7 +139,7 @@ private:
                                                           std::uint32_t changes) noexcept {
         return state_of(owners, k_is_known, changes);
     }
-    [[nodiscard]] static bool has_low_mark_cold(int number) noexcept;
+    [[nodiscard]] static std::size_t low_mark_cold(int number) noexcept;
     [[nodiscard]] static word* find(int number) noexcept {
         return number >= 0 && number < k_most ? &s_words[number] : nullptr;
     }

@@ -20,7 +20,8 @@ using namespace tulle::posix;
 int receive_messages(int socket, mmsghdr* first, unsigned count, int flags, timespec* time) {
     thread* const t = self();
     if (t == nullptr || (flags & (MSG_DONTWAIT | MSG_WAITALL | MSG_ERRQUEUE | MSG_OOB)) != 0 ||
-        count == 0 || (time != nullptr && (!is_time(*time) || time->tv_sec < 0)))
+        known_descriptors::low_mark(socket) > 1 || count == 0 ||
+        (time != nullptr && (!is_time(*time) || time->tv_sec < 0)))
         return test_cancel(t), TULLE_LIBC(recvmmsg)(socket, first, count, flags, time);
     std::uint64_t const deadline = time == nullptr ? tulle::wait::k_never : deadline_after(*time);
     unsigned done = 0;
@@ -92,16 +93,19 @@ struct move {
     thread& caller;
     int from, to;
     bool may_be_cancelled;
+    bool is_begun = false; // some has been moved, which the call tells of
 
-    // 0: both are ready, or one is not waited for; else an errno that ends the call.
-    [[nodiscard]] int await(time_limit& of_from, time_limit& of_to) const {
-        int const error = await(from, direction::in, of_from);
+    // 0: both are ready, or one is not waited for; else an errno that ends the call. `asks_first`:
+    // the first try finds out whether there is something to be moved.
+    [[nodiscard]] int await(time_limit& of_from, time_limit& of_to, bool asks_first) const {
+        int const error = is_begun || asks_first ? 0 : await(from, direction::in, of_from);
         return error != 0 ? error : await(to, direction::out, of_to);
     }
     // Whether it is to be tried once more after EAGAIN: what is not ready is waited for.
     [[nodiscard]] bool goes_on() const noexcept {
         bool const is_full = !is_ready(to, direction::out);
         bool const is_empty = !is_ready(from, direction::in);
+        if (is_empty && is_begun) return false;
         if (!is_full && !is_empty) return waits_for(from) || waits_for(to);
         return (!is_empty || waits_for(from)) && (!is_full || waits_for(to));
     }
@@ -112,13 +116,22 @@ private:
         int const other = number == from ? to : from;
         return !never_waits(number) && !(never_waits(other) && is_pipe(from) && is_pipe(to));
     }
+    // Of a call that tells what it has moved a cancellation is seen by the next one.
+    [[nodiscard]] bool is_to_end() const noexcept {
+        return may_be_cancelled && is_begun && caller.is_to_end();
+    }
     [[nodiscard]] int await(int number, direction way, time_limit& until) const {
         for (;;) {
             tulle::io::event_count const seen = look(number, way);
             if (is_ready(number, way) || !waits_for(number)) return 0;
-            int const error = wait_for(caller, number, way, seen, until, may_be_cancelled);
+            if (is_to_end()) return EINTR;
+            if (way == direction::out && takes_no_more(number)) return 0; // the try says so
+            int const error =
+                wait_for(caller, number, way, seen, until, may_be_cancelled && !is_begun);
             if (is_final(error)) return error;
             if (error != 0) return 0;
+            int const end = way == direction::out ? error_under_wait(number) : 0;
+            if (end != 0) return end;
         }
     }
 };
@@ -126,39 +139,56 @@ private:
 // `part()` moves some: none if there is no more; it fails with EAGAIN if one of both is not ready
 // any longer.
 template <class Part> ssize_t move_part(move const& m, Part part) {
-    for (time_limit of_from, of_to;;) {
-        if (int const error = m.await(of_from, of_to)) return fail(error);
+    time_limit of_from, of_to;
+    // Before its first writer has come poll(2) tells nothing of the end of a pipe with a name.
+    for (bool asks_first = known_descriptors::find_whether_named_pipe(m.from);;
+         asks_first = false) {
+        if (int const error = m.await(of_from, of_to, asks_first)) return fail(error);
         ssize_t const moved = part();
         if (moved >= 0 || errno != EAGAIN || !m.goes_on()) return moved;
     }
+}
+
+// `part(so_many)`, until `size` has been moved, or a part is not whole and, `is_over`.
+template <class Part, class IsOver>
+ssize_t move_parts(move m, std::size_t size, Part part, IsOver is_over) {
+    std::size_t const most = part_for(m.to);
+    std::size_t moved = 0;
+    while (moved != size) {
+        std::size_t const wanted = std::min(size - moved, most);
+        ssize_t const now = move_part(m, [&] { return part(wanted); });
+        if (now < 0 && !m.is_begun) return now;
+        after_output(now);
+        if (now <= 0) break;
+        moved += static_cast<std::size_t>(now);
+        m.is_begun = true;
+        if (is_over(static_cast<std::size_t>(now) < wanted)) break;
+    }
+    return static_cast<ssize_t>(moved);
 }
 
 // It is no cancellation point.
 ssize_t send_file(int to, int from, off_t* offset, std::size_t size) {
     thread* const t = self();
     if (t == nullptr || never_waits(to)) return TULLE_LIBC(sendfile)(to, from, offset, size);
-    move const m{*t, from, to, false};
-    std::size_t const most = part_for(to);
-    std::size_t sent = 0;
-    while (sent != size) {
-        std::size_t const wanted = std::min(size - sent, most);
-        ssize_t const now =
-            move_part(m, [&] { return TULLE_LIBC(sendfile)(to, from, offset, wanted); });
-        if (now < 0 && sent == 0) return now;
-        sent += static_cast<std::size_t>(std::max<ssize_t>(now, 0));
-        if (now < 0 || static_cast<std::size_t>(now) < wanted) break;
-    }
-    return static_cast<ssize_t>(sent);
+    return move_parts(
+        {*t, from, to, false}, size,
+        [=](std::size_t part) { return TULLE_LIBC(sendfile)(to, from, offset, part); },
+        [](bool is_short) { return is_short; });
 }
 
-// One call moves what there is.
+// One call moves what there is: of what goes from a pipe to a file that takes it in parts, all that
+// is in the pipe.
 template <class Call>
 ssize_t move_some(int from, int to, std::size_t size, unsigned flags, Call call) {
     thread* const t = self();
     if (t == nullptr || (flags & SPLICE_F_NONBLOCK) != 0 || size == 0) return call(size, flags);
     test_cancel(t);
-    std::size_t const part = std::min(size, part_for(to));
-    return move_part({*t, from, to, true}, [&] { return call(part, flags | SPLICE_F_NONBLOCK); });
+    bool const is_in_parts = is_pipe(from) && !is_pipe(to);
+    return move_parts(
+        {*t, from, to, true}, size,
+        [=](std::size_t part) { return call(part, flags | SPLICE_F_NONBLOCK); },
+        [=](bool) { return !is_in_parts || !is_ready(from, direction::in); });
 }
 
 bool is_written_to(int number) noexcept { return (fcntl(number, F_GETFL) & O_ACCMODE) != O_RDONLY; }
@@ -175,11 +205,17 @@ TULLE_INTERPOSE int sendmmsg(int socket, mmsghdr* first, unsigned count, int fla
     return after_output(send_messages(socket, first, count, flags));
 }
 
-TULLE_INTERPOSE ssize_t sendfile(int to, int from, off_t* offset, size_t size) noexcept {
-    return send_file(to, from, offset, size);
+// Not by the names of the C library's header, which has them throw nothing: a handler of SIGPIPE
+// may end the thread.
+extern "C" TULLE_API ssize_t tulle_wait_sendfile(int to, int from, off_t* offset,
+                                                 size_t size) asm("sendfile");
+extern "C" TULLE_API ssize_t tulle_wait_sendfile(int to, int from, off_t* offset, size_t size) {
+    return after_output(send_file(to, from, offset, size));
 }
-TULLE_INTERPOSE ssize_t sendfile64(int to, int from, off64_t* offset, size_t size) noexcept {
-    return send_file(to, from, offset, size);
+extern "C" TULLE_API ssize_t tulle_wait_sendfile64(int to, int from, off64_t* offset,
+                                                   size_t size) asm("sendfile64");
+extern "C" TULLE_API ssize_t tulle_wait_sendfile64(int to, int from, off64_t* offset, size_t size) {
+    return after_output(send_file(to, from, offset, size));
 }
 
 TULLE_INTERPOSE ssize_t splice(int from, off64_t* from_offset, int to, off64_t* to_offset,

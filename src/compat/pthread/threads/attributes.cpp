@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread is asked for and told about itself: attributes, and scheduling, which is answered
-// and has no effect, as workers run all threads alike.
+// What a thread is asked for and told about itself: attributes, and processors, which are answered
+// and have no effect, as workers run all threads alike.
 #include "base/spin_lock.hpp"
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/signals/signals.hpp"
+#include "compat/pthread/threads/scheduling.hpp"
 #include "compat/pthread/threads/thread.hpp"
 #include "os/clock.hpp"
-#include "os/thread.hpp"
 #include "sched/timed.hpp"
-#include "stack/size_class.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -182,15 +181,6 @@ void* wait_for_stack(thread const& t) noexcept {
     return end;
 }
 
-// A stack as large as those of its class has its guard within, which is not told of, unless so
-// small a stack cannot be told of.
-int describe_stack(pthread_attr_t* how, std::byte* end, std::size_t size) noexcept {
-    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    std::size_t const usable = std::min(size, stack::class_for(size).bytes() - page);
-    int const error = pthread_attr_setstack(how, end - usable, usable);
-    return error == 0 ? 0 : pthread_attr_setstack(how, end - size, size);
-}
-
 int describe(thread const& t, pthread_attr_t* how) noexcept {
     if (int const error = pthread_attr_init(how)) return error;
     std::uint32_t const life = t.life.load(std::memory_order_relaxed); // relaxed: a snapshot
@@ -200,7 +190,9 @@ int describe(thread const& t, pthread_attr_t* how) noexcept {
     describe_processors(how);
     void* const end = wait_for_stack(t);
     if (end == nullptr) return pthread_attr_setstacksize(how, t.asked.stack_size);
-    return describe_stack(how, static_cast<std::byte*>(end), t.asked.stack_size);
+    // Aligned as the C library has it. There is more, and the guard is below that.
+    std::size_t const size = t.asked.stack_size & ~std::size_t{63};
+    return pthread_attr_setstack(how, static_cast<std::byte*>(end) - size, size);
 }
 
 } // namespace
@@ -235,50 +227,12 @@ TULLE_INTERPOSE int pthread_getaffinity_np(pthread_t id, size_t size, cpu_set_t*
     return sched_getaffinity(getpid(), size, cpus) == 0 ? 0 : errno;
 }
 
-namespace {
-
-// That `number` means the caller, a thread that stands on a worker: what is said of the worker
-// would hold for whatever runs there later.
-bool is_own_on_worker(pid_t number) noexcept {
-    return thread_on_worker() != nullptr && (number == 0 || number == tulle::os::thread_id());
-}
-
-} // namespace
-
 TULLE_INTERPOSE int sched_setaffinity(pid_t number, size_t size, cpu_set_t const* cpus) noexcept {
-    if (!is_own_on_worker(number)) return TULLE_LIBC(sched_setaffinity)(number, size, cpus);
+    if (own_by_number(number) == nullptr) return TULLE_LIBC(sched_setaffinity)(number, size, cpus);
     return names_a_processor(size, cpus) ? 0 : fail(EINVAL);
 }
 
 TULLE_INTERPOSE int sched_getaffinity(pid_t number, size_t size, cpu_set_t* cpus) noexcept {
-    pid_t const whose = is_own_on_worker(number) ? getpid() : number;
+    pid_t const whose = own_by_number(number) != nullptr ? getpid() : number;
     return TULLE_LIBC(sched_getaffinity)(whose, size, cpus);
-}
-
-TULLE_INTERPOSE int pthread_setschedparam(pthread_t id, int policy,
-                                          sched_param const* how) noexcept {
-    thread* const t = thread_of(id);
-    if (t == nullptr) return TULLE_LIBC(pthread_setschedparam)(id, policy, how);
-    if (has_ended(*t)) return ESRCH;
-    int const least = sched_get_priority_min(policy), most = sched_get_priority_max(policy);
-    if (least < 0 || how->sched_priority < least || how->sched_priority > most) return EINVAL;
-    t->policy = policy;
-    t->priority = how->sched_priority;
-    return 0;
-}
-
-TULLE_INTERPOSE int pthread_getschedparam(pthread_t id, int* policy, sched_param* how) noexcept {
-    thread* const t = thread_of(id);
-    if (t == nullptr) return TULLE_LIBC(pthread_getschedparam)(id, policy, how);
-    if (has_ended(*t)) return ESRCH;
-    *policy = t->policy;
-    how->sched_priority = t->priority;
-    return 0;
-}
-
-TULLE_INTERPOSE int pthread_setschedprio(pthread_t id, int priority) noexcept {
-    thread* const t = thread_of(id);
-    if (t == nullptr) return TULLE_LIBC(pthread_setschedprio)(id, priority);
-    sched_param const how{priority};
-    return pthread_setschedparam(id, t->policy, &how);
 }

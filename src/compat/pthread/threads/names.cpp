@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of threads. Those of our threads are not the kernel's, which knows workers.
+#include "sched/values/names.hpp"
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/threads/thread.hpp"
+#include "compat/pthread/threads/uncancelled.hpp"
+#include "os/machine.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdarg>
 #include <cstring>
+#include <new>
+#include <string>
 
 namespace tulle::posix {
 
@@ -37,6 +43,31 @@ char const* name_of_os_thread() noexcept {
 
 void note_change() noexcept { s_changes_of_names.fetch_add(1, std::memory_order_relaxed); }
 
+// No memory: reports go without. What is no letter of a line would change how a report looks.
+void remember(std::uint64_t number, char const* name) noexcept try {
+    std::string shown(name);
+    std::replace_if(
+        shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+    sched::remember_name(number, shown);
+} catch (std::bad_alloc const&) {}
+
+// Either who names a thread sees its number, or the thread sees that it has a name, at its begin
+// and at its end: it pays for no fence of its own, and whoever is the first to name another thread
+// for all (os/membarrier.hpp). Where the kernel has no such call a report may miss, or keep, the
+// name of a thread that begins or ends in that moment. Who remembers the name of one that ends
+// meanwhile sees that, by the lock of the table, and forgets it. In a wait of the run time the
+// caller is not cancelled.
+void tell_reports(thread& t) noexcept {
+    kept_errno const kept;
+    uncancelled const meanwhile;
+    bool const was_named = t.is_named.exchange(true, std::memory_order_seq_cst);
+    if (!was_named && &t != self()) os::machine::heavy_fence();
+    std::uint64_t const number = t.number.load(std::memory_order_relaxed); // relaxed: the fence
+    if (number == 0) return;
+    remember(number, t.name);
+    if (t.number.load(std::memory_order_relaxed) != number) sched::forget_name(number);
+}
+
 // As the kernel does by prctl: what is too long is cut off. The kernel is told where the OS thread
 // is the thread's own.
 int name_self(thread& t, char const* name) noexcept {
@@ -44,6 +75,7 @@ int name_self(thread& t, char const* name) noexcept {
     char cut[sizeof t.name] = {};
     std::memcpy(cut, name, strnlen(name, sizeof cut - 1));
     std::memcpy(t.name, cut, sizeof cut);
+    tell_reports(t);
     return thread_on_worker() != nullptr ? 0 : TULLE_LIBC(prctl)(PR_SET_NAME, cut);
 }
 int tell_name(thread const& t, char* name) noexcept {
@@ -56,6 +88,21 @@ int tell_name(thread const& t, char* name) noexcept {
 
 void inherit_name(thread& t, thread const* by) noexcept {
     std::memcpy(t.name, by != nullptr ? by->name : name_of_os_thread(), sizeof t.name);
+}
+
+// relaxed, in both: see tell_reports.
+void begin_name_in_reports(thread& t, std::uint64_t number) noexcept {
+    t.number.store(number, std::memory_order_relaxed);
+    os::machine::compiler_barrier();
+    if (TULLE_UNLIKELY(t.is_named.load(std::memory_order_relaxed))) remember(number, t.name);
+}
+
+// Who names it from now on does so for nothing.
+void end_name_in_reports(thread& t) noexcept {
+    std::uint64_t const number = t.number.load(std::memory_order_relaxed);
+    t.number.store(0, std::memory_order_relaxed);
+    os::machine::compiler_barrier();
+    if (TULLE_UNLIKELY(t.is_named.load(std::memory_order_relaxed))) sched::forget_name(number);
 }
 
 } // namespace tulle::posix
@@ -72,6 +119,7 @@ TULLE_INTERPOSE int pthread_setname_np(pthread_t id, char const* name) noexcept 
     if (std::strlen(name) >= sizeof t->name) return ERANGE;
     if (int const error = why_nameless(*t)) return error;
     std::strcpy(t->name, name);
+    tell_reports(*t);
     return 0;
 }
 

@@ -13,10 +13,12 @@
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/threads/living.hpp"
 #include "compat/pthread/threads/os_attention.hpp"
+#include "compat/pthread/threads/scheduling.hpp"
 #include "compat/pthread/threads/start_library.hpp"
 #include "compat/pthread/threads/uncancelled.hpp"
 #include "diag/answer.hpp"
 #include "os/clock.hpp"
+#include "os/memory.hpp"
 #include "os/private_descriptor.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
@@ -105,6 +107,7 @@ void after_fork_in_child() noexcept {
     forget_requests(*t);
     sigset_t const blocked = as_sigset(t->blocked.load(std::memory_order_relaxed)); // relaxed: own
     TULLE_LIBC(pthread_sigmask)(SIG_SETMASK, &blocked, nullptr);
+    begin_scheduling_of_child(*t);
 }
 
 // The run time prepares for a fork by calls of its own (uncancelled.hpp).
@@ -292,7 +295,7 @@ std::uint32_t note_end(thread& t) noexcept {
 
 // On a thread of Tulle. The last word is said without the thread's variables.
 void run_thread(thread& t) {
-    sched::fiber const& stands_on = sched::this_fiber();
+    sched::fiber& stands_on = sched::this_fiber();
     t.stack_end.store(stands_on.stack.end(), std::memory_order_relaxed); // relaxed: an address
     t.stands_on.store(&stands_on, std::memory_order_relaxed); // relaxed: a hint (os_thread_of)
     if (arch::thread_pointer() != t.block) sched::take_variables(t.block); // else see begin_now
@@ -302,11 +305,13 @@ void run_thread(thread& t) {
     open_mask_of_worker(t, false);
     t.began_ns = os::last_tick_ns();
     t.floats.give_to_caller(); // its worker has what the thread before it has left behind
+    begin_name_in_reports(t, sched::identity_of(stands_on).id);
     run_start(t);
     if (has_arrived_signals(t)) run_to_end(t, &call_handlers);
     leave_robust_mutexes();
     if (sched::this_worker()->is_guest()) end_as_main(t);
     free_own_of_libc(t);
+    end_name_in_reports(t);
     thread_blocks::close(t);
     give_back_all(t);
     sched::take_variables(nullptr);
@@ -315,20 +320,7 @@ void run_thread(thread& t) {
     if ((before & k_awaited) != 0) futex_wake(t.life, INT_MAX);
 }
 
-// In these `by` is the caller, or null if it is an OS thread.
-
-// As it is answered.
-void inherit_scheduling(thread& t, thread const* by) noexcept {
-    if (by != nullptr) {
-        t.policy = by->policy;
-        t.priority = by->priority;
-        return;
-    }
-    sched_param how{};
-    if (TULLE_LIBC(pthread_getschedparam)(pthread_self(), &t.policy, &how) == 0)
-        t.priority = how.sched_priority;
-}
-
+// `by` is the caller, or null if it is an OS thread; in begin_mask, too.
 void read_attributes(thread& t, thread const* by, pthread_attr_t const* how) noexcept {
     ask(how, t.asked);
     // relaxed: it has not started.
@@ -336,12 +328,13 @@ void read_attributes(thread& t, thread const* by, pthread_attr_t const* how) noe
     if (t.asked.inherits_scheduling) inherit_scheduling(t, by);
 }
 
-// Who joins or detaches it has a handle on it, from before it may end.
+// Who joins or detaches it has a handle on it, from before it may end. Within a stack of the run
+// time is its guard, which is not to be a part of what was asked for.
 int spawn_thread(thread& t) noexcept try {
     // relaxed: it has not started.
     bool const is_detached = (t.life.load(std::memory_order_relaxed) & k_detached) != 0;
     attributes how;
-    how.stack_size = t.asked.stack_size;
+    how.stack_size = t.asked.stack_size + os::page_size();
     detail::thread_core* const core = detail::make_thread(
         how, [&t] { run_thread(t); }, is_detached);
     if (!is_detached) t.handle = core;
@@ -410,7 +403,7 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     thread* const t = thread_blocks::take();
     if (t == nullptr) return EAGAIN;
     read_attributes(*t, by, how);
-    if (t->asked.stack_size > stack::k_largest_bytes) {
+    if (t->asked.stack_size > stack::k_largest_bytes - os::page_size()) {
         thread_blocks::close(*t);
         thread_blocks::give(*t);
         return k_stack_is_too_large;

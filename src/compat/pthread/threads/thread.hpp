@@ -99,7 +99,10 @@ struct thread {
     std::atomic<void*> stack_end{nullptr}; // once it has started
     void* resolver[72];                    // the C library's struct __res_state, of 568 bytes
     char name[16] = {};
-    int policy = 0, priority = 0; // as answered
+    std::atomic<bool> is_named{false};    // by the program, so that reports tell of it (names.cpp)
+    std::atomic<std::uint64_t> number{0}; // in reports; 0: it has not started, or ends
+    int policy = 0, priority = 0, nice = 0; // as answered (scheduling.cpp)
+    int io_priority = -1;                   // likewise; negative: the kernel is asked
 
     // --- signals (signals/signals.cpp) -----------------------------------------------------------
     std::atomic<signal_set> blocked{~signal_set{0}}; // written by the thread itself
@@ -221,6 +224,9 @@ void ask(pthread_attr_t const* attributes, asked_for& asked) noexcept;
 
 // A new thread has the name of its creator `by`, the caller, which is null if it is an OS thread.
 void inherit_name(thread& t, thread const* by) noexcept;
+// By the thread itself, at its begin and its end: reports name it so.
+void begin_name_in_reports(thread& t, std::uint64_t number) noexcept;
+void end_name_in_reports(thread& t) noexcept;
 
 // Destroys the values that the caller has for keys. A destructor may end the caller.
 void destroy_values();

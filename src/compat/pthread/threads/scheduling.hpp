@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is answered of the scheduling of threads.
+#pragma once
+
+#include <optional>
+
+namespace tulle::posix {
+
+struct thread;
+
+// The caller, if it stands on a worker and the number means it: 0, or that of its OS thread.
+[[nodiscard]] thread* own_by_number(long number) noexcept;
+
+// ioprio_set and ioprio_get, of which the C library has no functions. Nothing: the kernel is asked.
+[[nodiscard]] std::optional<long> change_io_priority(long which, long who, long value) noexcept;
+[[nodiscard]] std::optional<long> tell_io_priority(long which, long who) noexcept;
+
+// A new thread has that of its creator `by`, the caller, which is null if it is an OS thread.
+void inherit_scheduling(thread& t, thread const* by) noexcept;
+// In a forked child the kernel is told of that of the caller.
+void begin_scheduling_of_child(thread const& t) noexcept;
+
+} // namespace tulle::posix
