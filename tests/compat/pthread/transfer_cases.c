@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -187,7 +188,12 @@ static void* tries_in_vain(void* unused) {
     SHOW_CALL(preadv2(ends[0], &part, too_many, -1, 0));
     SHOW_CALL(pwritev2(file, nothing, 1, 0, 0));
     SHOW_CALL(pwritev2(file, &part, too_many, 0, 0));
+    SHOW_CALL(accept(sockets[0], NULL, NULL));
+    SHOW_CALL(accept4(ends[0], NULL, NULL, SOCK_CLOEXEC));
     SHOW_CALL(sendmsg(sockets[0], &message, 0));
+    struct timespec const* volatile no_limit = NULL; // which its header does not foresee
+    SHOW_CALL(mq_timedsend((mqd_t)file, bytes, 1, 0, no_limit));
+    SHOW_CALL(mq_timedreceive((mqd_t)file, bytes, sizeof bytes, NULL, no_limit));
     if (write(sockets[1], "a", 1) != 1) abort();
     SHOW_CALL(recvmsg(sockets[0], &message, MSG_WAITALL));
     SHOW_CALL(recvmsg(sockets[0], &message, 0));

@@ -529,15 +529,26 @@ template <class Call> ssize_t read_file(int number, iovec const* parts, int coun
     return when_ready(number, direction::in, call);
 }
 
+// To accept at another one fails at once. False: it is none, or of a family that does not tell,
+// where the kernel waits.
+bool is_listening(int socket) noexcept {
+    kept_errno const kept;
+    int is_one = 0;
+    socklen_t size = sizeof is_one;
+    return getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &is_one, &size) == 0 && is_one != 0;
+}
+
 // `call` makes a socket, of whose number some may wait for a file that the C library has closed by
 // itself.
 template <class Call> int accept_by(int socket, int flags, Call call) {
-    int const number = when_ready(socket, direction::in, [=] {
+    auto const make = [=] {
         known_descriptors::making const all(flags, socket);
         int const made = call();
         all.made(made);
         return made;
-    });
+    };
+    if (self() != nullptr && !is_listening(socket)) return test_cancel(self()), make();
+    int const number = when_ready(socket, direction::in, make);
     if (number >= 0 && self() != nullptr) io::reactor::instance().expect_new(number);
     return number;
 }
