@@ -155,6 +155,11 @@ void spliced_at_once(void) { in_both(&splices_all); }
 
 // --- what cannot be done -------------------------------------------------------------------------
 
+static int (*volatile send_to_queue)(mqd_t, char const*, size_t, unsigned,
+                                     struct timespec const*) = &mq_timedsend;
+static ssize_t (*volatile receive_from_queue)(mqd_t, char*, size_t, unsigned*,
+                                              struct timespec const*) = &mq_timedreceive;
+
 // It is said at once, though nothing has come that could be moved or read.
 static void* tries_in_vain(void* unused) {
     char bytes[8];
@@ -182,8 +187,8 @@ static void* tries_in_vain(void* unused) {
     SHOW_CALL(preadv2(ends[1], &part, 1, -1, 0));
     SHOW_CALL(writev(ends[0], &part, 1));
     SHOW_CALL(splice(ends[1], NULL, others[1], NULL, 1, 0));
-    SHOW_CALL(writev(ends[1], nothing, 1));
-    SHOW_CALL(writev(ends[1], &part, too_many));
+    SHOW_CALL(pwritev2(ends[1], nothing, 1, -1, 0));
+    SHOW_CALL(pwritev2(ends[1], &part, too_many, -1, 0));
     SHOW_CALL(preadv2(ends[0], nothing, 1, -1, 0));
     SHOW_CALL(preadv2(ends[0], &part, too_many, -1, 0));
     SHOW_CALL(pwritev2(file, nothing, 1, 0, 0));
@@ -191,9 +196,8 @@ static void* tries_in_vain(void* unused) {
     SHOW_CALL(accept(sockets[0], NULL, NULL));
     SHOW_CALL(accept4(ends[0], NULL, NULL, SOCK_CLOEXEC));
     SHOW_CALL(sendmsg(sockets[0], &message, 0));
-    struct timespec const* volatile no_limit = NULL; // which its header does not foresee
-    SHOW_CALL(mq_timedsend((mqd_t)file, bytes, 1, 0, no_limit));
-    SHOW_CALL(mq_timedreceive((mqd_t)file, bytes, sizeof bytes, NULL, no_limit));
+    SHOW_CALL(send_to_queue((mqd_t)file, bytes, 1, 0, NULL));
+    SHOW_CALL(receive_from_queue((mqd_t)file, bytes, sizeof bytes, NULL, NULL));
     if (write(sockets[1], "a", 1) != 1) abort();
     SHOW_CALL(recvmsg(sockets[0], &message, MSG_WAITALL));
     SHOW_CALL(recvmsg(sockets[0], &message, 0));
