@@ -662,6 +662,7 @@ static struct {
     {"limits_of_parts", limits_of_parts},
     {"transfers_to_nobody", transfers_to_nobody},
     {"spliced_at_once", spliced_at_once},
+    {"transfers_in_vain", transfers_in_vain},
     {"early_transfers", early_transfers},
     {"limits_of_whole_messages", limits_of_whole_messages},
     {"transfers_of_both_modes", transfers_of_both_modes},

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -151,6 +152,64 @@ static void* splices_all(void* unused) {
     return unused;
 }
 void spliced_at_once(void) { in_both(&splices_all); }
+
+// --- what cannot be done -------------------------------------------------------------------------
+
+static int (*volatile send_to_queue)(mqd_t, char const*, size_t, unsigned,
+                                     struct timespec const*) = &mq_timedsend;
+static ssize_t (*volatile receive_from_queue)(mqd_t, char*, size_t, unsigned*,
+                                              struct timespec const*) = &mq_timedreceive;
+
+// It is said at once, though nothing has come that could be moved or read.
+static void* tries_in_vain(void* unused) {
+    char bytes[8];
+    struct iovec part = {bytes, sizeof bytes};
+    struct msghdr message = {.msg_iovlen = 1};
+    struct iovec const* volatile nothing = NULL;
+    int volatile negative = -1, too_many = 1 << 20; // which compilers warn of
+    int ends[2], others[2], sockets[2];
+    off64_t at = 0;
+    int const file = memfd_create("file", 0);
+    if (pipe(ends) != 0 || pipe(others) != 0) abort();
+    connect_locally(sockets);
+    SHOW_CALL(sendfile(others[1], ends[0], NULL, 1));
+    SHOW_CALL(sendfile(sockets[0], sockets[1], NULL, 1));
+    SHOW_CALL(splice(ends[0], NULL, ends[1], NULL, 1, 0));
+    SHOW_CALL(splice(ends[0], &at, others[1], NULL, 1, 0));
+    SHOW_CALL(splice(file, NULL, file, NULL, 1, 0));
+    SHOW_CALL(tee(ends[0], ends[1], 1, 0));
+    SHOW_CALL(tee(file, others[1], 1, 0));
+    SHOW_CALL(readv(ends[0], nothing, 1));
+    SHOW_CALL(readv(ends[0], &part, negative));
+    SHOW_CALL(readv(ends[0], &part, too_many));
+    SHOW_CALL(readv(ends[1], &part, 1));
+    SHOW_CALL(read(ends[1], bytes, 1));
+    SHOW_CALL(preadv2(ends[1], &part, 1, -1, 0));
+    SHOW_CALL(writev(ends[0], &part, 1));
+    SHOW_CALL(splice(ends[1], NULL, others[1], NULL, 1, 0));
+    SHOW_CALL(pwritev2(ends[1], nothing, 1, -1, 0));
+    SHOW_CALL(pwritev2(ends[1], &part, too_many, -1, 0));
+    SHOW_CALL(preadv2(ends[0], nothing, 1, -1, 0));
+    SHOW_CALL(preadv2(ends[0], &part, too_many, -1, 0));
+    SHOW_CALL(pwritev2(file, nothing, 1, 0, 0));
+    SHOW_CALL(pwritev2(file, &part, too_many, 0, 0));
+    SHOW_CALL(accept(sockets[0], NULL, NULL));
+    SHOW_CALL(accept4(ends[0], NULL, NULL, SOCK_CLOEXEC));
+    SHOW_CALL(sendmsg(sockets[0], &message, 0));
+    SHOW_CALL(send_to_queue((mqd_t)file, bytes, 1, 0, NULL));
+    SHOW_CALL(receive_from_queue((mqd_t)file, bytes, sizeof bytes, NULL, NULL));
+    if (write(sockets[1], "a", 1) != 1) abort();
+    SHOW_CALL(recvmsg(sockets[0], &message, MSG_WAITALL));
+    SHOW_CALL(recvmsg(sockets[0], &message, 0));
+    for (int k = 0; k != 2; ++k) {
+        close(ends[k]);
+        close(others[k]);
+        close(sockets[k]);
+    }
+    close(file);
+    return unused;
+}
+void transfers_in_vain(void) { in_both(&tries_in_vain); }
 
 // --- before the first writer ---------------------------------------------------------------------
 

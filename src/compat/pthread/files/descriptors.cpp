@@ -27,13 +27,23 @@ bool is_shut_down(int number) noexcept {
     return TULLE_LIBC(poll)(&asked, 1, 0) > 0 && (asked.revents & POLLRDHUP) != 0;
 }
 
-bool never_waits(int number) noexcept {
+namespace {
+
+// `other_mode`: of a descriptor that is not open for what is to be waited for.
+bool never_waits_for(int number, int other_mode) noexcept {
     if (known_descriptors::is_plain_socket(number)) return false;
     auto const before = known_descriptors::look(number);
     int const flags = fcntl(number, F_GETFL);
-    if (flags < 0 || (flags & O_NONBLOCK) != 0) return true;
+    if (flags < 0 || (flags & O_NONBLOCK) != 0 || (flags & O_ACCMODE) == other_mode) return true;
     known_descriptors::note_wait(number, before);
     return false;
+}
+
+} // namespace
+
+bool never_waits(int number) noexcept { return never_waits_for(number, -1); }
+bool never_waits(int number, direction way) noexcept {
+    return never_waits_for(number, way == direction::in ? O_WRONLY : O_RDONLY);
 }
 
 namespace {
@@ -123,7 +133,7 @@ int wait_until_ready(thread& t, int number, direction way, time_limit& until) {
     test_cancel(&t);
     for (;;) {
         io::event_count const seen = look(number, way);
-        if (is_ready(number, way) || never_waits(number)) return 0;
+        if (is_ready(number, way) || never_waits(number, way)) return 0;
         if (way == direction::in && needs_no_input(number)) return 0;
         int const error = wait_for(t, number, way, seen, until);
         if (is_final(error)) return error;
@@ -271,7 +281,9 @@ ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t s
     auto const call = [=]() -> ssize_t {
         return sent != 0 ? fail(EAGAIN) : TULLE_LIBC(sendmsg)(socket, message, flags);
     };
-    if (self() == nullptr || message->msg_iovlen > remaining_parts::k_most) return call();
+    bool const has_none = message->msg_iovlen != 0 && !may_be_there(message->msg_iov);
+    if (self() == nullptr || message->msg_iovlen > remaining_parts::k_most || has_none)
+        return call();
     remaining_parts left(message->msg_iov, message->msg_iovlen);
     if (sent != 0 && !left.take(sent)) return 0;
     if (sent == 0) test_cancel(self());
@@ -464,12 +476,13 @@ ssize_t receive_message(int socket, msghdr* message, int flags) {
         if (result >= 0) known_descriptors::note_received(*message);
         return result;
     };
-    if (message == nullptr || !is_plain(flags)) return test_cancel(self()), call(0);
+    if (!may_be_there(message) || !is_plain(flags)) return test_cancel(self()), call(0);
     // What comes beside the bytes ends a message.
     bool const has_more = message->msg_control != nullptr && message->msg_controllen != 0;
     bool const is_long = message->msg_iovlen > remaining_parts::k_most;
     bool const is_gathered = (flags & MSG_WAITALL) != 0 || known_descriptors::low_mark(socket) > 1;
-    if (is_gathered && (has_more || is_long)) return receive_by_kernel(socket, call);
+    bool const is_known = may_be_read(message->msg_iov, message->msg_iovlen);
+    if (is_gathered && (has_more || is_long || !is_known)) return receive_by_kernel(socket, call);
     std::size_t const size =
         is_gathered ? size_of(message->msg_iov, message->msg_iovlen) : k_unknown_size;
     return receive_parts(socket, message->msg_iov, message->msg_iovlen, size, flags, call);
@@ -516,15 +529,26 @@ template <class Call> ssize_t read_file(int number, iovec const* parts, int coun
     return when_ready(number, direction::in, call);
 }
 
+// To accept at another one fails at once. False: it is none, or of a family that does not tell,
+// where the kernel waits.
+bool is_listening(int socket) noexcept {
+    kept_errno const kept;
+    int is_one = 0;
+    socklen_t size = sizeof is_one;
+    return getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &is_one, &size) == 0 && is_one != 0;
+}
+
 // `call` makes a socket, of whose number some may wait for a file that the C library has closed by
 // itself.
 template <class Call> int accept_by(int socket, int flags, Call call) {
-    int const number = when_ready(socket, direction::in, [=] {
+    auto const make = [=] {
         known_descriptors::making const all(flags, socket);
         int const made = call();
         all.made(made);
         return made;
-    });
+    };
+    if (self() != nullptr && !is_listening(socket)) return test_cancel(self()), make();
+    int const number = when_ready(socket, direction::in, make);
     if (number >= 0 && self() != nullptr) io::reactor::instance().expect_new(number);
     return number;
 }
@@ -567,7 +591,7 @@ TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
 }
 
 TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {
-    if (count <= 0 || size_of(parts, static_cast<std::size_t>(count)) == 0)
+    if (!may_be_read(parts, count) || size_of(parts, static_cast<std::size_t>(count)) == 0)
         return test_cancel(self()), TULLE_LIBC(readv)(number, parts, count);
     return read_in_parts(number, parts, count, 0);
 }
@@ -586,7 +610,7 @@ TULLE_INTERPOSE ssize_t write(int number, void const* data, size_t size) {
 TULLE_INTERPOSE ssize_t writev(int number, iovec const* parts, int count) {
     test_cancel(self());
     bool const is_for_kernel =
-        count <= 0 || static_cast<std::size_t>(count) > remaining_parts::k_most;
+        !may_be_read(parts, count) || static_cast<std::size_t>(count) > remaining_parts::k_most;
     return after_output(is_for_kernel
                             ? TULLE_LIBC(writev)(number, parts, count)
                             : write_parts(number, parts, static_cast<std::size_t>(count)));
@@ -622,7 +646,7 @@ TULLE_INTERPOSE ssize_t sendto(int socket, void const* data, size_t size, int fl
 
 TULLE_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
     test_cancel(self());
-    if (message == nullptr) return TULLE_LIBC(sendmsg)(socket, message, flags);
+    if (!may_be_there(message)) return TULLE_LIBC(sendmsg)(socket, message, flags);
     if (self() != nullptr && (flags & k_sent_by_kernel) == 0)
         return after_output(send_message(socket, message, flags));
     known_descriptors::note_sent(*message);

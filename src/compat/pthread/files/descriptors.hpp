@@ -99,6 +99,8 @@ private:
 [[nodiscard]] int error_under_wait(int socket) noexcept;
 // O_NONBLOCK is set, or it is no descriptor.
 [[nodiscard]] bool never_waits(int number) noexcept;
+// Or it is not open for that, which the call says at once.
+[[nodiscard]] bool never_waits(int number, direction way) noexcept;
 // What wait_for has returned ends the call, with this errno.
 [[nodiscard]] inline bool is_final(int error) noexcept {
     return error == EAGAIN || error == EBADF || error == EINTR;
@@ -188,6 +190,16 @@ private:
 };
 
 [[nodiscard]] std::size_t size_of(iovec const* parts, std::size_t count) noexcept;
+// False: there is nothing, not even at a small offset from null, or there are more of them than the
+// system takes. It is left to the kernel to say so.
+[[nodiscard]] inline bool may_be_there(void const* object) noexcept {
+    constexpr std::uintptr_t k_first_page = 4096;
+    return reinterpret_cast<std::uintptr_t>(object) >= k_first_page;
+}
+template <class Count> [[nodiscard]] bool may_be_read(iovec const* parts, Count count) noexcept {
+    constexpr unsigned k_most = 1024; // IOV_MAX
+    return may_be_there(parts) && count > 0 && static_cast<std::size_t>(count) <= k_most;
+}
 
 // Reads parts of what is waited for, by readv, or by preadv2 with these flags and no offset.
 ssize_t read_in_parts(int number, iovec const* parts, int count, int flags);

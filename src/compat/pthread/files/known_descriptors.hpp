@@ -106,10 +106,6 @@ public:
         before_asking const now = look(number);
         return now.state == state_of(now.owners, k_is_named_pipe, 0);
     }
-    // Likewise, also if it has not been asked before.
-    [[nodiscard]] static bool find_whether_named_pipe(int number) noexcept {
-        return !is_always_ready(number) && is_named_pipe(number);
-    }
     // A call that would wait has asked the system, and found that O_NONBLOCK is not set. The second
     // time this finds out whether there are limits.
     static void note_wait(int number, before_asking const& before) noexcept;

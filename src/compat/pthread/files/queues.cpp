@@ -102,15 +102,23 @@ int operate(int set, sembuf* first, std::size_t count, timespec const* time) {
 TULLE_INTERPOSE int mq_send(mqd_t queue, char const* data, size_t size, unsigned priority) {
     return send_to_queue(queue, data, size, priority, nullptr);
 }
-TULLE_INTERPOSE int mq_timedsend(mqd_t queue, char const* data, size_t size, unsigned priority,
-                                 timespec const* until) {
-    return send_to_queue(queue, data, size, priority, until);
-}
 TULLE_INTERPOSE ssize_t mq_receive(mqd_t queue, char* data, size_t size, unsigned* priority) {
     return receive_from_queue(queue, data, size, priority, nullptr);
 }
-TULLE_INTERPOSE ssize_t mq_timedreceive(mqd_t queue, char* data, size_t size, unsigned* priority,
-                                        timespec const* until) {
+// Not by the names of the C library's header, which has the time not be null, so that a compiler
+// would take a null one, which stands for no limit, for another.
+extern "C" TULLE_API int tulle_timed_mq_send(mqd_t queue, char const* data, size_t size,
+                                             unsigned priority,
+                                             timespec const* until) asm("mq_timedsend");
+extern "C" TULLE_API int tulle_timed_mq_send(mqd_t queue, char const* data, size_t size,
+                                             unsigned priority, timespec const* until) {
+    return send_to_queue(queue, data, size, priority, until);
+}
+extern "C" TULLE_API ssize_t tulle_timed_mq_receive(mqd_t queue, char* data, size_t size,
+                                                    unsigned* priority,
+                                                    timespec const* until) asm("mq_timedreceive");
+extern "C" TULLE_API ssize_t tulle_timed_mq_receive(mqd_t queue, char* data, size_t size,
+                                                    unsigned* priority, timespec const* until) {
     return receive_from_queue(queue, data, size, priority, until);
 }
 

@@ -46,6 +46,7 @@ std::size_t size_of(msghdr const& m) noexcept {
 }
 
 int send_messages(int socket, mmsghdr* first, unsigned count, int flags) {
+    if (!may_be_there(first)) return TULLE_LIBC(sendmmsg)(socket, first, count, flags);
     bool const has_large = std::any_of(first, first + count, [](mmsghdr const& m) {
         return m.msg_hdr.msg_iovlen > remaining_parts::k_most;
     });
@@ -93,12 +94,15 @@ struct move {
     thread& caller;
     int from, to;
     bool may_be_cancelled;
+    // A try does not wait for what is to be moved: it finds out whether there is some, or why none
+    // can be moved at all, or that a pipe with a name has had no writer yet.
+    bool tries_first;
     bool is_begun = false; // some has been moved, which the call tells of
 
-    // 0: both are ready, or one is not waited for; else an errno that ends the call. `asks_first`:
-    // the first try finds out whether there is something to be moved.
-    [[nodiscard]] int await(time_limit& of_from, time_limit& of_to, bool asks_first) const {
-        int const error = is_begun || asks_first ? 0 : await(from, direction::in, of_from);
+    // 0: both are ready, or one is not waited for; else an errno that ends the call.
+    [[nodiscard]] int await(time_limit& of_from, time_limit& of_to, bool is_first) const {
+        bool const is_tried = is_begun || (is_first && tries_first);
+        int const error = is_tried ? 0 : await(from, direction::in, of_from);
         return error != 0 ? error : await(to, direction::out, of_to);
     }
     // Whether it is to be tried once more after EAGAIN: what is not ready is waited for.
@@ -140,10 +144,8 @@ private:
 // any longer.
 template <class Part> ssize_t move_part(move const& m, Part part) {
     time_limit of_from, of_to;
-    // Before its first writer has come poll(2) tells nothing of the end of a pipe with a name.
-    for (bool asks_first = known_descriptors::find_whether_named_pipe(m.from);;
-         asks_first = false) {
-        if (int const error = m.await(of_from, of_to, asks_first)) return fail(error);
+    for (bool is_first = true;; is_first = false) {
+        if (int const error = m.await(of_from, of_to, is_first)) return fail(error);
         ssize_t const moved = part();
         if (moved >= 0 || errno != EAGAIN || !m.goes_on()) return moved;
     }
@@ -167,12 +169,12 @@ ssize_t move_parts(move m, std::size_t size, Part part, IsOver is_over) {
     return static_cast<ssize_t>(moved);
 }
 
-// It is no cancellation point.
+// It is no cancellation point. What comes is not waited for: only files are sent.
 ssize_t send_file(int to, int from, off_t* offset, std::size_t size) {
     thread* const t = self();
     if (t == nullptr || never_waits(to)) return TULLE_LIBC(sendfile)(to, from, offset, size);
     return move_parts(
-        {*t, from, to, false}, size,
+        {*t, from, to, false, true}, size,
         [=](std::size_t part) { return TULLE_LIBC(sendfile)(to, from, offset, part); },
         [](bool is_short) { return is_short; });
 }
@@ -184,9 +186,9 @@ ssize_t move_some(int from, int to, std::size_t size, unsigned flags, Call call)
     thread* const t = self();
     if (t == nullptr || (flags & SPLICE_F_NONBLOCK) != 0 || size == 0) return call(size, flags);
     test_cancel(t);
-    bool const is_in_parts = is_pipe(from) && !is_pipe(to);
+    bool const is_from_pipe = is_pipe(from), is_in_parts = is_from_pipe && !is_pipe(to);
     return move_parts(
-        {*t, from, to, true}, size,
+        {*t, from, to, true, is_from_pipe}, size,
         [=](std::size_t part) { return call(part, flags | SPLICE_F_NONBLOCK); },
         [=](bool) { return !is_in_parts || !is_ready(from, direction::in); });
 }
