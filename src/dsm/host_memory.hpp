@@ -210,9 +210,15 @@ public:
         return static_cast<std::uint32_t>(lines.count >> m_unit_shift);
     }
     void keep_twins(line_range units, std::uint32_t twin) noexcept {
-        if (!streams(units, twin, k_twins_in_caches))
-            return tulle_copy_lines(twin_at(twin), own_at(units.first), units.count);
-        tulle_stream_lines(twin_at(twin), own_at(units.first), units.count);
+        constexpr std::uint64_t k_in_caches = k_twins_in_caches / TULLE_COHERENT_LINE;
+        std::uint64_t const before = std::min(std::uint64_t{twin} << m_unit_shift, k_in_caches);
+        std::uint64_t const kept = std::min(units.count, k_in_caches - before);
+        std::uint64_t const rest = units.count - kept;
+        std::uint64_t const copied = rest < k_least_stream ? units.count : kept;
+        if (copied != 0) tulle_copy_lines(twin_at(twin), own_at(units.first), copied);
+        if (copied == units.count) return;
+        tulle_stream_lines(twin_at(twin) + copied * TULLE_COHERENT_LINE,
+                           own_at(units.first + copied), rest);
         tulle_end_streams(); // another thread may compare them
     }
     [[nodiscard]] line_bits write_back(host_number home, line_range units, std::uint32_t twin,
@@ -270,6 +276,7 @@ public:
     void tell(line_range lines) noexcept {
         notices_of(m_here).append(lines);
         if (m_far == nullptr) return;
+        end_streams(); // a notice may leave at once
         for (line_number at = lines.first; at < lines.end();) {
             line_range const same = of_one_home(at, lines.end());
             auto const home = home_of(at).load(std::memory_order_relaxed);
@@ -278,9 +285,8 @@ public:
         }
     }
     void publish() noexcept {
+        end_streams();
         if (m_far != nullptr) far([&] { m_far->settle(); });
-        if (m_streams) tulle_end_streams(); // what was written back comes first
-        m_streams = false;
         notices_of(m_here).publish();
         if (m_far != nullptr) far([&] { m_far->send_notices(); });
     }
@@ -527,6 +533,11 @@ private:
     }
     [[nodiscard]] std::uint64_t number_of_unit(line_number line) const noexcept {
         return (line - m_chosen.first_line()) >> m_unit_shift;
+    }
+    // What was written back comes before all that tells of it.
+    void end_streams() noexcept {
+        if (m_streams) tulle_end_streams();
+        m_streams = false;
     }
     [[nodiscard]] bool streams(line_range units, std::uint64_t twin,
                                std::uint64_t bytes_in_caches) const noexcept {

@@ -406,7 +406,7 @@ private:
         }
     }
     void notice(line_range units) noexcept {
-        if (m_noticed.extend(units)) return;
+        if (m_noticed.extend(units) || m_noticed.extend_down(units)) return;
         if (!m_noticed.is_empty()) m_world.tell(m_noticed);
         m_noticed = units;
     }
@@ -532,11 +532,14 @@ private:
     [[nodiscard]] static line_bits all_of(line_range units) noexcept {
         return ~line_bits{0} >> (k_line_bits - std::min(units.count, k_line_bits));
     }
+    // From the end on, as write_back() goes, so that what follows each other is told together.
     void notice_changed(line_range units, line_bits changed) noexcept {
-        each_unit_of(units, [&](line_range unit) noexcept {
+        for (line_number end = units.end(); end > units.first;) {
+            line_range const unit = m_world.unit_of(end - 1);
             line_bits const of_unit = all_of(unit);
             if ((changed >> (unit.first - units.first) & of_unit) != 0) notice(unit);
-        });
+            end = unit.first;
+        }
     }
     void write_back() noexcept {
         bool all_end = true;

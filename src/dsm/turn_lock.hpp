@@ -31,7 +31,8 @@ public:
 
     // False also while some thread waits in turn.
     [[nodiscard]] bool try_lock() noexcept {
-        // relaxed: whoever has held it knows of the wish by A2 at the latest
+        // relaxed: whoever has held it knows of the wish by A2, or, where the waiter has no heavy
+        // fence, by the next A2
         if (TULLE_UNLIKELY(m_wanted.load(std::memory_order_relaxed) != 0)) return false;
         return take();
     }

@@ -45,7 +45,8 @@ bool interrupt_all(int command) noexcept {
 
 // Where the call is refused after the registration, as by a seccomp filter that the program has
 // installed since: the caller runs on one processor after the other, and whoever has run there is
-// scheduled out, which is a full fence. False: that is refused, too.
+// scheduled out, which is a full fence. False: that is refused, too, or one of them is, which may
+// be offline, or another thread may run there all the same.
 bool visit_all_processors() noexcept {
     constexpr std::size_t k_most = 8192; // of a kernel
     using processors = std::array<unsigned long, k_most / (8 * sizeof(unsigned long))>;
@@ -57,21 +58,37 @@ bool visit_all_processors() noexcept {
     };
     if (::sched_getaffinity(0, sizeof before, reinterpret_cast<cpu_set_t*>(before.data())) != 0)
         return false;
-    bool has_visited = false;
-    auto const known = static_cast<std::size_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
+    bool has_visited_all = true;
+    std::size_t known = static_cast<std::size_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
+    for (std::size_t k = known; k != k_most; ++k) // their numbers may leave some out
+        if ((before[k / k_bits] >> k % k_bits & 1U) != 0) known = k + 1;
     for (std::size_t k = 0; k != std::min(known, k_most); ++k) {
         processors one{};
         one[k / k_bits] = 1UL << k % k_bits;
-        has_visited = set(one) || has_visited; // one that is offline, or of others, is refused
+        has_visited_all = set(one) && has_visited_all;
     }
-    return set(before) && has_visited;
+    return set(before) && has_visited_all;
 }
 
 // The last resort. What a processor had begun when this was called has long been done by then, in
 // the order of the program; of one that has been scheduled out that is sure.
 void outlast_all_processors() noexcept {
-    timespec const long_enough{0, 1'000'000};
-    ::nanosleep(&long_enough, nullptr);
+    timespec left{0, 1'000'000};
+    while (::nanosleep(&left, &left) != 0 && errno == EINTR) {}
+}
+
+// relaxed: see above
+void fence_all(int command, std::atomic<bool> const& registered) noexcept {
+    int const kept = errno;
+    if (!interrupt_all(command)) {
+        TULLE_CHECK(registered.load(std::memory_order_relaxed),
+                    "membarrier failed with errno %d; was membarrier_register() asked first?",
+                    errno);
+        std::atomic_thread_fence(std::memory_order_seq_cst); // the caller's own, of all ways below
+        if (!visit_all_processors()) outlast_all_processors();
+        std::atomic_thread_fence(std::memory_order_seq_cst); // likewise
+    }
+    errno = kept;
 }
 
 } // namespace
@@ -91,24 +108,9 @@ bool membarrier_global_available() noexcept {
     return g_registered_global.load(std::memory_order_relaxed);
 }
 
-void membarrier_heavy() noexcept {
-    int const kept = errno;
-    if (!interrupt_all(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) {
-        TULLE_CHECK(membarrier_available(),
-                    "membarrier failed with errno %d; was membarrier_register() asked first?",
-                    errno);
-        std::atomic_thread_fence(std::memory_order_seq_cst); // the caller's own, of all ways below
-        if (!visit_all_processors()) outlast_all_processors();
-        std::atomic_thread_fence(std::memory_order_seq_cst); // likewise
-    }
-    errno = kept;
-}
+void membarrier_heavy() noexcept { fence_all(MEMBARRIER_CMD_PRIVATE_EXPEDITED, g_registered); }
 void membarrier_global_heavy() noexcept {
-    int const kept = errno;
-    bool const is_made = interrupt_all(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-    TULLE_CHECK(is_made, "membarrier failed with errno %d; was membarrier_register() asked first?",
-                errno);
-    errno = kept;
+    fence_all(MEMBARRIER_CMD_GLOBAL_EXPEDITED, g_registered_global);
 }
 
 } // namespace tulle::os

@@ -43,9 +43,10 @@ class two_hosts {
 public:
     using host = basic_coherent_host<k_length, k_length>;
 
-    explicit two_hosts(stores_are found = stores_are::checked, std::uint64_t allocated = 1)
+    explicit two_hosts(stores_are found = stores_are::checked, std::uint64_t allocated = 1,
+                       std::uint64_t checked_at_once = 1)
         : m_chosen{TULLE_COHERENT_PROGRAM, (2 + allocated) * k_chunk,
-                   found == stores_are::checked ? 1 : k_lines_of_page, 2, k_chunk},
+                   found == stores_are::checked ? checked_at_once : k_lines_of_page, 2, k_chunk},
           m_file(os::shared_file::create("coherent-test")) {
         EXPECT_TRUE(m_file.is_open() &&
                     m_file.grow(basic_shared_file<k_length, k_length>(m_chosen, 2).size()));
@@ -169,6 +170,26 @@ TEST(basic_coherent_host, writes_back_more_than_caches_hold) {
             EXPECT_EQ(wrong, 0U) << "host " << h << ", round " << int{round};
         }
     }
+}
+
+// The log would be too short for a notice of each unit.
+TEST(basic_coherent_host, tells_of_a_long_run_at_once_though_lines_of_it_stay_as_they_are) {
+    constexpr std::uint64_t k_lines_of_unit = 4;
+    two_hosts all(stores_are::checked, 1, k_lines_of_unit);
+    std::span<std::uint8_t> const home = all.all_of(0, access_kind::store);
+    std::fill(home.begin(), home.end(), std::uint8_t{1});
+    all.let_go_on(0);
+    auto const& log = all.at(1).own().notices_of(1);
+    std::uint64_t seen = 0;
+    static_cast<void>(log.read(seen, [](line_range) {}));
+    std::span<std::uint8_t> const away = all.all_of(1, access_kind::store);
+    for (std::size_t k = 0; k < away.size(); ++k)
+        if (k / TULLE_COHERENT_LINE % k_lines_of_unit != 0) away[k] = 2;
+    all.at(1).release();
+    std::vector<line_range> told;
+    EXPECT_TRUE(log.read(seen, [&](line_range range) { told.push_back(range); }));
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].count, away.size() / TULLE_COHERENT_LINE);
 }
 
 TEST(basic_coherent_host, has_what_is_shared_or_allocated) {
