@@ -642,6 +642,7 @@ static struct {
     {"older_functions", older_functions},
     {"deferred_cleanups", deferred_cleanups},
     {"variables_used_again", variables_used_again},
+    {"variables_of_many", variables_of_many},
     {"aligned_variables", aligned_variables},
     {"parts_of_threads", parts_of_threads},
 #ifndef CASES_ARE_STATIC

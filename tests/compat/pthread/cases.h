@@ -299,6 +299,7 @@ void floats_of_threads(void);
 
 // --- variable_cases.c
 void variables_used_again(void);
+void variables_of_many(void);
 void aligned_variables(void);
 void parts_of_threads(void);
 void late_variables(void);

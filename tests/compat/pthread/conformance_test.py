@@ -4,6 +4,7 @@ Arguments: the program `tulle`, the program of cases, a library by which static 
 that makes threads in its constructor, one that lacks a function of the C library, one with an allocator that begins before this library."""
 import functools
 import os
+import re
 import pathlib
 import shutil
 import signal
@@ -12,8 +13,8 @@ import sys
 import tempfile
 import unittest
 
-TULLE, CASES, SLOW_STATICS, ALLOCATOR, EARLY_THREADS, POOR_LIBC, SPINNING = (os.path.abspath(path) for path in sys.argv[1:8])
-del sys.argv[1:8]
+TULLE, CASES, SLOW_STATICS, ALLOCATOR, EARLY_THREADS, POOR_LIBC, SPINNING, COUNTING_LINKER = (os.path.abspath(path) for path in sys.argv[1:9])
+del sys.argv[1:9]
 WAY = (TULLE, "run", "--pthreads")
 PATIENCE = 60  # seconds, for what must not hang
 
@@ -135,6 +136,13 @@ class Conformance(unittest.TestCase):
                     self.assertEqual(native.returncode, 0, native)
                     self.assertTrue(native.stdout.startswith("threads before main: 3\n"), native)
                     self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (0, native.stdout, ""))
+
+    def test_the_linker_is_hardly_asked_for_first_values(self):
+        """A thousand threads begin in memory that threads have used."""
+        done = run(CASES, "variables_of_many", LD_PRELOAD=f"{library()}:{COUNTING_LINKER}", TULLE_WORKERS="1")
+        self.assertEqual((done.returncode, done.stdout), (0, "dirty: 0\n"), done)
+        [times] = re.findall(r"^asked (\d+) times$", done.stderr, re.MULTILINE)
+        self.assertTrue(1 <= int(times) <= 20, done)
 
     def test_what_is_ignored_at_the_start_stays_ignored(self):
         """A shell has its background jobs ignore SIGINT and SIGQUIT."""

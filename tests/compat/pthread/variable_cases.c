@@ -88,6 +88,20 @@ void variables_used_again(void) {
     SHOW(dirty);
 }
 
+// One after the other, each in the memory of the one before.
+static void* makes_many(void* argument) {
+    enum { k_many = 1000 };
+    intptr_t dirty = 0;
+    for (int k = 0; k != k_many; ++k) dirty += (intptr_t)in_thread(spoils, NULL);
+    SHOW(dirty);
+    return argument;
+}
+
+void variables_of_many(void) {
+    begin();
+    in_thread(makes_many, NULL);
+}
+
 // --- aligned ones --------------------------------------------------------------------------------
 
 // Whether it is aligned and as new.

@@ -12,6 +12,7 @@
 #include <new>
 
 #include <link.h>
+#include <sys/mman.h>
 
 namespace tulle::posix {
 
@@ -54,13 +55,22 @@ public:
         }
         return true;
     }
+    // Where they were not to be had they are not looked for again before a library comes or goes.
     void learn(std::byte const* block, vector_entry const* vector) noexcept {
+        if (m_is_refused && vector->at == m_generation && holds()) return;
         m_parts = 0;
+        m_is_refused = true;
         m_generation = vector->at;
-        if (!note_list(*now(*s_list))) return;
+        if (!note_list(*now(*s_list), vector)) return;
         finding all{*this, block, vector};
         dl_iterate_phdr(&add_library, &all);
-        if (all.is_too_much || !holds()) m_parts = 0;
+        if (all.is_too_much || all.found != m_count || !holds()) return;
+        m_is_refused = false;
+        m_parts = all.parts;
+    }
+    void forget() noexcept {
+        m_parts = 0;
+        m_is_refused = false;
     }
 
 private:
@@ -72,7 +82,8 @@ private:
         known_values& to;
         std::byte const* block;
         vector_entry const* vector;
-        std::size_t bytes = 0;
+        std::size_t found = 0; // libraries of the list
+        std::size_t parts = 0, bytes = 0;
         bool is_too_much = false;
     };
 
@@ -81,7 +92,7 @@ private:
     // Those of a library that came later lie elsewhere, in memory of their own.
     [[nodiscard]] bool has_late(vector_entry const* vector) const noexcept {
         std::uintptr_t any = 0;
-        for (std::size_t k = 1; k < m_libraries; ++k)
+        for (std::size_t k = 1; k + 1 < m_libraries; ++k)
             any |= reinterpret_cast<std::uintptr_t>(vector[k].made_late);
         return any != 0;
     }
@@ -98,20 +109,26 @@ private:
     }
     // With the first free number behind all others. False: there are too many, or one has come
     // since the vector was made.
-    [[nodiscard]] bool note_list(list_of_libraries const& list) noexcept {
+    [[nodiscard]] bool note_list(list_of_libraries const& list,
+                                 vector_entry const* vector) noexcept {
+        m_libraries = m_count = 0;
         std::size_t const count = now(list.count);
-        if (now(list.next) != nullptr) return false;
         std::size_t used = 0;
         for (std::size_t k = 0; k != count; ++k)
             if (now(list.libraries[k].library) != nullptr) used = k + 1;
-        m_libraries = used + 1;
-        if (m_libraries > std::min(count, k_most_libraries)) return false;
+        bool const is_of_vector = used <= reinterpret_cast<std::uintptr_t>(vector[-1].at) + 1;
+        if (now(list.next) != nullptr || used >= std::min(count, k_most_libraries) || !is_of_vector)
+            return false;
         auto const newest = reinterpret_cast<std::uintptr_t>(m_generation);
-        for (std::size_t k = 0; k != m_libraries; ++k) {
+        bool are_of_vector = true;
+        for (std::size_t k = 0; k != used + 1; ++k) {
             m_seen[k] = {now(list.libraries[k].generation), now(list.libraries[k].library)};
-            if (m_seen[k].library != nullptr && m_seen[k].generation > newest) return false;
+            if (k == 0 || m_seen[k].library == nullptr) continue; // their numbers begin with 1
+            ++m_count;
+            are_of_vector &= m_seen[k].generation <= newest;
         }
-        return true;
+        m_libraries = used + 1;
+        return are_of_vector;
     }
     static int add_library(dl_phdr_info* library, std::size_t, void* to) noexcept {
         auto& all = *static_cast<finding*>(to);
@@ -120,22 +137,28 @@ private:
                 all.to.add(all, library->dlpi_tls_modid, library->dlpi_phdr[k].p_memsz);
         return 0;
     }
+    // One whose variables are not in the block may get them there later, and neither its number nor
+    // its generation tells of that: then nothing is to be had.
     void add(finding& all, std::size_t number, std::size_t bytes) noexcept {
-        if (number >= m_libraries) return static_cast<void>(all.is_too_much = true);
+        if (number + 1 >= m_libraries) return static_cast<void>(all.is_too_much = true);
         auto const* const at = static_cast<std::byte const*>(all.vector[number].at);
         bool const is_in_block =
             at >= all.block - s_range.before && at < all.block + s_range.behind;
-        if (!is_in_block || bytes == 0) return; // made at its first use
-        if (at - all.block == s_range.left && bytes == s_range.left_bytes) return;
-        if (m_parts == m_part.size() || bytes > m_values.size() - all.bytes)
+        if (!is_in_block) return static_cast<void>(all.is_too_much = true);
+        ++all.found;
+        bool const is_left = at - all.block == s_range.left && bytes == s_range.left_bytes;
+        if (bytes == 0 || is_left) return;
+        if (all.parts == m_part.size() || bytes > m_values.size() - all.bytes)
             return static_cast<void>(all.is_too_much = true);
         std::memcpy(m_values.data() + all.bytes, at, bytes);
-        m_part[m_parts++] = {at - all.block, bytes};
+        m_part[all.parts++] = {at - all.block, bytes};
         all.bytes += bytes;
     }
 
-    std::size_t m_parts = 0; // 0: nothing is known
-    std::size_t m_libraries = 0;
+    std::size_t m_parts = 0;      // 0: nothing is known
+    bool m_is_refused = false;    // and nothing is to be had
+    std::size_t m_libraries = 0;  // numbers that have been noted
+    std::size_t m_count = 0;      // libraries among these
     void* m_generation = nullptr; // of a vector
     std::array<part, k_most_libraries> m_part;
     std::array<listed, k_most_libraries> m_seen;
@@ -144,11 +167,19 @@ private:
 
 std::array<known_values*, 2 * base::k_most_workers> s_known{}; // by worker, and substitutes
 
-// Null: the caller is no worker.
+// Null: the caller is no worker. It stays on it, as nothing here waits but for the dynamic linker.
 known_values** known_here() noexcept {
     sched::worker const* const w = sched::this_worker();
     if (s_list == nullptr || w == nullptr || w->is_guest()) return nullptr;
     return &s_known[static_cast<std::size_t>(w->index)];
+}
+
+// Not by the program's allocator, which may wait for a lock of the program's, so that the caller
+// would go on elsewhere. Null: no memory.
+known_values* make_known() noexcept {
+    void* const memory = mmap(nullptr, sizeof(known_values), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? nullptr : ::new (memory) known_values;
 }
 
 // Entries of the tables that the C library has for debuggers: {bits, count, offset}; and sizes.
@@ -187,8 +218,13 @@ bool first_values::give(std::byte* block, vector_entry const* vector) noexcept {
 void first_values::learn(std::byte const* block, vector_entry const* vector) noexcept {
     known_values** const known = known_here();
     if (known == nullptr) return;
-    if (*known == nullptr) *known = new (std::nothrow) known_values;
+    if (*known == nullptr) *known = make_known();
     if (*known != nullptr) (*known)->learn(block, vector);
+}
+
+void first_values::forget() noexcept {
+    for (known_values* const each : s_known)
+        if (each != nullptr) each->forget();
 }
 
 } // namespace tulle::posix

@@ -4,7 +4,10 @@
 // lock, and longer than to begin a thread takes otherwise. Each worker has its own copy, so that
 // nobody waits for it. The copy holds as long as no library with variables comes or goes, which the
 // linker's list of such libraries tells: it notes the generation of each (Drepper, "ELF handling
-// for thread-local storage", 2013), and the C library tells debuggers where that list is.
+// for thread-local storage", 2013), and the C library tells debuggers where that list is. There is
+// none while some library has its variables outside of blocks, as it may get a place in them
+// without a trace in that list; while variables take more than a few thousand bytes; and while one
+// is of another namespace (dlmopen).
 #pragma once
 
 #include <cstddef>
@@ -35,6 +38,8 @@ public:
     [[nodiscard]] static bool give(std::byte* block, vector_entry const* vector) noexcept;
     // By a worker: the dynamic linker has just given them to this block.
     static void learn(std::byte const* block, vector_entry const* vector) noexcept;
+    // In a forked child: others may have been learning.
+    static void forget() noexcept;
 };
 
 } // namespace tulle::posix

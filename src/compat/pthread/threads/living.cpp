@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 
 #include <sys/syscall.h>
 
@@ -131,8 +132,10 @@ void end_main() noexcept {
 
 void begin_to_watch() noexcept { watch_if_main_ends(); }
 
-// relaxed, all: there is one thread.
+// relaxed, all: there is one thread. Whoever held the lock left what it guards whole at each
+// moment.
 void forget_others() noexcept {
+    ::new (static_cast<void*>(&thread_blocks::lock_of_all())) base::spin_lock;
     s_alive.store(1, std::memory_order_relaxed);
     s_main_ends.store(false, std::memory_order_relaxed);
     s_is_watched.store(false, std::memory_order_relaxed);

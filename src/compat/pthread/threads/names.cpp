@@ -60,8 +60,8 @@ void remember(std::uint64_t number, char const* name) noexcept try {
 void tell_reports(thread& t) noexcept {
     kept_errno const kept;
     uncancelled const meanwhile;
-    bool const was_named = t.is_named.exchange(true, std::memory_order_seq_cst);
-    if (!was_named && &t != self()) os::machine::heavy_fence();
+    t.is_named.store(true, std::memory_order_relaxed); // relaxed: the fence
+    if (&t != self()) os::machine::heavy_fence();
     std::uint64_t const number = t.number.load(std::memory_order_relaxed); // relaxed: the fence
     if (number == 0) return;
     remember(number, t.name);

@@ -376,7 +376,9 @@ int create_os_thread(pthread_t* id, pthread_attr_t const* how, void* (*start)(vo
 
 // relaxed, all: it has not started. What the caller, a thread, wants somebody wants already.
 void inherit_mask(thread& t, thread const& by) noexcept {
-    t.blocked.store(by.blocked.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    signal_set const blocked = by.blocked.load(std::memory_order_relaxed);
+    guard(blocked); // a handler's is not
+    t.blocked.store(blocked, std::memory_order_relaxed);
 }
 void choose_mask(thread& t, signal_set blocked) noexcept {
     guard(blocked);
@@ -389,7 +391,7 @@ void begin_mask(thread& t, thread const* by, pthread_attr_t const* how) noexcept
     sigset_t chosen;
     if (how != nullptr && pthread_attr_getsigmask_np(how, &chosen) == 0)
         choose_mask(t, set_of(chosen));
-    else if (by != nullptr)
+    else if (by != nullptr && !is_on_own_os_thread()) // see handle_in_child
         inherit_mask(t, *by);
     else
         choose_mask(t, mask_of_caller());

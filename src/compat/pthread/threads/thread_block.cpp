@@ -243,7 +243,7 @@ void initialize_again(std::byte* block, vector_entry* vector) noexcept {
     auto const entries = reinterpret_cast<std::size_t>(vector[-1].at);
     std::memset(vector, 0, (1 + entries) * sizeof *vector);
     s_layout.initialize(block, true);
-    first_values::learn(block, vector);
+    first_values::learn(block, vector_of(descriptor_of(block))); // it may have got another one
 }
 
 // By the dynamic linker: all variables have their first values again. False: there is no memory.
@@ -375,7 +375,7 @@ base::spin_lock& thread_blocks::lock_of_all() noexcept { return s_lock; }
 // As the C library does with its stacks, the blocks of threads that are not there are used again.
 // The run time's stacks are not: whoever waits is linked into what it waits for, on its stack.
 void thread_blocks::forget_others(thread const* left) noexcept {
-    ::new (static_cast<void*>(&s_lock)) base::spin_lock;
+    first_values::forget();
     number_anew();
     for (std::size_t k = 0; k != s_made; ++k) {
         auto& t = *reinterpret_cast<thread*>(block_at(k) + s_layout.behind);
