@@ -503,6 +503,7 @@ static struct {
     {"allocator_and_os_threads", allocator_and_os_threads},
     {"allocator_and_idleness", allocator_and_idleness},
     {"allocator_and_forks", allocator_and_forks},
+    {"allocator_and_names", allocator_and_names},
     {"allocator_and_helpers", allocator_and_helpers},
     {"edges_of_descriptors", edges_of_descriptors},
     {"edges_of_signals", edges_of_signals},

@@ -167,6 +167,7 @@ void calls_refused_later(void);
 void allocator_and_os_threads(void);
 void allocator_and_idleness(void);
 void allocator_and_forks(void);
+void allocator_and_names(void);
 void allocator_and_helpers(void);
 
 // --- edge_cases.c
