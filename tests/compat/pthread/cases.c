@@ -675,6 +675,8 @@ static struct {
     {"floats_of_threads", floats_of_threads},
     {"descriptions", descriptions},
     {"scheduling_of_one_thread", scheduling_of_one_thread},
+    {"scheduling_of_the_made", scheduling_of_the_made},
+    {"scheduling_among_other_users", scheduling_among_other_users},
     {"calls_refused_later", calls_refused_later},
     {"stacks", stacks},
     {"busy", busy},

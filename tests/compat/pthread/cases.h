@@ -159,6 +159,8 @@ void parts_of_the_cancelled(void);
 
 // --- scheduling_cases.c
 void scheduling_of_one_thread(void);
+void scheduling_of_the_made(void);
+void scheduling_among_other_users(void);
 
 // --- sandbox_cases.c
 void calls_refused_later(void);
