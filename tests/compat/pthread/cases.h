@@ -152,6 +152,9 @@ void asked_beside_signals(void);
 // --- transfer_cases.c
 void transfers_to_nobody(void);
 void spliced_at_once(void);
+void spliced_beside_writer(void);
+void late_transfers(void);
+void packets_to_nobody(void);
 void transfers_in_vain(void);
 void early_transfers(void);
 void limits_of_whole_messages(void);
