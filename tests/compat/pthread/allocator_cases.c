@@ -132,6 +132,52 @@ void allocator_and_forks(void) {
     for (int k = 0; k != 2; ++k) SHOW(pthread_join(t[k], NULL));
 }
 
+static atomic_bool s_is_to_hold;
+static atomic_int s_names, s_rounds;
+static void hold_and_wait(void) {
+    if (!s_is_to_hold) return;
+    hold();
+    ++s_rounds;
+    usleep(50000); // the other thread wants memory, most times
+}
+static void* forks_and_holds(void* unused) {
+    pthread_atfork(hold_and_wait, NULL, NULL); // called before those that are there already
+    for (int round = 0; round != 2; ++round) {
+        while (s_names != round + 1) usleep(1000);
+        s_is_to_hold = true;
+        pid_t const child = fork();
+        if (child == 0) _exit(0);
+        s_is_to_hold = false;
+        SHOW(end_of(child));
+        s_done = round + 1;
+    }
+    return unused;
+}
+static void* ends_with_name(void* unused) {
+    ++s_names;
+    while (s_rounds != 2) usleep(1000);
+    return unused;
+}
+static void* gets_name(void* unused) {
+    pthread_t other;
+    ++s_names;
+    while (s_rounds != 1) usleep(1000);
+    pthread_setname_np(pthread_self(), "first");
+    while (s_done != 1) usleep(1000);
+    pthread_create(&other, NULL, ends_with_name, NULL);
+    pthread_setname_np(other, "second");
+    pthread_join(other, NULL);
+    return unused;
+}
+// A thread is given a name, and then another one that has one ends, while a third one forks and has
+// the allocator.
+void allocator_and_names(void) {
+    pthread_t t[2];
+    pthread_create(&t[0], NULL, gets_name, NULL);
+    pthread_create(&t[1], NULL, forks_and_holds, NULL);
+    for (int k = 0; k != 2; ++k) SHOW(pthread_join(t[k], NULL));
+}
+
 static void ignore(int signal) { (void)signal; }
 static void* waits_and_calls(void* file) {
     ++s_ready;

@@ -152,6 +152,9 @@ void asked_beside_signals(void);
 // --- transfer_cases.c
 void transfers_to_nobody(void);
 void spliced_at_once(void);
+void spliced_beside_writer(void);
+void late_transfers(void);
+void packets_to_nobody(void);
 void transfers_in_vain(void);
 void early_transfers(void);
 void limits_of_whole_messages(void);
@@ -159,6 +162,8 @@ void parts_of_the_cancelled(void);
 
 // --- scheduling_cases.c
 void scheduling_of_one_thread(void);
+void scheduling_of_the_made(void);
+void scheduling_among_other_users(void);
 
 // --- sandbox_cases.c
 void calls_refused_later(void);
@@ -167,6 +172,7 @@ void calls_refused_later(void);
 void allocator_and_os_threads(void);
 void allocator_and_idleness(void);
 void allocator_and_forks(void);
+void allocator_and_names(void);
 void allocator_and_helpers(void);
 
 // --- edge_cases.c

@@ -17,11 +17,23 @@ static pthread_mutex_t s_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void hold_allocator(void);
 void let_go_of_allocator(void);
-void hold_allocator(void) { pthread_mutex_lock(&s_lock); }
-void let_go_of_allocator(void) { pthread_mutex_unlock(&s_lock); }
+// Initial-exec: to reach it takes no memory.
+static __thread int t_holds __attribute__((tls_model("initial-exec")));
+void hold_allocator(void) {
+    pthread_mutex_lock(&s_lock);
+    t_holds = 1;
+}
+void let_go_of_allocator(void) {
+    t_holds = 0;
+    pthread_mutex_unlock(&s_lock);
+}
 
+// A handler of the program's may have locked it already.
+static void hold_for_fork(void) {
+    if (!t_holds) hold_allocator();
+}
 __attribute__((constructor)) static void begin(void) {
-    pthread_atfork(hold_allocator, let_go_of_allocator, let_go_of_allocator);
+    pthread_atfork(hold_for_fork, let_go_of_allocator, let_go_of_allocator);
 }
 
 void* malloc(size_t bytes) {

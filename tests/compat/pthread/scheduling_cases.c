@@ -36,13 +36,15 @@ static void* shows_in_child(void* title) {
     return NULL;
 }
 
+// For a call at once: after a wait the number may be that of another worker.
+static pid_t own_number(void) { return (pid_t)syscall(SYS_gettid); }
+
 static void set_nice_values(void) {
-    pid_t const number = (pid_t)syscall(SYS_gettid);
     SHOW_CALL(setpriority(PRIO_PROCESS, 0, 7));
     SHOW_CALL(nice(2));
     in_thread(&shows, "created");
     shows_in_child("forked");
-    SHOW_CALL(setpriority(PRIO_PROCESS, (id_t)number, 12));
+    SHOW_CALL(setpriority(PRIO_PROCESS, (id_t)own_number(), 12));
     show("by number");
     SHOW_CALL(setpriority(PRIO_PROCESS, INT_MAX, 3));
     SHOW_CALL(setpriority((__priority_which_t)77, 0, 3));
@@ -57,11 +59,10 @@ static void set_nice_values(void) {
 static void set_policies(void) {
     struct sched_param none = {0}, some = {5}, more = {6}, most = {100};
     struct timespec turn = {-1, -1};
-    pid_t const number = (pid_t)syscall(SYS_gettid);
     SHOW_CALL(sched_setscheduler(0, SCHED_BATCH, &none));
     show("batch");
     in_thread(&shows, "created");
-    SHOW_CALL(sched_setscheduler(number, SCHED_FIFO, &some));
+    SHOW_CALL(sched_setscheduler(own_number(), SCHED_FIFO, &some));
     show("fifo");
     shows_in_child("forked");
     SHOW_CALL(sched_setparam(0, &more));
@@ -92,6 +93,10 @@ static void set_io_priorities(void) {
     SHOW_CALL(syscall(SYS_ioprio_get, k_thread, 0));
     SHOW_CALL(syscall(SYS_ioprio_set, k_thread, 0, 5));
     SHOW_CALL(syscall(SYS_ioprio_set, k_thread, 0, 7 << 13));
+    SHOW_CALL(syscall(SYS_ioprio_get, k_thread, 0));
+    SHOW_CALL(syscall(SYS_ioprio_set, k_thread, 0, 8 << 13));
+    SHOW_CALL(syscall(SYS_ioprio_get, k_thread, 0));
+    SHOW_CALL(syscall(SYS_ioprio_set, k_thread, 0, 2 << 13 | 1 << 3 | 1)); // with a hint
     SHOW_CALL(syscall(SYS_ioprio_get, k_thread, 0));
 }
 
@@ -144,6 +149,129 @@ void scheduling_of_one_thread(void) {
         setrlimit(RLIMIT_RTPRIO, &no);
         if (geteuid() == 0 && setuid(65534) != 0) abort();
         in_thread(&sets_without_rights, NULL);
+        fflush(stdout);
+        _exit(0);
+    }
+    SHOW(end_of(child));
+}
+
+// --- what others begin with ----------------------------------------------------------------------
+
+enum { k_of_thread = 1, k_best_effort = 2 << 13 };
+static void* shows_all(void* title) {
+    shows(title);
+    SHOW_CALL(syscall(SYS_ioprio_get, k_of_thread, 0));
+    return NULL;
+}
+static void create_explicitly(char const* title) {
+    pthread_attr_t as_asked;
+    pthread_t t;
+    pthread_attr_init(&as_asked);
+    pthread_attr_setinheritsched(&as_asked, PTHREAD_EXPLICIT_SCHED);
+    pthread_create(&t, &as_asked, &shows_all, (void*)title);
+    pthread_join(t, NULL);
+    pthread_attr_destroy(&as_asked);
+}
+static void* changes_own(void* unused) {
+    struct sched_param how = {2};
+    int policy = -1;
+    SHOW(pthread_getschedparam(pthread_self(), &policy, &how));
+    printf("policy %d, priority %d\n", policy, how.sched_priority);
+    how.sched_priority = 2;
+    SHOW(pthread_setschedparam(pthread_self(), SCHED_RR, &how));
+    SHOW(pthread_setschedprio(pthread_self(), 3));
+    shows_all("changed");
+    in_thread(&shows_all, "changed, created");
+    return unused;
+}
+static void fork_and_change(char const* title) {
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) {
+        shows_all((void*)title);
+        in_thread(&shows_all, (void*)title);
+        SHOW_CALL(nice(1));
+        in_thread(&shows_all, "nicer");
+        changes_own(NULL);
+        fflush(stdout);
+        pid_t const grandchild = fork();
+        if (grandchild == 0) {
+            shows_all("child of child");
+            fflush(stdout);
+            _exit(0);
+        }
+        SHOW(end_of(grandchild));
+        fflush(stdout);
+        _exit(0);
+    }
+    SHOW(end_of(child));
+}
+static void* begins_with(void* unused) {
+    struct sched_param const some = {5}, more = {6};
+    shows_all("inherited");
+    create_explicitly("explicit");
+    SHOW_CALL(syscall(SYS_ioprio_set, k_of_thread, 0, k_best_effort | 3));
+    SHOW_CALL(sched_setscheduler(0, SCHED_FIFO, &some));
+    create_explicitly("explicit, from fifo");
+    fork_and_change("forked");
+    SHOW_CALL(sched_setscheduler(0, SCHED_FIFO, &more));
+    fork_and_change("forked with more");
+    SHOW_CALL(sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &some));
+    in_thread(&shows_all, "reset");
+    create_explicitly("explicit, reset");
+    fork_and_change("forked and reset");
+    return unused;
+}
+static void* calls_by_number(void* unused) {
+    struct sched_param how = {5};
+    struct timespec turn = {-1, -1};
+    SHOW_CALL(syscall(SYS_setpriority, PRIO_PROCESS, 0, 4));
+    SHOW_CALL(syscall(SYS_getpriority, PRIO_PROCESS, 0));
+    SHOW_CALL(syscall(SYS_getpriority, PRIO_PROCESS, -1));
+    SHOW_CALL(syscall(SYS_getpriority, 77, 0));
+    SHOW_CALL(syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &how));
+    SHOW_CALL(syscall(SYS_sched_getscheduler, 0));
+    SHOW_CALL(syscall(SYS_sched_rr_get_interval, 0, &turn));
+    SHOW(turn.tv_sec == 0 && turn.tv_nsec == 0);
+    how.sched_priority = 7;
+    SHOW_CALL(syscall(SYS_sched_setparam, 0, &how));
+    how.sched_priority = 0;
+    SHOW_CALL(syscall(SYS_sched_getparam, 0, &how));
+    SHOW(how.sched_priority);
+    shows_all("by numbers");
+    return unused;
+}
+static void* sets_nothing(void* unused) {
+    struct sched_param const* volatile none = NULL; // which compilers warn of
+    SHOW(pthread_setschedparam(pthread_self(), SCHED_OTHER, none) == EINVAL);
+    return unused;
+}
+void scheduling_of_the_made(void) {
+    in_thread(&calls_by_number, NULL);
+    shows_all("main");
+    SHOW_CALL(setpriority(PRIO_PROCESS, 0, 5));
+    SHOW_CALL(syscall(SYS_ioprio_set, k_of_thread, 0, k_best_effort | 6));
+    in_thread(&begins_with, NULL);
+    shows_all("main");
+    in_both(&sets_nothing);
+}
+static void* becomes_less_nice(void* unused) {
+    struct sched_param const some = {5};
+    SHOW_CALL(nice(-5));
+    SHOW_CALL(sched_setscheduler(0, SCHED_FIFO, &some));
+    SHOW_CALL(syscall(SYS_ioprio_set, k_of_thread, 0, 1 << 13));
+    show("other users");
+    return unused;
+}
+// All capabilities in a name space of users are none for this.
+void scheduling_among_other_users(void) {
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) {
+        struct rlimit const no = {0, 0};
+        setrlimit(RLIMIT_NICE, &no);
+        setrlimit(RLIMIT_RTPRIO, &no);
+        if (unshare(CLONE_NEWUSER) == 0) in_thread(&becomes_less_nice, NULL);
         fflush(stdout);
         _exit(0);
     }

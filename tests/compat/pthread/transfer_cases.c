@@ -36,6 +36,9 @@ static void connect_by_tcp(int ends[2]) {
 static void connect_locally(int ends[2]) {
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) abort();
 }
+static void connect_by_packets(int ends[2]) {
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) abort();
+}
 
 // --- to a peer that is gone ----------------------------------------------------------------------
 
@@ -135,6 +138,21 @@ void transfers_to_nobody(void) {
     break_all(&connect_locally, &close_peer);
     break_all(&connect_locally, &shut_down_output);
     break_all(&connect_locally, &shut_down_peer);
+}
+
+// Of packets, too.
+void packets_to_nobody(void) {
+    signal(SIGPIPE, &count_signal);
+    s_file = memfd_create("file", 0);
+    if (ftruncate(s_file, k_large) != 0 || pipe(s_pipe) != 0) abort();
+    void (*const breaks[])(int const*) = {&close_peer, &shut_down_output, &shut_down_peer};
+    for (int k = 0; k != 3; ++k)
+        for (int is_before = 0; is_before != 2; ++is_before)
+            for (s_is_full = 0; s_is_full != 2; ++s_is_full) {
+                printf("%d %d %d\n", k, is_before, s_is_full);
+                break_one(&connect_by_packets, &sends_file, breaks[k], is_before);
+                break_one(&connect_by_packets, &splices, breaks[k], is_before);
+            }
 }
 
 // All that is in a pipe goes to a socket in one call.
@@ -273,6 +291,98 @@ void early_transfers(void) {
     unlink(path);
     rmdir(folder);
 }
+
+// --- beside a writer who goes on, and what errno is afterwards -----------------------------------
+
+enum { k_of_writer = 32 << 20, k_in_pipe = 1 << 16 };
+static pid_t start_writer(int const ends[2]) {
+    static char bytes[k_in_pipe];
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child != 0) return child;
+    close(ends[0]);
+    for (long left = k_of_writer; left > 0;) {
+        ssize_t const now = write(ends[1], bytes, sizeof bytes);
+        if (now <= 0) _exit(1);
+        left -= now;
+    }
+    _exit(0);
+}
+static void splice_on(int to) {
+    int ends[2];
+    long all = 0, most = 0, now = 0;
+    if (pipe(ends) != 0) abort();
+    pid_t const writer = start_writer(ends);
+    close(ends[1]);
+    while ((now = splice(ends[0], NULL, to, NULL, 1 << 30, 0)) > 0) {
+        all += now;
+        if (now > most) most = now;
+    }
+    SHOW(now);
+    SHOW(all == k_of_writer);
+    SHOW(most <= k_in_pipe);
+    SHOW(end_of(writer));
+    close(ends[0]);
+    close(to);
+}
+static void* splices_on(void* unused) {
+    splice_on(open("/dev/null", O_WRONLY));
+    splice_on(memfd_create("file", 0));
+    return unused;
+}
+void spliced_beside_writer(void) { in_thread(&splices_on, NULL); }
+
+static int s_late[2];
+static void* writes_late(void* unused) {
+    for (int k = 0; k != 3; ++k) {
+        usleep(20000);
+        if (write(s_late[1], s_page, 8) != 8) abort();
+    }
+    return unused;
+}
+static void* receives_slowly(void* from) {
+    usleep(20000);
+    for (long left = k_large; left > 0;) {
+        static char bytes[1 << 20];
+        ssize_t const now = read(*(int*)from, bytes, sizeof bytes);
+        if (now <= 0) abort();
+        left -= now;
+    }
+    return NULL;
+}
+#define SHOW_ERRNO(expression)                                                                     \
+    do {                                                                                           \
+        errno = 0;                                                                                 \
+        long const result = (long)(expression);                                                    \
+        int const error = errno;                                                                   \
+        printf("%s: %ld, errno %d\n", #expression, result, error);                                 \
+    } while (0)
+static void* moves_late(void* unused) {
+    pthread_t other;
+    int to[2], ends[2], nothing = open("/dev/null", O_WRONLY);
+    if (pipe(s_late) != 0 || pipe(to) != 0) abort();
+    pthread_create(&other, NULL, &writes_late, NULL);
+    SHOW_ERRNO(tee(s_late[0], to[1], 8, 0));
+    SHOW_ERRNO(splice(s_late[0], NULL, to[1], NULL, 8, 0));
+    SHOW_ERRNO(splice(s_late[0], NULL, nothing, NULL, 8, 0));
+    SHOW_ERRNO(splice(s_late[0], NULL, to[1], NULL, 8, 0));
+    pthread_join(other, NULL);
+    s_file = memfd_create("file", 0);
+    if (ftruncate(s_file, k_large) != 0) abort();
+    connect_locally(ends);
+    pthread_create(&other, NULL, &receives_slowly, &ends[1]);
+    SHOW_ERRNO(sendfile(ends[0], s_file, NULL, k_large));
+    pthread_join(other, NULL);
+    for (int k = 0; k != 2; ++k) {
+        close(s_late[k]);
+        close(to[k]);
+        close(ends[k]);
+    }
+    close(s_file);
+    close(nothing);
+    return unused;
+}
+void late_transfers(void) { in_both(&moves_late); }
 
 // --- limits of time ------------------------------------------------------------------------------
 

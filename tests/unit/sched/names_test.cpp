@@ -80,4 +80,28 @@ TEST(names, of_a_child_that_runs_as_a_call_is_its_parents) {
     finalize();
 }
 
+// More than the table had room for at first, by several at once.
+TEST(names, many_and_long_ones_are_found) {
+    constexpr thread_id k_first = thread_id{1} << 50, k_each = 500;
+    auto const name_of = [](thread_id id) {
+        return std::to_string(id) + std::string(id % 2 == 0 ? 100 : 0, 'x');
+    };
+    auto const forget_odd = [&](thread_id first) {
+        for (thread_id id = first; id != first + k_each; ++id) {
+            sched::remember_name(id, "another");
+            sched::remember_name(id, name_of(id));
+            EXPECT_EQ(sched::find_name(id), name_of(id));
+            if (id % 2 != 0) sched::forget_name(id);
+        }
+    };
+    std::thread other([&] { forget_odd(k_first + k_each); });
+    forget_odd(k_first);
+    other.join();
+    for (thread_id id = k_first; id != k_first + 2 * k_each; ++id) {
+        EXPECT_EQ(sched::find_name(id), id % 2 != 0 ? "" : name_of(id));
+        sched::forget_name(id);
+        EXPECT_EQ(sched::find_name(id), "");
+    }
+}
+
 } // namespace

@@ -21,6 +21,12 @@ TULLE_OWN(close);
 TULLE_OWN(close_range);
 TULLE_OWN(dup2);
 TULLE_OWN(dup3);
+TULLE_OWN(getpriority);
+TULLE_OWN(sched_getparam);
+TULLE_OWN(sched_getscheduler);
+TULLE_OWN(sched_rr_get_interval);
+TULLE_OWN(sched_setparam);
+TULLE_OWN(sched_setscheduler);
 TULLE_OWN(setpriority);
 
 namespace {
@@ -217,13 +223,29 @@ bool waits_early(int operation) noexcept {
     return waits && (operation & FUTEX_PRIVATE_FLAG) != 0;
 }
 
-// What is said and asked of the scheduling of the calling thread, and not of its worker.
+// What is said and asked of the scheduling of the calling thread, and not of its worker. Nothing:
+// the kernel is asked, which tells of a nice value what is left of it up to 20.
 std::optional<long> answer_of_scheduling(long number, long const (&a)[6]) noexcept {
+    auto const who = static_cast<pid_t>(a[0]);
+    auto const first = static_cast<int>(a[0]);
     switch (number) {
         case SYS_setpriority:
-            if (a[0] != PRIO_PROCESS || own_by_number(a[1]) == nullptr) return std::nullopt;
-            return tulle_own_setpriority(PRIO_PROCESS, static_cast<id_t>(a[1]),
-                                         static_cast<int>(a[2]));
+            return tulle_own_setpriority(static_cast<__priority_which_t>(first),
+                                         static_cast<id_t>(a[1]), static_cast<int>(a[2]));
+        case SYS_getpriority:
+            if (first != PRIO_PROCESS || own_by_number(static_cast<int>(a[1])) == nullptr)
+                return std::nullopt;
+            return 20 - tulle_own_getpriority(PRIO_PROCESS, 0);
+        case SYS_sched_setscheduler:
+            return tulle_own_sched_setscheduler(who, static_cast<int>(a[1]),
+                                                reinterpret_cast<sched_param const*>(a[2]));
+        case SYS_sched_getscheduler: return tulle_own_sched_getscheduler(who);
+        case SYS_sched_setparam:
+            return tulle_own_sched_setparam(who, reinterpret_cast<sched_param const*>(a[1]));
+        case SYS_sched_getparam:
+            return tulle_own_sched_getparam(who, reinterpret_cast<sched_param*>(a[1]));
+        case SYS_sched_rr_get_interval:
+            return tulle_own_sched_rr_get_interval(who, reinterpret_cast<timespec*>(a[1]));
         case SYS_ioprio_set: return change_io_priority(a[0], a[1], a[2]);
         case SYS_ioprio_get: return tell_io_priority(a[0], a[1]);
         default: return std::nullopt;

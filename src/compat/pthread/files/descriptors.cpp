@@ -203,10 +203,10 @@ bool is_hung_up(int socket) noexcept {
     return TULLE_LIBC(poll)(&asked, 1, 0) > 0 && (asked.revents & POLLHUP) != 0;
 }
 
-bool is_stream(int socket) noexcept {
+int type_of(int socket) noexcept {
     int type = 0;
     socklen_t size = sizeof type;
-    return getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+    return getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) == 0 ? type : 0;
 }
 
 // Who waits is told of the error of a connection that is gone, where a try is told that the socket
@@ -220,12 +220,18 @@ int take_error(int socket) noexcept {
 
 } // namespace
 
-// To send nothing to a stream transfers nothing, but says whether more may be sent.
+// To send nothing to a stream transfers nothing, but says whether more may be sent. Of packets it
+// would be one that is empty: a byte that is nowhere says so, too, and is not sent either (EFAULT).
 bool takes_no_more(int socket) noexcept {
     constexpr int k_only_asks = MSG_DONTWAIT | MSG_NOSIGNAL;
     kept_errno const kept;
-    return is_of_same_host(socket) && is_stream(socket) &&
-           TULLE_LIBC(send)(socket, nullptr, 0, k_only_asks) < 0 && errno == EPIPE;
+    int const type = is_of_same_host(socket) ? type_of(socket) : 0;
+    if (type != SOCK_STREAM && type != SOCK_SEQPACKET) return false;
+    auto* const nowhere = reinterpret_cast<void*>(std::uintptr_t{1});
+    bool const is_stream = type == SOCK_STREAM;
+    ssize_t const sent = is_stream ? TULLE_LIBC(send)(socket, nullptr, 0, k_only_asks)
+                                   : TULLE_LIBC(send)(socket, nowhere, 1, k_only_asks);
+    return sent < 0 && errno == EPIPE;
 }
 
 // Nobody who waits at a socket of the same host is sent a signal.
@@ -382,7 +388,7 @@ template <class Call> ssize_t receive_by_kernel(int socket, Call call) {
 std::size_t least_of(int socket, int flags, std::size_t size, std::size_t low_mark) noexcept {
     bool const is_whole = (flags & MSG_WAITALL) != 0;
     if (!is_whole && low_mark <= 1) return 1;
-    return !is_stream(socket) ? 1 : is_whole ? size : std::min(size, low_mark);
+    return type_of(socket) != SOCK_STREAM ? 1 : is_whole ? size : std::min(size, low_mark);
 }
 
 // Of a connection with a low mark poll(2) tells when there is so much, and not of a rest behind

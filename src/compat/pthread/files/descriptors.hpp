@@ -92,7 +92,7 @@ private:
 // Nothing more comes to this socket. A call that waits says so (0) of a datagram socket, too; one
 // that does not wait says EAGAIN of that all the same.
 [[nodiscard]] bool is_shut_down(int number) noexcept;
-// A stream of the same host that has been shut down for output, which poll(2) does not tell.
+// A connection of the same host that has been shut down for output, which poll(2) does not tell.
 [[nodiscard]] bool takes_no_more(int socket) noexcept;
 // How a wait for room in this socket has ended, where the next try would not say that: the errno
 // of a connection that is gone or shut down. 0: it has not, or the next try says so.

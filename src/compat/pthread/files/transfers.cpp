@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 
@@ -76,13 +77,11 @@ int send_messages(int socket, mmsghdr* first, unsigned count, int flags) {
 
 constexpr std::size_t k_part = 16384; // what fits where poll(2) says that something does
 
-// So much at once does not wait. Pipes are asked not to, and files never do.
-std::size_t part_for(int number) noexcept {
+// It takes all in one call, which does not wait: pipes are asked not to, and files never do.
+bool takes_all(int number) noexcept {
     struct stat about {};
-    bool const takes_all =
-        fstat(number, &about) == 0 &&
-        (S_ISFIFO(about.st_mode) || S_ISREG(about.st_mode) || S_ISBLK(about.st_mode));
-    return takes_all ? SIZE_MAX : k_part;
+    return fstat(number, &about) == 0 &&
+           (S_ISFIFO(about.st_mode) || S_ISREG(about.st_mode) || S_ISBLK(about.st_mode));
 }
 
 bool is_pipe(int number) noexcept {
@@ -154,7 +153,7 @@ template <class Part> ssize_t move_part(move const& m, Part part) {
 // `part(so_many)`, until `size` has been moved, or a part is not whole and, `is_over`.
 template <class Part, class IsOver>
 ssize_t move_parts(move m, std::size_t size, Part part, IsOver is_over) {
-    std::size_t const most = part_for(m.to);
+    std::size_t const most = takes_all(m.to) ? SIZE_MAX : k_part;
     std::size_t moved = 0;
     while (moved != size) {
         std::size_t const wanted = std::min(size - moved, most);
@@ -173,11 +172,37 @@ ssize_t move_parts(move m, std::size_t size, Part part, IsOver is_over) {
 ssize_t send_file(int to, int from, off_t* offset, std::size_t size) {
     thread* const t = self();
     if (t == nullptr || never_waits(to)) return TULLE_LIBC(sendfile)(to, from, offset, size);
-    return move_parts(
-        {*t, from, to, false, true}, size,
-        [=](std::size_t part) { return TULLE_LIBC(sendfile)(to, from, offset, part); },
-        [](bool is_short) { return is_short; });
+    return keeping_errno([&] {
+        return move_parts(
+            {*t, from, to, false, true}, size,
+            [=](std::size_t part) { return TULLE_LIBC(sendfile)(to, from, offset, part); },
+            [](bool is_short) { return is_short; });
+    });
 }
+
+// What one call takes out of a pipe, in parts: what is there at the first of them. The system locks
+// the pipe until its call is over, so that a writer who goes on does not make it longer.
+class parts_of_pipe {
+public:
+    explicit parts_of_pipe(int pipe) noexcept : m_pipe(pipe) {}
+    template <class Part> ssize_t take(std::size_t most, Part part) {
+        int there = 0;
+        if (m_taken == 0 && ioctl(m_pipe, FIONREAD, &there) == 0)
+            m_all = static_cast<std::size_t>(there);
+        // What comes to an empty pipe in this moment is all that there is.
+        std::size_t const left = m_all == 0 ? most : m_all - m_taken;
+        ssize_t const now = part(std::min(most, left));
+        if (now > 0) m_taken += static_cast<std::size_t>(now);
+        return now;
+    }
+    [[nodiscard]] bool has_more() const noexcept {
+        return m_taken < m_all && is_ready(m_pipe, direction::in);
+    }
+
+private:
+    int const m_pipe;
+    std::size_t m_all = 0, m_taken = 0;
+};
 
 // One call moves what there is: of what goes from a pipe to a file that takes it in parts, all that
 // is in the pipe.
@@ -186,11 +211,17 @@ ssize_t move_some(int from, int to, std::size_t size, unsigned flags, Call call)
     thread* const t = self();
     if (t == nullptr || (flags & SPLICE_F_NONBLOCK) != 0 || size == 0) return call(size, flags);
     test_cancel(t);
-    bool const is_from_pipe = is_pipe(from), is_in_parts = is_from_pipe && !is_pipe(to);
-    return move_parts(
-        {*t, from, to, true, is_from_pipe}, size,
-        [=](std::size_t part) { return call(part, flags | SPLICE_F_NONBLOCK); },
-        [=](bool) { return !is_in_parts || !is_ready(from, direction::in); });
+    bool const is_from_pipe = is_pipe(from), is_in_parts = is_from_pipe && !takes_all(to);
+    auto const try_part = [=](std::size_t part) { return call(part, flags | SPLICE_F_NONBLOCK); };
+    parts_of_pipe taken(from);
+    return keeping_errno([&] {
+        return move_parts(
+            {*t, from, to, true, is_from_pipe}, size,
+            [&](std::size_t part) {
+                return is_in_parts ? taken.take(part, try_part) : try_part(part);
+            },
+            [&](bool) { return !is_in_parts || !taken.has_more(); });
+    });
 }
 
 bool is_written_to(int number) noexcept { return (fcntl(number, F_GETFL) & O_ACCMODE) != O_RDONLY; }

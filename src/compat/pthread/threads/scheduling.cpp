@@ -4,6 +4,7 @@
 // worker later. Main, and other OS threads, have those of the kernel, and so has a forked child.
 #include "compat/pthread/threads/scheduling.hpp"
 #include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/files/descriptors.hpp"
 #include "compat/pthread/threads/thread.hpp"
 #include "os/thread.hpp"
 
@@ -12,18 +13,31 @@
 #include <optional>
 
 #include <linux/capability.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 namespace tulle::posix {
 
 namespace {
 
 constexpr int k_least_nice = -20, k_most_nice = 19;
+constexpr int k_one_thread = 1; // IOPRIO_WHO_PROCESS
 
 // Calls of the kernel by numbers, not the program's functions: these are made of the kernel's.
 int kernels_nice() noexcept {
     long const told = TULLE_LIBC(syscall)(static_cast<long>(SYS_getpriority), PRIO_PROCESS, 0);
     return told < 0 ? 0 : 20 - static_cast<int>(told);
+}
+// Whether an OS thread has set its priority of input and output. Otherwise workers have inherited
+// it: a program that refuses itself what it does not need is not to be ended for a question.
+// relaxed, all: see below.
+constinit std::atomic<bool> s_sets_io_priority{false};
+// Negative: it is not asked, or tells none.
+int kernels_io_priority() noexcept {
+    if (!s_sets_io_priority.load(std::memory_order_relaxed)) return -1;
+    return static_cast<int>(
+        TULLE_LIBC(syscall)(static_cast<long>(SYS_ioprio_get), k_one_thread, 0));
 }
 
 // What an OS thread has, which makes a thread; it is asked for again after a change by any thread
@@ -31,17 +45,19 @@ int kernels_nice() noexcept {
 constinit std::atomic<unsigned> s_changes{1};
 struct known_scheduling {
     unsigned changes = 0; // when it was asked for; 0: it was not
-    int policy = 0, priority = 0, nice = 0;
+    int policy = 0, priority = 0, nice = 0, io_priority = -1;
 };
 constinit thread_local known_scheduling t_known;
 
 known_scheduling const& of_os_thread() noexcept {
     unsigned const changes = s_changes.load(std::memory_order_relaxed);
     if (TULLE_LIKELY(t_known.changes == changes)) return t_known;
+    kept_errno const kept;
     sched_param how{};
     t_known.policy = std::max(TULLE_LIBC(sched_getscheduler)(0), 0);
     if (TULLE_LIBC(sched_getparam)(0, &how) == 0) t_known.priority = how.sched_priority;
     t_known.nice = kernels_nice();
+    t_known.io_priority = kernels_io_priority();
     t_known.changes = changes;
     return t_known;
 }
@@ -52,11 +68,20 @@ template <class Result> Result after_change(Result result) noexcept {
 
 // --- who may do so -------------------------------------------------------------------------------
 
+// Whoever has made a name space of users has all capabilities in it, but the kernel asks here for
+// those of the first one. Where that cannot be told, it is taken for that.
+bool is_in_first_user_space() noexcept {
+    constexpr ino_t k_number_of_first = 0xeffffffd;
+    struct stat about {};
+    return stat("/proc/self/ns/user", &about) != 0 || about.st_ino == k_number_of_first;
+}
+
 bool has_capability(unsigned which) noexcept {
+    kept_errno const kept;
     __user_cap_header_struct of{_LINUX_CAPABILITY_VERSION_3, 0};
     __user_cap_data_struct has[_LINUX_CAPABILITY_U32S_3] = {};
     return TULLE_LIBC(syscall)(static_cast<long>(SYS_capget), &of, has) == 0 &&
-           (has[which / 32].effective >> which % 32 & 1U) != 0;
+           (has[which / 32].effective >> which % 32 & 1U) != 0 && is_in_first_user_space();
 }
 
 bool may_raise(__rlimit_resource_t of, int to) noexcept {
@@ -102,11 +127,12 @@ int set_nice(thread& t, int value) noexcept {
 
 // --- priorities of input and output --------------------------------------------------------------
 
-// ioprio_set(2): in the upper bits the class, below it the level.
+// ioprio_set(2): 16 bits, of which the upper three are the class and the lower three the level.
+// Between them are hints, and of bits above them nothing is kept.
 int check_io_priority(int value) noexcept {
     constexpr int k_none = 0, k_real_time = 1, k_idle = 3, k_levels = 8;
-    int const level = value & (k_levels - 1), class_of = value >> 13;
-    if (class_of < k_none || class_of > k_idle || (class_of == k_none && level != 0)) return EINVAL;
+    int const level = value & (k_levels - 1), class_of = value >> 13 & 7;
+    if (class_of > k_idle || (class_of == k_none && level != 0)) return EINVAL;
     bool const is_for_few = class_of == k_real_time;
     return !is_for_few || has_capability(CAP_SYS_ADMIN) || has_capability(CAP_SYS_NICE) ? 0 : EPERM;
 }
@@ -119,40 +145,79 @@ thread* own_by_number(long number) noexcept {
     return t != nullptr && (number == 0 || number == os::thread_id()) ? t : nullptr;
 }
 
-std::optional<long> change_io_priority(long which, long who, long value) noexcept {
-    constexpr long k_thread = 1;
-    thread* const t = which == k_thread ? own_by_number(who) : nullptr;
-    if (t == nullptr) return std::nullopt;
+long change_io_priority(long which, long who, long value) noexcept {
+    thread* const t = which == k_one_thread ? own_by_number(who) : nullptr;
+    if (t == nullptr) {
+        s_sets_io_priority.store(true, std::memory_order_relaxed);
+        return after_change(
+            TULLE_LIBC(syscall)(static_cast<long>(SYS_ioprio_set), which, who, value));
+    }
     if (int const error = check_io_priority(static_cast<int>(value))) return fail(error);
-    t->io_priority = static_cast<int>(value);
+    t->io_priority = static_cast<int>(value) & 0xffff;
     return 0;
 }
 std::optional<long> tell_io_priority(long which, long who) noexcept {
-    constexpr long k_thread = 1;
-    thread const* const t = which == k_thread ? own_by_number(who) : nullptr;
+    thread const* const t = which == k_one_thread ? own_by_number(who) : nullptr;
     if (t == nullptr || t->io_priority < 0) return std::nullopt;
     return t->io_priority;
 }
 
-void inherit_scheduling(thread& t, thread const* by) noexcept {
-    t.policy = by != nullptr ? by->policy : of_os_thread().policy;
-    t.priority = by != nullptr ? by->priority : of_os_thread().priority;
-    t.nice = by != nullptr ? by->nice : of_os_thread().nice;
-    t.io_priority = by != nullptr ? by->io_priority : -1;
-    if ((t.policy & SCHED_RESET_ON_FORK) == 0) return;
-    t.policy = is_real_time(t.policy) ? SCHED_OTHER : own_policy(t.policy);
-    t.priority = 0;
-    t.nice = std::max(t.nice, 0);
+namespace {
+
+// In a forked child: the thread that has called fork, which has its OS thread for itself, so that
+// the kernel knows its scheduling, by the number of the process. relaxed, all: it changes where
+// there is one thread.
+constinit std::atomic<thread const*> s_main_of_child{nullptr};
+
+bool is_main_of_child(thread const& t) noexcept {
+    return &t == s_main_of_child.load(std::memory_order_relaxed);
 }
 
-// Its OS thread has that of the worker which has forked.
-void begin_scheduling_of_child(thread const& t) noexcept {
+// As the kernel does for what a thread with SCHED_RESET_ON_FORK makes, threads and processes.
+void reset_if_asked(thread& t) noexcept {
+    if ((t.policy & SCHED_RESET_ON_FORK) == 0) return;
+    bool const was_real_time = is_real_time(t.policy);
+    t.policy = was_real_time ? SCHED_OTHER : own_policy(t.policy);
+    t.priority = 0;
+    t.nice = was_real_time ? 0 : std::max(t.nice, 0);
+}
+
+} // namespace
+
+void inherit_scheduling(thread& t, thread const* by, bool inherits_policy) noexcept {
+    if (is_main_of_child(t)) // another one had its memory, and is gone
+        s_main_of_child.store(nullptr, std::memory_order_relaxed);
+    if (by != nullptr && !is_main_of_child(*by)) {
+        t.policy = by->policy;
+        t.priority = by->priority;
+        t.nice = by->nice;
+        t.io_priority = by->io_priority;
+    } else {
+        known_scheduling const& its = of_os_thread();
+        t.policy = its.policy;
+        t.priority = its.priority;
+        t.nice = its.nice;
+        t.io_priority = its.io_priority;
+    }
+    reset_if_asked(t);
+    if (!inherits_policy) t.policy = t.priority = 0; // SCHED_OTHER: others are for OS threads
+}
+
+// Its OS thread has what the worker had which has forked.
+void begin_scheduling_of_child(thread& t) noexcept {
     kept_errno const kept;
-    sched_param const how{t.priority};
     after_change(0);
-    if (kernels_nice() != t.nice) TULLE_LIBC(setpriority)(PRIO_PROCESS, 0, t.nice);
-    if (TULLE_LIBC(sched_getscheduler)(0) != t.policy)
+    if (is_main_of_child(t)) return; // which has forked again: the kernel has seen to it
+    s_main_of_child.store(&t, std::memory_order_relaxed);
+    reset_if_asked(t);
+    known_scheduling const& its = of_os_thread();
+    sched_param const how{t.priority};
+    if (its.nice != t.nice) TULLE_LIBC(setpriority)(PRIO_PROCESS, 0, t.nice);
+    if (its.policy != t.policy || its.priority != t.priority)
         TULLE_LIBC(sched_setscheduler)(0, t.policy, &how);
+    if (t.io_priority >= 0 && its.io_priority != t.io_priority)
+        static_cast<void>(change_io_priority(k_one_thread, 0, t.io_priority));
+    after_change(0);
 }
 
 } // namespace tulle::posix
@@ -163,23 +228,35 @@ TULLE_INTERPOSE int pthread_setschedparam(pthread_t id, int policy,
                                           sched_param const* how) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return after_change(TULLE_LIBC(pthread_setschedparam)(id, policy, how));
-    return has_ended(*t) ? ESRCH : set_policy(*t, policy, how->sched_priority);
+    if (has_ended(*t)) return ESRCH;
+    if (!may_be_there(how) || policy < 0) return EINVAL;
+    if (!is_main_of_child(*t)) return set_policy(*t, policy, how->sched_priority);
+    kept_errno const kept;
+    return after_change(TULLE_LIBC(sched_setscheduler)(getpid(), policy, how)) == 0 ? 0 : errno;
 }
 
 TULLE_INTERPOSE int pthread_getschedparam(pthread_t id, int* policy, sched_param* how) noexcept {
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_getschedparam)(id, policy, how);
     if (has_ended(*t)) return ESRCH;
+    if (is_main_of_child(*t)) {
+        kept_errno const kept;
+        *policy = TULLE_LIBC(sched_getscheduler)(getpid());
+        return *policy >= 0 && TULLE_LIBC(sched_getparam)(getpid(), how) == 0 ? 0 : errno;
+    }
     *policy = t->policy;
     how->sched_priority = t->priority;
     return 0;
 }
 
 TULLE_INTERPOSE int pthread_setschedprio(pthread_t id, int priority) noexcept {
-    thread* const t = thread_of(id);
-    if (t == nullptr) return after_change(TULLE_LIBC(pthread_setschedprio)(id, priority));
-    sched_param const how{priority};
-    return pthread_setschedparam(id, t->policy, &how);
+    if (thread_of(id) == nullptr)
+        return after_change(TULLE_LIBC(pthread_setschedprio)(id, priority));
+    int policy = 0;
+    sched_param how{};
+    if (int const error = pthread_getschedparam(id, &policy, &how)) return error;
+    how.sched_priority = priority;
+    return pthread_setschedparam(id, policy, &how);
 }
 
 TULLE_INTERPOSE int sched_setscheduler(pid_t number, int policy, sched_param const* how) noexcept {

@@ -12,12 +12,13 @@ struct thread;
 [[nodiscard]] thread* own_by_number(long number) noexcept;
 
 // ioprio_set and ioprio_get, of which the C library has no functions. Nothing: the kernel is asked.
-[[nodiscard]] std::optional<long> change_io_priority(long which, long who, long value) noexcept;
+[[nodiscard]] long change_io_priority(long which, long who, long value) noexcept;
 [[nodiscard]] std::optional<long> tell_io_priority(long which, long who) noexcept;
 
-// A new thread has that of its creator `by`, the caller, which is null if it is an OS thread.
-void inherit_scheduling(thread& t, thread const* by) noexcept;
+// A new thread has that of its creator `by`, the caller, which is null if it is an OS thread. By
+// attributes with PTHREAD_EXPLICIT_SCHED it has another policy, and only that.
+void inherit_scheduling(thread& t, thread const* by, bool inherits_policy) noexcept;
 // In a forked child the kernel is told of that of the caller.
-void begin_scheduling_of_child(thread const& t) noexcept;
+void begin_scheduling_of_child(thread& t) noexcept;
 
 } // namespace tulle::posix

@@ -325,7 +325,7 @@ void read_attributes(thread& t, thread const* by, pthread_attr_t const* how) noe
     ask(how, t.asked);
     // relaxed: it has not started.
     if (t.asked.is_detached) t.life.store(k_detached, std::memory_order_relaxed);
-    if (t.asked.inherits_scheduling) inherit_scheduling(t, by);
+    inherit_scheduling(t, by, t.asked.inherits_scheduling);
 }
 
 // Who joins or detaches it has a handle on it, from before it may end. Within a stack of the run
