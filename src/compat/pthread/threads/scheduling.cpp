@@ -6,7 +6,7 @@
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/files/descriptors.hpp"
 #include "compat/pthread/threads/thread.hpp"
-#include "os/thread.hpp"
+#include "sched/scheduler.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -140,9 +140,22 @@ int check_io_priority(int value) noexcept {
 } // namespace
 
 // Null: another one is meant, or the caller has an OS thread of its own.
+namespace {
+
+// relaxed: a number that has been told is there.
+bool is_of_worker(long number) noexcept {
+    for (auto const& s : sched::scheduler::instance().shepherds())
+        for (sched::worker_remote const* const w : s->workers)
+            if (w->tid.load(std::memory_order_relaxed) == number) return true;
+    return false;
+}
+
+} // namespace
+
+// A thread that has asked for its number may stand on another worker by now.
 thread* own_by_number(long number) noexcept {
     thread* const t = thread_on_worker();
-    return t != nullptr && (number == 0 || number == os::thread_id()) ? t : nullptr;
+    return t != nullptr && (number == 0 || is_of_worker(number)) ? t : nullptr;
 }
 
 long change_io_priority(long which, long who, long value) noexcept {

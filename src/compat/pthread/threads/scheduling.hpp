@@ -8,7 +8,8 @@ namespace tulle::posix {
 
 struct thread;
 
-// The caller, if it stands on a worker and the number means it: 0, or that of its OS thread.
+// The caller, if it stands on a worker and the number means it: 0, or that of a worker, as gettid
+// tells it.
 [[nodiscard]] thread* own_by_number(long number) noexcept;
 
 // ioprio_set and ioprio_get, of which the C library has no functions. Nothing: the kernel is asked.
