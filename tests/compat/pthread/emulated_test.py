@@ -33,9 +33,11 @@ FEW = ["variables", "conditions", "cancels", "at_computing", "jumps_of_handlers"
 # Forked children make threads. Where others of the parent come and go meanwhile such a child of qemu mostly stands still for ever, also without Tulle:
 # these are tried twice.
 OF_FORKS = {"forks", "forks_among_others", "forks_at_begin", "forks_with_locks", "masks_of_programs", "once_over_fork", "rules_of_fork",
-            "edges_of_signals", "allocator_and_forks", "shared_mutexes", "shared_conditions", "shared_rwlocks", "inheriting_mutexes",
+            "edges_of_signals", "allocator_and_forks", "allocator_and_names", "scheduling_of_the_made",
+            "shared_mutexes", "shared_conditions", "shared_rwlocks", "inheriting_mutexes",
             "posts_from_anywhere", "raises_from_anywhere", "posts_after_jumps_within", "actions_of_kernels_signals"}
-ABOUT_THE_EMULATOR = {"memory_of_threads"}  # it asks the system how much memory the process has
+# The one asks the system how much memory the process has; of the other one qemu itself refuses what points nowhere, where the kernel tells of the socket.
+ABOUT_THE_EMULATOR = {"memory_of_threads", "packets_to_nobody"}
 if "riscv64" in os.path.basename(EMULATOR[0]):
     ABOUT_THE_EMULATOR.add("jumps_of_handlers")  # qemu-riscv64 does not block sa_mask for a handler
 # qemu has no preadv2 and pwritev2, for which the C library then calls preadv and pwritev; linked statically these are ours, which call the first.

@@ -87,6 +87,7 @@ static void set_policies(void) {
     SHOW_CALL(sched_setscheduler(0, SCHED_IDLE, &none));
     show("idle");
 }
+static int s_has_hints; // the kernel takes them, and leaves alone what is beyond (Linux 6.5)
 static void set_io_priorities(void) {
     enum { k_thread = 1, k_least_of_best_effort = 2 << 13 | 7 };
     SHOW_CALL(syscall(SYS_ioprio_set, k_thread, 0, k_least_of_best_effort));
@@ -94,6 +95,7 @@ static void set_io_priorities(void) {
     SHOW_CALL(syscall(SYS_ioprio_set, k_thread, 0, 5));
     SHOW_CALL(syscall(SYS_ioprio_set, k_thread, 0, 7 << 13));
     SHOW_CALL(syscall(SYS_ioprio_get, k_thread, 0));
+    if (!s_has_hints) return;
     SHOW_CALL(syscall(SYS_ioprio_set, k_thread, 0, 8 << 13));
     SHOW_CALL(syscall(SYS_ioprio_get, k_thread, 0));
     SHOW_CALL(syscall(SYS_ioprio_set, k_thread, 0, 2 << 13 | 1 << 3 | 1)); // with a hint
@@ -130,6 +132,7 @@ static void* shows_afterwards(void* title) {
 void scheduling_of_one_thread(void) {
     struct sched_param const none = {0};
     pthread_t other;
+    s_has_hints = syscall(SYS_ioprio_set, 1, 0, 8 << 13) == 0;
     pthread_barrier_init(&s_barrier, NULL, 2);
     pthread_create(&other, NULL, &shows_afterwards, "other");
     pthread_barrier_wait(&s_barrier);
