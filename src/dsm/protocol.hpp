@@ -406,7 +406,7 @@ private:
         }
     }
     void notice(line_range units) noexcept {
-        if (m_noticed.extend(units) || m_noticed.extend_down(units)) return;
+        if (m_noticed.extend(units)) return;
         if (!m_noticed.is_empty()) m_world.tell(m_noticed);
         m_noticed = units;
     }
@@ -532,12 +532,32 @@ private:
     [[nodiscard]] static line_bits all_of(line_range units) noexcept {
         return ~line_bits{0} >> (k_line_bits - std::min(units.count, k_line_bits));
     }
-    // From the end on, as write_back() goes, so that what follows each other is told together.
-    void notice_changed(line_range units, line_bits changed) noexcept {
+    // Units of a run that have changed, from its end on: those that follow each other are told of
+    // together.
+    class changed_units {
+    public:
+        explicit changed_units(protocol& p) noexcept : m_protocol(p) {}
+        changed_units(changed_units const&) = delete;
+        changed_units& operator=(changed_units const&) = delete;
+        ~changed_units() { tell(); }
+        void add(line_range units) noexcept {
+            if (m_last.extend_down(units)) return;
+            tell();
+            m_last = units;
+        }
+
+    private:
+        void tell() noexcept {
+            if (!m_last.is_empty()) m_protocol.notice(m_last);
+        }
+        protocol& m_protocol;
+        line_range m_last;
+    };
+    void add_changed(changed_units& all, line_range units, line_bits changed) noexcept {
+        if (changed == all_of(units)) return all.add(units);
         for (line_number end = units.end(); end > units.first;) {
             line_range const unit = m_world.unit_of(end - 1);
-            line_bits const of_unit = all_of(unit);
-            if ((changed >> (unit.first - units.first) & of_unit) != 0) notice(unit);
+            if ((changed >> (unit.first - units.first) & all_of(unit)) != 0) all.add(unit);
             end = unit.first;
         }
     }
@@ -574,19 +594,14 @@ private:
         host_number const home = home_of(unit);
         std::uint64_t const most = std::max(unit.count, k_line_bits); // a power of two
         std::uint64_t first = (run.units.count - 1) & ~(most - 1);
-        line_range changed; // the last ones, together
+        changed_units all(*this);
         for (std::uint64_t end = run.units.count; end != 0; end = first, first -= most) {
             line_range const part{run.units.first + first, end - first};
             std::uint32_t const twin = run.twin + m_world.units_in({run.units.first, first});
             if (first == 0 && later != nullptr && later->units.count <= most)
                 m_world.expect_write_back(home_of(later->units), later->units, later->twin);
-            line_bits const found = m_world.write_back(home, part, twin, use);
-            if (found == all_of(part) && changed.extend_down(part)) continue;
-            if (!changed.is_empty()) notice(changed);
-            changed = found == all_of(part) ? part : line_range{};
-            if (changed.is_empty()) notice_changed(part, found);
+            add_changed(all, part, m_world.write_back(home, part, twin, use));
         }
-        if (!changed.is_empty()) notice(changed);
     }
 
     // --- acquire

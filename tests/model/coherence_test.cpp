@@ -339,7 +339,7 @@ void expect_found(char const* name, model::test_body const& body) {
     model::options o = quick(60000);
     o.expect_failure = true;
     model::result const r = model::explore(name, o, body);
-    EXPECT_NE(r.message.find("check failed"), std::string::npos) << r;
+    EXPECT_NE(r.message.find("check failed"), std::string::npos) << name << ": " << r;
 }
 
 TEST(coherence, of_flawed_protocols_is_found_to_be_none) {

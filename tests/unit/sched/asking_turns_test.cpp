@@ -44,7 +44,7 @@ TEST(asking_turns, of_many_a_limited_number_in_each_round) {
 }
 
 TEST(asking_turns, each_comes_to_its_turn) {
-    for (std::size_t const workers : {100, 101, 640, 2048, 2049}) {
+    for (std::size_t const workers : {100U, 101U, 640U, 2048U, 2049U}) {
         rounds const all(workers, 400, false);
         EXPECT_GE(all.least(), 1) << workers;
     }
