@@ -12,6 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+// By its limits; capabilities are others.
+static void may_raise_nothing(void) {
+    struct rlimit const no = {0, 0};
+    setrlimit(RLIMIT_NICE, &no);
+    setrlimit(RLIMIT_RTPRIO, &no);
+}
+
 static void* shows(void* title) {
     struct sched_param how = {-1};
     errno = 0;
@@ -147,9 +154,7 @@ void scheduling_of_one_thread(void) {
     fflush(stdout);
     pid_t const child = fork();
     if (child == 0) {
-        struct rlimit const no = {0, 0};
-        setrlimit(RLIMIT_NICE, &no);
-        setrlimit(RLIMIT_RTPRIO, &no);
+        may_raise_nothing();
         if (geteuid() == 0 && setuid(65534) != 0) abort();
         in_thread(&sets_without_rights, NULL);
         fflush(stdout);
@@ -271,9 +276,7 @@ void scheduling_among_other_users(void) {
     fflush(stdout);
     pid_t const child = fork();
     if (child == 0) {
-        struct rlimit const no = {0, 0};
-        setrlimit(RLIMIT_NICE, &no);
-        setrlimit(RLIMIT_RTPRIO, &no);
+        may_raise_nothing();
         if (unshare(CLONE_NEWUSER) == 0) in_thread(&becomes_less_nice, NULL);
         fflush(stdout);
         _exit(0);

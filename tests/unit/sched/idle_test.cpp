@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/idle_poller.hpp"
 #include "emulated.hpp"
 #include "memory_probe.hpp"
 #include "runtime_fixture.hpp"
+#include "silent_poller.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -70,20 +70,6 @@ TEST_P(idle_test, waiting_threads_use_no_processor_time) {
     for (auto& t : threads) t.join();
     sleeper.join();
 }
-
-// Of other places, which make no work here.
-class silent_poller final : public base::idle_poller {
-public:
-    bool poll() noexcept override { return false; }
-    bool poll_between() noexcept override { return false; }
-    [[nodiscard]] std::uint64_t expects_until() const noexcept override { return 0; }
-    void let_others_run() noexcept override {}
-    void begin_watch() noexcept override {}
-    void end_watch(bool) noexcept override {}
-    bool take_work(bool) noexcept override { return false; }
-    [[nodiscard]] bool set_wake_flags() noexcept override { return false; }
-    [[nodiscard]] bool has_work() const noexcept override { return false; }
-};
 
 // Main is awake, and all other workers sleep, soon.
 bool others_fall_asleep(sched::scheduler& s) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nobody waits behind a worker that computes or sits in the kernel. Times are generous: they tell a
 // wait that ends by itself from one that lasts until the workers are done.
-#include "base/idle_poller.hpp"
 #include "diag/snapshot.hpp"
 #include "expect_error.hpp"
 #include "faked_cgroup.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
+#include "silent_poller.hpp"
 #include "system_wake_up.hpp"
 
 #include <tulle/tulle.hpp>
@@ -438,20 +438,12 @@ TEST_P(watcher_test, under_a_quota) {
 }
 
 // What is to be looked at besides threads.
-class fake_poller final : public base::idle_poller {
+class fake_poller final : public silent_poller {
 public:
     bool poll() noexcept override {
         m_polls.fetch_add(1);
         return false;
     }
-    bool poll_between() noexcept override { return false; }
-    [[nodiscard]] std::uint64_t expects_until() const noexcept override { return 0; }
-    void let_others_run() noexcept override {}
-    void begin_watch() noexcept override {}
-    void end_watch(bool) noexcept override {}
-    bool take_work(bool) noexcept override { return false; }
-    [[nodiscard]] bool set_wake_flags() noexcept override { return false; }
-    [[nodiscard]] bool has_work() const noexcept override { return false; }
     [[nodiscard]] bool needs_watcher() const noexcept override { return true; }
     [[nodiscard]] int polls() const { return m_polls.load(); }
 
