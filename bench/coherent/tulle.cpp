@@ -11,11 +11,13 @@
 //                                    the home of, or what the other one is; "one home": one of them
 //                                    is the home of both. From when the last one comes to when both
 //                                    have gone on
-//   ns counter alone, contended      lock, increment, unlock: by one place, by both
+//   ns counter alone, contended      lock, increment, unlock: by one place, by both. Of a lock that
+//                                    both want all the time; with LOCK of PARMACS: process-lock
 //   ns at                            an empty call at the other place, to compare misses with
 // Times of misses and runs contain those of the checks' slow paths. One run comes ahead of those
 // that count, so that the system has given the pages that copies, twins and logs take. On two hosts
 // there are no barriers and counters, as these go by memory that both have.
+#include "../common/checked_access.hpp"
 #include "../common/harness.hpp"
 #include "../common/places.hpp"
 
@@ -83,22 +85,6 @@ void expect_done(int error) {
     std::exit(1);
 }
 
-// As checked code does.
-template <class T> T load(T const* from) {
-    auto const address = reinterpret_cast<std::uintptr_t>(from);
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    auto const state = *reinterpret_cast<unsigned char*>(TULLE_COHERENT_STATE_OF(address));
-    if ((state & TULLE_COHERENT_NO_LOAD) != 0) tulle_coherent_load(address);
-    return *const_cast<T const volatile*>(from);
-}
-template <class T> void store(T* to, T value) {
-    auto const address = reinterpret_cast<std::uintptr_t>(to);
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    auto const state = *reinterpret_cast<unsigned char*>(TULLE_COHERENT_STATE_OF(address));
-    if ((state & (TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE)) != 0)
-        tulle_coherent_store(address);
-    *const_cast<T volatile*>(to) = value;
-}
 void fill(unsigned char* first, std::uint64_t bytes, unsigned char value) {
     for (std::uint64_t k = 0; k < bytes; k += k_run) {
         auto const address = reinterpret_cast<std::uintptr_t>(first + k);
@@ -125,7 +111,7 @@ template <class Use> double time_of_units(memories const& m, Use use) {
 double miss_all(memories const& m, unsigned char expected) {
     tulle_coherent_acquire();
     return time_of_units(
-        m, [&](std::uint64_t offset) { return load(m.bytes() + offset) == expected; });
+        m, [&](std::uint64_t offset) { return checked_load(m.bytes() + offset) == expected; });
 }
 double copy_all(memories const& m, unsigned char expected) {
     static std::vector<unsigned char> s_own(m.missed());
@@ -216,7 +202,7 @@ struct counting {
             while (m.shared().lock.exchange(1, std::memory_order_acquire) != 0)
                 while (m.shared().lock.load(std::memory_order_relaxed) != 0) continue;
             tulle_coherent_acquire();
-            store(m.counter(), load(m.counter()) + 1);
+            checked_store(m.counter(), checked_load(m.counter()) + 1);
             tulle_coherent_release();
             m.shared().lock.store(0, std::memory_order_release);
         }
@@ -282,7 +268,7 @@ struct copying {
             ++value);
         tulle_coherent_acquire();
         away.add(size / time / 1e9,
-                 load(m.bytes()) == value && load(m.bytes() + m.size - 1) == value);
+                 checked_load(m.bytes()) == value && checked_load(m.bytes() + m.size - 1) == value);
         int calls = 0;
         time = time_of([&] {
             for (int k = 0; k < k_calls; ++k)
@@ -302,22 +288,24 @@ struct meetings {
         at_both(m, barriers{0, written::own});
         empty.add(time_of_barriers(m.shared()), true);
         at_both(m, barriers{k_part, written::own}); // first: each is the home of its part
-        own.add(time_of_barriers(m.shared()), load(m.part(0)) == 49 && load(m.part(1)) == 49);
+        own.add(time_of_barriers(m.shared()),
+                checked_load(m.part(0)) == 49 && checked_load(m.part(1)) == 49);
         at_both(m, barriers{k_part, written::of_other});
-        others.add(time_of_barriers(m.shared()), load(m.part(0)) == 49 && load(m.part(1)) == 49);
+        others.add(time_of_barriers(m.shared()),
+                   checked_load(m.part(0)) == 49 && checked_load(m.part(1)) == 49);
         at_both(m, barriers{k_part, written::of_one_home});
         of_one.add(time_of_barriers(m.shared()),
-                   load(m.bytes()) == 49 && load(m.bytes() + k_part) == 49);
+                   checked_load(m.bytes()) == 49 && checked_load(m.bytes() + k_part) == 49);
 
-        store(m.counter(), 0L);
+        checked_store(m.counter(), 0L);
         double time = time_of([&] {
             std::uint32_t round = 0;
             counting{}(m, round);
         });
-        alone.add(time / k_turns * 1e9, load(m.counter()) == k_turns);
+        alone.add(time / k_turns * 1e9, checked_load(m.counter()) == k_turns);
         tulle_coherent_release();
         time = time_of([&] { at_both(m, counting{}); });
-        contended.add(time / (2 * k_turns) * 1e9, load(m.counter()) == 3 * k_turns);
+        contended.add(time / (2 * k_turns) * 1e9, checked_load(m.counter()) == 3 * k_turns);
     }
 };
 

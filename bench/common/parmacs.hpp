@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of processes that CREATE of PARMACS has made, in memory of G_MALLOC.
+// Work of processes that CREATE of PARMACS has made, in memory that they share. It is not
+// G_MALLOC's, of which each may have a copy of its own, as code of this program has no checks.
 #pragma once
 
 #include "processes.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <span>
 #include <string>
 
+#include <tulle/c/global_memory.h>
 #include <tulle_parmacs.h>
 
 namespace tulle::bench {
@@ -53,17 +57,23 @@ template <class Work> counted work_in_created(int processes, long turns) {
     return found;
 }
 
-template <class Work> int parmacs_main(int argc, char** argv, char const* of_workload, sizes size) {
+template <class Work>
+int parmacs_main(int argc, char** argv, char const* of_workload, char const* of_library,
+                 sizes size) {
     settings const s = parse(argc, argv, size);
     // Begins again as several processes, with the words that it was called with.
     std::string workload = of_workload;
-    std::string library = "tulle_parmacs";
+    std::string library = of_library;
     std::vector<char*> words{argv, argv + argc};
     words.insert(words.begin() + 1, {workload.data(), library.data()});
     words.push_back(nullptr);
     tulle_parmacs_before_main(words.data());
     tulle_parmacs_begin();
-    auto* const memory = tulle_parmacs_malloc(sizeof(created_work<Work>));
+    void* memory = nullptr;
+    if (int const error = tulle_global_malloc(&memory, sizeof(created_work<Work>))) {
+        std::fprintf(stderr, "%s: %s\n", of_workload, std::strerror(-error));
+        return 1;
+    }
     s_work<Work> = ::new (memory) created_work<Work>;
     tulle_parmacs_lock_init(&s_work<Work>->of_numbers, 1);
     tulle_parmacs_barrier_init(&s_work<Work>->start, 1);

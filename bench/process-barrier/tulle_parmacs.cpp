@@ -30,7 +30,7 @@ private:
 } // namespace
 
 benchmark const registered("process-barrier", "tulle_parmacs", [](int argc, char** argv) {
-    return parmacs_main<meeting>(argc, argv, "process-barrier", k_arrivals);
+    return parmacs_main<meeting>(argc, argv, "process-barrier", "tulle_parmacs", k_arrivals);
 });
 
 } // namespace tulle::bench

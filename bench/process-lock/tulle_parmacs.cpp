@@ -35,7 +35,8 @@ private:
 } // namespace
 
 benchmark const registered("process-lock", "tulle_parmacs", [](int argc, char** argv) {
-    return parmacs_main<counting>(argc, argv, "process-lock", {100'000, 10'000, 20});
+    return parmacs_main<counting>(argc, argv, "process-lock", "tulle_parmacs",
+                                  {100'000, 10'000, 20});
 });
 
 } // namespace tulle::bench

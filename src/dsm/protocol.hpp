@@ -11,7 +11,8 @@
 // Release. A host tells in its log of notices which units it has written. A unit that nobody else
 // has a copy of needs none: whoever fetches one says so in a log that the home reads, and the home
 // forgets its readers when it tells that it has written the unit. It need not know of its own
-// stores into a unit without readers; such units stay writable, and cost nothing.
+// stores into a unit without readers; such units stay writable, and cost nothing. Away from home
+// the one unit stays writable that a host writes between all its releases.
 //
 // Acquire. A host reads the logs of notices of all others. A unit in them that it has a copy of is
 // gone from here, to be fetched when it is used. If it has written the unit itself, it takes over
@@ -53,6 +54,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <tulle/coherent_abi.h>
@@ -246,6 +248,7 @@ private:
     static constexpr std::uint32_t k_is_current = 0;       // of units that are on their way
     static constexpr std::uint32_t k_is_outdated = 1;
     static constexpr std::uint64_t k_all_periods = ~std::uint64_t{0};
+    static constexpr line_number k_no_line = ~line_number{0};
     static constexpr std::size_t k_ahead = 2; // runs, while one is written back
 
     // Until which grace period has ended; for dirty ones that are writable, this says nothing.
@@ -561,7 +564,28 @@ private:
             end = unit.first;
         }
     }
+    // What is written between all releases, such as a counter under a lock, is one unit. It stays
+    // writable, and keeps its twin: to give both up only to ask for them again takes longer than
+    // the comparison, which finds out when it was not written any more.
+    [[nodiscard]] line_number only_dirty_unit() noexcept {
+        if (!m_is_alone || m_dirty.size() != 1) return k_no_line;
+        line_range const units = m_dirty[0].units;
+        return m_world.units_in(units) == 1 ? units.first : k_no_line;
+    }
+    [[nodiscard]] bool is_written_again(line_number only) noexcept {
+        line_number const before = std::exchange(m_written_before, only);
+        if (TULLE_LIKELY(only == k_no_line || only != before)) return false;
+        line_range const unit = m_dirty[0].units;
+        bool const has_changed =
+            m_world.write_back(home_of(unit), unit, m_dirty[0].twin, twin_use::goes_on) != 0;
+        if (has_changed)
+            notice(unit);
+        else
+            m_written_before = k_no_line;
+        return has_changed;
+    }
     void write_back() noexcept {
+        if (is_written_again(only_dirty_unit())) return;
         bool all_end = true;
         each_run_of_dirty(
             [this, &all_end](dirty_run const& d) noexcept {
@@ -677,7 +701,8 @@ private:
     // Of other homes, during an acquire; the ones that were written here, or are refreshed. Those
     // with twins are marked, as each is here once.
     list<line_range> m_outdated;
-    std::uint32_t m_twins = 0;     // numbers so far
+    line_number m_written_before = k_no_line; // all that the last release has written back
+    std::uint32_t m_twins = 0;                // numbers so far
     std::uint64_t m_over = 0;      // the grace period that had ended when the last release began
     std::uint64_t m_next_over = 0; // the one that it has begun, if it watches anything new
     bool m_watches = false;

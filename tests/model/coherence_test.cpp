@@ -49,6 +49,34 @@ template <std::size_t Length> model::test_body count(int threads, int times, var
     };
 }
 
+// Nothing but the counter: its unit stays writable over releases, where it is not at home.
+template <std::size_t Length>
+model::test_body count_only(int threads, int times, variant chosen = {}) {
+    return [=](model::test& t) {
+        auto& all = t.make<hosts<Length>>(chosen);
+        for (int k = 0; k < threads; ++k)
+            t.thread([&all, k, times] {
+                auto& h = all.at(static_cast<host_number>(k));
+                for (int n = 0; n < times; ++n) {
+                    h.lock(all.flags[0]);
+                    h.add(0, 0);
+                    h.unlock(all.flags[0]);
+                }
+                h.release(); // without changes
+                if (k >= 2) return;
+                h.add(1, static_cast<std::size_t>(k));
+                h.release();
+            });
+        t.at_end([=, &all] {
+            auto& h = all.at(k_hosts - 1);
+            h.acquire();
+            model::check(h.load(0, 0) == threads * times, "each turn has been counted");
+            for (std::size_t k = 0; k < 2; ++k)
+                model::check(h.load(1, k) == 1, "the rest is there");
+        });
+    };
+}
+
 // A value goes through two locks that have one host in common.
 template <std::size_t Length> model::test_body pass_on(variant chosen = {}) {
     return [=](model::test& t) {
@@ -266,6 +294,23 @@ TEST(coherence, counts_under_a_lock) {
     EXPECT_TRUE(r.passed()) << r;
 }
 
+TEST(coherence, counts_in_a_unit_that_stays_writable) {
+    model::result r =
+        model::explore("coherence_count_only", quick(10000), count_only<k_usual>(2, 4));
+    EXPECT_TRUE(r.passed()) << r;
+    r = model::explore("coherence_count_only_short", quick(10000), count_only<k_short>(2, 4));
+    EXPECT_TRUE(r.passed()) << r;
+    r = model::explore(
+        "coherence_count_only_refreshed", quick(10000),
+        count_only<k_usual>(2, 4, {false, flaw::none, dsm::outdated_copies::are_refreshed}));
+    EXPECT_TRUE(r.passed()) << r;
+    for (telling const how : k_each_way) {
+        r = model::explore("coherence_far_count_only", quick(6000),
+                           count_only<k_of_two_machines>(3, 3, of_two_machines(how)));
+        EXPECT_TRUE(r.passed()) << r;
+    }
+}
+
 TEST(coherence, passes_on_what_others_wrote) {
     model::result const r = model::explore("coherence_pass_on", quick(20000), pass_on<k_usual>());
     EXPECT_TRUE(r.passed()) << r;
@@ -361,6 +406,8 @@ TEST(coherence, of_flawed_protocols_is_found_to_be_none) {
         hear_of_both(of_two_machines(telling::mixed, flaw::full_notices_come_before_bytes)));
     expect_found("coherence_one_twin",
                  sweeps<k_usual>(3, {false, flaw::only_the_first_has_a_twin}));
+    expect_found("coherence_old_twins",
+                 count_only<k_usual>(2, 4, {false, flaw::twins_stay_as_they_were}));
     expect_found("coherence_unchecked_loads",
                  pass_on<k_usual>({false, flaw::loads_are_not_checked}));
 }

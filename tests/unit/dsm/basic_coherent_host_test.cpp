@@ -44,7 +44,7 @@ public:
     using host = basic_coherent_host<k_length, k_length>;
 
     explicit two_hosts(stores_are found = stores_are::checked, std::uint64_t allocated = 1,
-                       std::uint64_t checked_at_once = 1)
+                       std::uint64_t checked_at_once = 1, bool with_threads = true)
         : m_chosen{TULLE_COHERENT_PROGRAM, (2 + allocated) * k_chunk,
                    found == stores_are::checked ? checked_at_once : k_lines_of_page, 2, k_chunk},
           m_file(os::shared_file::create("coherent-test")) {
@@ -57,7 +57,8 @@ public:
             m_states.emplace_back(m_chosen.lines());
             m_hosts.push_back(std::make_unique<host>(
                 m_chosen, host_map{h, {0, 1}, {}, nullptr}, m_file.number(), at + k_chunk,
-                m_states[h].data(), outdated_copies::are_dropped, found, &m_threads));
+                m_states[h].data(), outdated_copies::are_dropped, found,
+                with_threads ? &m_threads : nullptr));
         }
         at(0).add({m_chosen.first_line() + used_chunks::k_lines, allocated * used_chunks::k_lines});
         at(0).share();
@@ -190,6 +191,31 @@ TEST(basic_coherent_host, tells_of_a_long_run_at_once_though_lines_of_it_stay_as
     EXPECT_TRUE(log.read(seen, [&](line_range range) { told.push_back(range); }));
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].count, away.size() / TULLE_COHERENT_LINE);
+}
+
+// Under a lock a counter would cost two changes of states and a twin for each turn.
+TEST(basic_coherent_host, lets_a_unit_stay_writable_that_is_written_between_all_releases) {
+    two_hosts all(stores_are::checked, 1, 1, false);
+    all.share_pages(1, 1);
+    for (std::uint64_t const offset : {k_page, k_page + k_page / 2}) all.store(0, offset, 0);
+    all.let_go_on(0);
+    auto const state_behind_release = [&all] {
+        all.let_go_on(1);
+        return all.state(1, k_page);
+    };
+    for (std::uint8_t round = 1; round <= 4; ++round) {
+        all.store(1, k_page, round);
+        EXPECT_EQ(state_behind_release(), round == 1 ? k_readable : k_writable) << int{round};
+        EXPECT_EQ(all.load(0, k_page), round);
+    }
+    EXPECT_EQ(state_behind_release(), k_readable) << "it has not changed";
+    all.store(1, k_page, 9);
+    EXPECT_EQ(state_behind_release(), k_readable) << "for the first time again";
+    EXPECT_EQ(all.load(0, k_page), 9);
+    all.store(1, k_page, 8);
+    all.store(1, k_page + k_page / 2, 1);
+    EXPECT_EQ(state_behind_release(), k_readable) << "one of two";
+    EXPECT_EQ(all.load(0, k_page), 8);
 }
 
 TEST(basic_coherent_host, has_what_is_shared_or_allocated) {
