@@ -52,7 +52,7 @@ constexpr std::array<option_definition, k_option_count> k_definitions{{
      {}},
     {"stack_size",
      "bytes",
-     "Address space of a stack, guard included; rounded up to a power of two, 1K is compact.",
+     "Size of a stack, without its guard; rounded up to a power of two, 1K is compact.",
      value_kind::bytes,
      256 * k_kibi,
      k_kibi,

@@ -168,7 +168,7 @@ private:
                    : stack::class_for(m_own.size).bytes();
     }
     [[nodiscard]] std::size_t guard_bytes() const noexcept {
-        return m_is_systems ? k_system_gap : class_bytes() - m_own.size;
+        return m_is_systems ? k_system_gap : stack::guard_bytes(stack::class_for(m_own.size));
     }
     // It came from this stack, or a neighbour's stack is where it is now.
     [[nodiscard]] bool is_certain() const noexcept {

@@ -122,7 +122,7 @@ void write_overflow_found_late(sched::stack_user const& user, thread_id id) noex
 std::size_t enough_for(std::size_t used, std::size_t stack_bytes) noexcept {
     std::size_t const wanted = used + used / 3;
     if (stack_bytes == stack::k_compact_bytes && wanted <= stack_bytes) return stack_bytes;
-    return stack::class_for(std::max(wanted + os::page_size(), stack::k_smallest_bytes)).bytes();
+    return stack::class_for(std::max(wanted, stack::k_smallest_bytes)).bytes();
 }
 
 void report_stack_uses(sched::stack_uses& uses) noexcept {

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "os/memory.hpp"
+#include "stack/size_class.hpp"
 
 namespace tulle::stack {
 
@@ -26,6 +27,11 @@ enum class guard_kind { install, mprotect, canary };
         case guard_kind::canary: break;
     }
     return "none; overflow is found late, by a canary";
+}
+
+// Of address space below a stack.
+[[nodiscard]] inline std::size_t guard_bytes(size_class guarded) noexcept {
+    return guarded.is_compact() ? 0 : os::page_size();
 }
 
 // Decides the kind and applies it. Any thread may call; the kind only ever gets worse.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks come in classes: powers of two from 16 KiB to 1 GiB, each with one page at its low end
-// kept as a guard, and the compact class of exactly 1 KiB, without guards, in huge pages, for
-// threads known to be shallow.
+// Stacks come in classes: powers of two from 16 KiB to 1 GiB, below each of which one page is kept
+// as a guard, and the compact class of exactly 1 KiB, without guards, in huge pages, for threads
+// known to be shallow.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,7 @@ struct size_class {
 
     [[nodiscard]] constexpr bool is_compact() const noexcept { return index == 0; }
 
-    // Address space per stack, guard included.
+    // Of a stack, without its guard.
     [[nodiscard]] constexpr std::size_t bytes() const noexcept {
         return is_compact() ? k_compact_bytes : k_smallest_bytes << (index - 1U);
     }

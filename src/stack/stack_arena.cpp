@@ -35,12 +35,17 @@ std::uint32_t batch_of(size_class served) noexcept {
                       k_guarded_batch);
 }
 
+std::size_t in_pages(size_class served) noexcept {
+    std::size_t const page = os::page_size();
+    return served.is_compact() ? served.bytes() : (served.bytes() + page - 1) / page * page;
+}
+
 } // namespace
 
 stack_arena::stack_arena(size_class served, guard_policy& guards) noexcept
     : m_class(served),
-      m_bytes(served.bytes()),
-      m_guard_bytes(served.is_compact() ? 0 : os::page_size()),
+      m_guard_bytes(guard_bytes(served)),
+      m_bytes(in_pages(served) + m_guard_bytes),
       m_batch(batch_of(served)),
       m_guards(guards) {}
 
@@ -116,7 +121,7 @@ void stack_arena::put_one(span returned) noexcept {
     TULLE_CHECK(!has_canary(name) || reads_zero(returned.low - k_canary_bytes, returned.low),
                 "a thread overflowed its stack of %zu bytes at %p; give it %zu or more (option "
                 "stack_size); TULLE_STACK_REPORT=1 tells whom",
-                m_bytes, static_cast<void*>(returned.low), 2 * m_bytes);
+                m_class.bytes(), static_cast<void*>(returned.low), 2 * m_class.bytes());
     home.next[name.index()] = m_head;
     m_head = name.word;
 }
@@ -131,7 +136,7 @@ stack_arena::stack_name stack_arena::name_of(std::byte* base) const noexcept {
         }
     }
     base::fatal("%p is no stack of the class of %zu bytes; release a span as it was allocated",
-                static_cast<void*>(base), m_bytes);
+                static_cast<void*>(base), m_class.bytes());
 }
 
 bool stack_arena::owns(std::byte const* low) const noexcept {

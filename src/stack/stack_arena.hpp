@@ -91,8 +91,8 @@ private:
     }
 
     size_class const m_class;
-    std::size_t const m_bytes;       // address space per stack
     std::size_t const m_guard_bytes; // 0 in the compact class
+    std::size_t const m_bytes;       // address space per stack, guard included
     std::uint32_t const m_batch;     // stacks per growth, but for the first
     guard_policy& m_guards;
 

@@ -324,6 +324,29 @@ static void* writes_own_stack(void* argument) {
     return argument;
 }
 
+static void* writes_below_own_stack(void* unused) {
+    pthread_attr_t how;
+    void* stack = NULL;
+    size_t size = 0;
+    pthread_getattr_np(pthread_self(), &how);
+    pthread_attr_getstack(&how, &stack, &size);
+    ((char volatile*)stack)[-1] = 1;
+    puts("there is more below it");
+    return unused;
+}
+
+static size_t s_bytes_of_stack;
+
+static void write_below_a_whole_stack(void) {
+    pthread_t t;
+    pthread_attr_t how;
+    pthread_attr_init(&how);
+    pthread_attr_setstacksize(&how, s_bytes_of_stack);
+    pthread_create(&t, &how, writes_below_own_stack, NULL);
+    pthread_join(t, NULL);
+}
+
+// Neither less than was asked for nor, for sizes that are powers of two, more.
 void whole_stacks(void) {
     static size_t const sizes[] = {1 << 14, 1 << 15, 1 << 16, 1 << 20};
     for (size_t k = 0; k != sizeof sizes / sizeof *sizes; ++k) {
@@ -333,6 +356,8 @@ void whole_stacks(void) {
         pthread_attr_setstacksize(&how, sizes[k]);
         pthread_create(&t, &how, writes_own_stack, (void*)sizes[k]);
         SHOW(pthread_join(t, NULL));
+        s_bytes_of_stack = sizes[k];
+        show_end_of_child(write_below_a_whole_stack);
     }
     in_thread(writes_own_stack, NULL);
 }

@@ -44,8 +44,7 @@ TEST(stack_pool, gives_writable_zeroed_disjoint_stacks) {
         ASSERT_EQ(spans.size(), 3000U);
         std::set<std::byte*> ends;
         for (span const& one : spans) {
-            ASSERT_EQ(one.size,
-                      wanted.bytes() - (wanted.is_compact() ? 0 : tulle::os::page_size()));
+            ASSERT_EQ(one.size, wanted.bytes());
             ASSERT_EQ(reinterpret_cast<std::uintptr_t>(one.end()) % 1024, 0U);
             ASSERT_EQ(one.end()[-1], std::byte{0});
             one.end()[-1] = one.low[0] = std::byte{42};

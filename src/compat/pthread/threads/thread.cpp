@@ -328,13 +328,12 @@ void read_attributes(thread& t, thread const* by, pthread_attr_t const* how) noe
     inherit_scheduling(t, by, t.asked.inherits_scheduling);
 }
 
-// Who joins or detaches it has a handle on it, from before it may end. Within a stack of the run
-// time is its guard, which is not to be a part of what was asked for.
+// Who joins or detaches it has a handle on it, from before it may end.
 int spawn_thread(thread& t) noexcept try {
     // relaxed: it has not started.
     bool const is_detached = (t.life.load(std::memory_order_relaxed) & k_detached) != 0;
     attributes how;
-    how.stack_size = t.asked.stack_size + os::page_size();
+    how.stack_size = t.asked.stack_size;
     detail::thread_core* const core = detail::make_thread(
         how, [&t] { run_thread(t); }, is_detached);
     if (!is_detached) t.handle = core;
@@ -405,7 +404,7 @@ int create(pthread_t* id, pthread_attr_t const* how, void* (*start)(void*), void
     thread* const t = thread_blocks::take();
     if (t == nullptr) return EAGAIN;
     read_attributes(*t, by, how);
-    if (t->asked.stack_size > stack::k_largest_bytes - os::page_size()) {
+    if (t->asked.stack_size > stack::k_largest_bytes) {
         thread_blocks::close(*t);
         thread_blocks::give(*t);
         return k_stack_is_too_large;
