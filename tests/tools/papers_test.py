@@ -22,7 +22,7 @@ EXHIBITS = {"paper": (15, 3), "qthreads": (4, 0), "octopos": (4, 2), "tnt": (6, 
 # Programs that are made from another source, or from sources of the user, or that are for other architectures only.
 KINDS = ("checked_none", "checked_loads", "checked_stores", "checked_all", "checked_directory")
 ELSEWHERE = {(bench, kind) for bench in ("checks", "splash-checks") for kind in KINDS} | {
-    ("splash", library) for library in ("pthread", "tulle", "tulle_private", "tulle_refreshed", "tulle_hosts", "tulle_hosts_plain")}
+    ("splash", library) for library in ("pthread", "tulle", "tulle_private", "tulle_refreshed", "tulle_directory", "tulle_hosts", "tulle_hosts_plain")}
 
 
 def read_papers():

@@ -70,7 +70,7 @@ class Programs(unittest.TestCase):
         return done, rows
 
     def libraries(self):
-        return ("pthread", "tulle", "tulle_private", "tulle_refreshed") if HAS_PLUGIN else ("pthread", "tulle")
+        return ("pthread", "tulle", "tulle_private", "tulle_refreshed", "tulle_directory") if HAS_PLUGIN else ("pthread", "tulle")
 
     def edit(self, file, before, after):
         path = self.sources / file

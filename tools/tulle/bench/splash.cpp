@@ -115,6 +115,7 @@ private:
         all.push_back({"tulle", "tulle", p});
         all.push_back({"tulle_private", "coherent", p, {"TULLE_COHERENT=private"}});
         all.push_back({"tulle_refreshed", "refreshed", p, {"TULLE_COHERENT=private"}});
+        all.push_back({"tulle_directory", "directory", p, {"TULLE_COHERENT=private"}});
     }
 
     void add_on_hosts(std::vector<splash_run>& all, int p) const {

@@ -66,7 +66,8 @@ void add_checked(splash_variants& variants) {
 
 void add_with_copies(splash_variants& variants) {
     for (auto const& [name, scheme] :
-         {std::pair{"coherent", "--scheme=states"}, std::pair{"refreshed", "--scheme=refresh"}})
+         {std::pair{"coherent", "--scheme=states"}, std::pair{"refreshed", "--scheme=refresh"},
+          std::pair{"directory", "--scheme=directory"}})
         variants.all.push_back(
             {name, this_cc() + arguments{scheme, "--share-globals", "-O2"} + k_dialect + includes(),
              link_of_tulle()});
