@@ -156,12 +156,15 @@ void spliced_beside_writer(void);
 void late_transfers(void);
 void packets_to_nobody(void);
 void transfers_in_vain(void);
+void parts_that_are_nowhere(void);
 void early_transfers(void);
 void limits_of_whole_messages(void);
 void parts_of_the_cancelled(void);
 
 // --- scheduling_cases.c
 void scheduling_of_one_thread(void);
+void attributes_of_scheduling(void);
+void system_calls_for_one_thread(void);
 void scheduling_of_the_made(void);
 void scheduling_among_other_users(void);
 
