@@ -578,6 +578,7 @@ static struct {
     {"exits_by_system_call", exits_by_system_call},
     {"described_early", described_early},
     {"default_attributes", default_attributes},
+    {"forks_beside_own_stacks", forks_beside_own_stacks},
     {"memory_in_children", memory_in_children},
     {"large_guards", large_guards},
     {"whole_stacks", whole_stacks},

@@ -217,6 +217,7 @@ void exits_in_destructors(void);
 void exits_by_system_call(void);
 void described_early(void);
 void default_attributes(void);
+void forks_beside_own_stacks(void);
 void memory_in_children(void);
 void large_guards(void);
 void whole_stacks(void);
