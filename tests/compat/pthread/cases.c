@@ -505,6 +505,8 @@ static struct {
     {"allocator_and_forks", allocator_and_forks},
     {"allocator_and_names", allocator_and_names},
     {"allocator_and_helpers", allocator_and_helpers},
+    {"allocator_and_variables", allocator_and_variables},
+    {"allocator_and_first_values", allocator_and_first_values},
     {"edges_of_descriptors", edges_of_descriptors},
     {"edges_of_signals", edges_of_signals},
     {"forks_with_locks", forks_with_locks},
@@ -651,6 +653,7 @@ static struct {
     {"second_names", second_names},
     {"late_variables", late_variables},
     {"late_variables_of_few_bytes", late_variables_of_few_bytes},
+    {"late_variables_apart", late_variables_apart},
     {"errors_of_libraries", errors_of_libraries},
 #endif
     {"shut_down_under_reads", shut_down_under_reads},

@@ -177,6 +177,8 @@ void allocator_and_idleness(void);
 void allocator_and_forks(void);
 void allocator_and_names(void);
 void allocator_and_helpers(void);
+void allocator_and_variables(void);
+void allocator_and_first_values(void);
 
 // --- edge_cases.c
 void edges_of_descriptors(void);
@@ -314,6 +316,7 @@ void aligned_variables(void);
 void parts_of_threads(void);
 void late_variables(void);
 void late_variables_of_few_bytes(void);
+void late_variables_apart(void);
 void errors_of_libraries(void);
 
 // --- cxx_cases.cpp
