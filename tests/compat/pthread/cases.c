@@ -673,6 +673,7 @@ static struct {
     {"packets_to_nobody", packets_to_nobody},
     {"transfers_in_vain", transfers_in_vain},
     {"parts_that_are_nowhere", parts_that_are_nowhere},
+    {"parts_of_numbers", parts_of_numbers},
     {"early_transfers", early_transfers},
     {"limits_of_whole_messages", limits_of_whole_messages},
     {"transfers_of_both_modes", transfers_of_both_modes},

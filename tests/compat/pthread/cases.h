@@ -157,6 +157,7 @@ void late_transfers(void);
 void packets_to_nobody(void);
 void transfers_in_vain(void);
 void parts_that_are_nowhere(void);
+void parts_of_numbers(void);
 void early_transfers(void);
 void limits_of_whole_messages(void);
 void parts_of_the_cancelled(void);

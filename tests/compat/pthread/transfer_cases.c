@@ -12,12 +12,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -229,6 +232,23 @@ static void* tries_in_vain(void* unused) {
 }
 void transfers_in_vain(void) { in_both(&tries_in_vain); }
 
+// Of events that have not come, fewer bytes than a number has.
+static void* reads_parts_of_numbers(void* unused) {
+    char bytes[7];
+    struct iovec const part = {bytes, sizeof bytes};
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    int const files[] = {eventfd(0, 0), timerfd_create(CLOCK_MONOTONIC, 0), signalfd(-1, &one, 0)};
+    for (int k = 0; k != 3; ++k) {
+        SHOW_CALL(read(files[k], bytes, sizeof bytes));
+        SHOW_CALL(readv(files[k], &part, 1));
+        close(files[k]);
+    }
+    return unused;
+}
+void parts_of_numbers(void) { in_both(&reads_parts_of_numbers); }
+
 // --- parts and messages that are not there -------------------------------------------------------
 
 struct nowhere {
@@ -309,6 +329,8 @@ static void* names_nothing(void* unused) {
         SHOW_CALL(preadv(readable[k], second_is_nowhere, 2, 0));
     }
     SHOW_CALL(vmsplice(ends[1], n.gap, 1, 0));
+    SHOW_CALL(nanosleep(n.gap, NULL));
+    SHOW(clock_nanosleep(CLOCK_MONOTONIC, 0, n.gap, NULL) == EFAULT);
     send_from_nowhere(&n, sockets);
     send_from_nowhere(&n, packets);
     receive_nowhere(&n, sockets);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -520,6 +521,22 @@ ssize_t try_named_pipe(int number, iovec const* parts, int count) noexcept {
     return again.is_open() ? TULLE_LIBC(readv)(again.number(), parts, count) : fail(EAGAIN);
 }
 
+// Files of events tell no fewer bytes than those of a number, and say so at once, whether there is
+// something or not. They have no type.
+bool is_too_short(int number, std::size_t size) noexcept {
+    constexpr std::size_t k_least = 8;
+    if (size >= k_least) return false;
+    kept_errno const kept;
+    struct stat about {};
+    if (fstat(number, &about) != 0 || (about.st_mode & S_IFMT) != 0) return false;
+    std::array<char, 32> path{}, name{};
+    std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", number);
+    if (readlink(path.data(), name.data(), name.size() - 1) < 0) return false;
+    std::string_view const found = name.data();
+    return found == "anon_inode:[eventfd]" || found == "anon_inode:[timerfd]" ||
+           found == "anon_inode:[signalfd]";
+}
+
 template <class Call> ssize_t read_file(int number, iovec const* parts, int count, Call call) {
     if (self() != nullptr && known_descriptors::is_always_ready(number))
         return test_cancel(self()), call();
@@ -531,6 +548,8 @@ template <class Call> ssize_t read_file(int number, iovec const* parts, int coun
         if (tried >= 0 || errno != EAGAIN) return tried;
         errno = before;
     }
+    if (self() != nullptr && is_too_short(number, size_of(parts, static_cast<std::size_t>(count))))
+        return test_cancel(self()), call();
     return when_ready(number, direction::in, call);
 }
 
