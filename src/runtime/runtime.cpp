@@ -278,7 +278,14 @@ start_result instance::start_as(base::option_table const& options, bool adopt_ca
     if (!chosen) return {EINVAL};
     start_result const result = start_all(services(), {options, *chosen, m_cpus});
     if (result.error == 0) owe_reports(options);
+    if (result.error == 0) expect_end_of_process();
     return result;
+}
+
+// Checkers tell of OS threads that have ended and that nobody has joined.
+void instance::expect_end_of_process() noexcept {
+    auto const prepare = [] { sched::scheduler::instance().prepare_end_of_process(); };
+    if (!m_expects_end) m_expects_end = std::atexit(prepare) == 0;
 }
 
 void instance::owe_reports(base::option_table const& options) noexcept {

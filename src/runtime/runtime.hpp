@@ -60,12 +60,14 @@ private:
     [[nodiscard]] start_result start_as(base::option_table const& options, bool adopt_caller);
     static void join_places();
     void owe_reports(base::option_table const& options) noexcept;
+    void expect_end_of_process() noexcept;
     void write_reports() noexcept;
 
     std::mutex m_lock;
     base::option_table m_options;
     cpu_share m_cpus;               // joined and left with the lock held
     bool m_reports_at_exit = false; // report is registered; guarded by m_lock, as the next ones
+    bool m_expects_end = false;     // of the process
     bool m_owes_stacks = false;     // the table of what has run since the start
     bool m_owes_explanation = false;
     bool m_is_prepared_for_fork = false; // written with the lock held

@@ -153,10 +153,11 @@ bool active_workers::stand_by(worker& w) noexcept {
     return true;
 }
 
-// False for worker 0, and for a worker that is wanted again by now.
+// False for worker 0, for a worker that is wanted again by now, and where nobody would join it.
 bool active_workers::may_end(worker& w) noexcept {
     std::lock_guard const held(m_changing);
-    if (w.native == nullptr || !is_surplus(w) || m_scheduler.is_stopping()) return false;
+    bool const is_needed = w.native == nullptr || !is_surplus(w);
+    if (is_needed || m_keeps_os_threads || m_scheduler.is_stopping()) return false;
     // relaxed: read under m_changing, or by the watcher, which reads it again.
     w.has_ended.store(true, std::memory_order_relaxed);
     return true;

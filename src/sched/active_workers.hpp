@@ -82,6 +82,9 @@ public:
     void begin(int wanted) noexcept;
     // The caller has hold(), or no other thread knows of the run yet.
     void count_anew(int wanted) noexcept;
+    // From now on the OS thread of a worker ends with the run time only, however long nobody has
+    // wanted it. The caller has hold().
+    void keep_os_threads() noexcept { m_keeps_os_threads = true; }
     // Wakes those that stand by, to see what has changed.
     void tell_all() noexcept { m_limit.tell_all(); }
     void lock_for_process_fork() noexcept { m_changing.lock(); }
@@ -100,6 +103,7 @@ private:
     std::mutex m_changing;             // guards all below, and the list of workers
     worker_limit<os::machine> m_limit; // how many are wanted
     int m_most_wanted = 0;             // in this run; the numbers of others are of substitutes
+    bool m_keeps_os_threads = false;
     std::atomic<int> m_active_count{0};
     std::atomic<int> m_running_count{0};
 };

@@ -212,6 +212,13 @@ void scheduler::join_ended_workers() noexcept {
     for (worker_remote* const w : workers()) join_if_ended(*w);
 }
 
+// The workers go on: static objects and other handlers may use them yet.
+void scheduler::prepare_end_of_process() noexcept {
+    auto const held = m_active.hold();
+    m_active.keep_os_threads();
+    for (worker_remote* const w : workers()) join_if_ended(*w);
+}
+
 std::int64_t scheduler::live_threads() const noexcept {
     std::int64_t live = m_guests.live_threads() - m_guests_surplus;
     for (worker_remote const* const w : workers()) { // relaxed: a snapshot

@@ -110,6 +110,10 @@ public:
         return m_settings.max_workers + m_settings.max_substitutes;
     }
 
+    // The process is about to end, by exit, and the run time need not have stopped: of the OS
+    // threads of workers none ends from now on, and those that have ended are joined.
+    void prepare_end_of_process() noexcept;
+
     // --- workers that are stuck; the watcher calls these -----------------------------------------
     void join_ended_workers() noexcept;
     // Whether something is ready that no worker is about to take. A hint.

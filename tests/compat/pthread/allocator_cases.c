@@ -16,17 +16,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void call(char const* name) {
-#ifndef CASES_ARE_STATIC
+static void do_nothing(void) {}
+static void (*find(char const* name))(void) {
     void (*found)(void) = NULL;
+#ifndef CASES_ARE_STATIC
     *(void**)&found = dlsym(RTLD_DEFAULT, name);
-    if (found != NULL) found();
 #else
     (void)name;
 #endif
+    return found != NULL ? found : do_nothing;
 }
-static void hold(void) { call("hold_allocator"); }
-static void let_go(void) { call("let_go_of_allocator"); }
+static void hold(void) { find("hold_allocator")(); }
+static void let_go(void) { find("let_go_of_allocator")(); }
 
 static atomic_bool s_is_held;
 static atomic_int s_ready, s_done;
@@ -205,3 +206,82 @@ void allocator_and_helpers(void) {
     for (int k = 0; k != 4; ++k) SHOW(pthread_join(t[k], NULL));
     close(file);
 }
+
+// --- first values of variables -------------------------------------------------------------------
+
+static __thread int t_numbers[200] = {7, 8, 9};
+static atomic_bool s_is_over;
+static atomic_int s_dirty;
+
+// It does not look for the functions while it holds the allocator: the dynamic linker takes memory
+// and gives it back under its own lock.
+static void* holds_often(void* unused) {
+    void (*const hold_it)(void) = find("hold_allocator");
+    void (*const let_go_of_it)(void) = find("let_go_of_allocator");
+    while (!s_is_over) {
+        hold_it();
+        usleep(1000);
+        let_go_of_it();
+        usleep(300);
+    }
+    return unused;
+}
+// Those of a library that came late are made at their first use, by the allocator.
+static void* spoils_variables(void* late_number) {
+    bool dirty = t_numbers[0] != 7 || t_numbers[1] != 8 || t_numbers[2] != 9;
+    for (int k = 3; k != 200; ++k) dirty |= t_numbers[k] != 0;
+    for (int k = 0; k != 200; ++k) t_numbers[k] = -1;
+    if (late_number != NULL) {
+        int* (*late)(void) = NULL;
+        *(void**)&late = late_number;
+        dirty |= *(*late)() != 11;
+        *(*late)() = 12;
+    }
+    s_dirty += dirty;
+    return NULL;
+}
+static void crowd(void* late_number) {
+    enum { k_crowd = 8 };
+    pthread_t t[k_crowd];
+    for (int k = 0; k != k_crowd; ++k) pthread_create(&t[k], NULL, spoils_variables, late_number);
+    for (int k = 0; k != k_crowd; ++k) pthread_join(t[k], NULL);
+}
+// Threads begin in memory that others have used, while the allocator makes whoever calls it wait,
+// so that who has begun on one worker may go on on another one.
+void allocator_and_variables(void) {
+    enum { k_rounds = 4 };
+    pthread_t holder;
+    pthread_create(&holder, NULL, holds_often, NULL);
+    for (int round = 0; round != k_rounds; ++round) {
+        for (int k = 0; k != 10; ++k) crowd(NULL);
+#ifndef CASES_ARE_STATIC
+        void* const library = dlopen(round % 2 ? LATE_VARIABLES : LATE_AND_FEW_VARIABLES, RTLD_NOW);
+        for (int k = 0; k != 3; ++k) crowd(dlsym(library, "late_number"));
+        dlclose(library);
+#endif
+    }
+    s_is_over = true;
+    SHOW(pthread_join(holder, NULL));
+    SHOW(s_dirty);
+}
+
+static int s_none; // without that allocator
+static int* count_of_large(void) {
+    int* found = NULL;
+#ifndef CASES_ARE_STATIC
+    found = dlsym(RTLD_DEFAULT, "large_requests");
+#endif
+    return found != NULL ? found : &s_none;
+}
+static void* does_nothing(void* unused) { return unused; }
+static void* begins_others_again(void* unused) {
+    int* const large = count_of_large();
+    in_thread(does_nothing, NULL);
+    int const before = __atomic_load_n(large, __ATOMIC_RELAXED);
+    for (int k = 0; k != 50; ++k) in_thread(does_nothing, NULL);
+    SHOW(__atomic_load_n(large, __ATOMIC_RELAXED) - before);
+    return unused;
+}
+// What is kept of first values is more than a page: whoever waited for it there might go on where
+// another one keeps its own.
+void allocator_and_first_values(void) { in_thread(begins_others_again, NULL); }

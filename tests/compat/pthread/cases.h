@@ -156,12 +156,16 @@ void spliced_beside_writer(void);
 void late_transfers(void);
 void packets_to_nobody(void);
 void transfers_in_vain(void);
+void parts_that_are_nowhere(void);
+void parts_of_numbers(void);
 void early_transfers(void);
 void limits_of_whole_messages(void);
 void parts_of_the_cancelled(void);
 
 // --- scheduling_cases.c
 void scheduling_of_one_thread(void);
+void attributes_of_scheduling(void);
+void system_calls_for_one_thread(void);
 void scheduling_of_the_made(void);
 void scheduling_among_other_users(void);
 
@@ -174,6 +178,8 @@ void allocator_and_idleness(void);
 void allocator_and_forks(void);
 void allocator_and_names(void);
 void allocator_and_helpers(void);
+void allocator_and_variables(void);
+void allocator_and_first_values(void);
 
 // --- edge_cases.c
 void edges_of_descriptors(void);
@@ -214,6 +220,7 @@ void exits_in_destructors(void);
 void exits_by_system_call(void);
 void described_early(void);
 void default_attributes(void);
+void forks_beside_own_stacks(void);
 void memory_in_children(void);
 void large_guards(void);
 void whole_stacks(void);
@@ -310,6 +317,7 @@ void aligned_variables(void);
 void parts_of_threads(void);
 void late_variables(void);
 void late_variables_of_few_bytes(void);
+void late_variables_apart(void);
 void errors_of_libraries(void);
 
 // --- cxx_cases.cpp

@@ -32,7 +32,7 @@ FEWEST = 95  # cases that qemu runs
 FEW = ["variables", "conditions", "cancels", "at_computing", "jumps_of_handlers", "floats_of_threads", "vforks"]
 # Forked children make threads. Where others of the parent come and go meanwhile such a child of qemu mostly stands still for ever, also without Tulle:
 # these are tried twice.
-OF_FORKS = {"forks", "forks_among_others", "forks_at_begin", "forks_with_locks", "masks_of_programs", "once_over_fork", "rules_of_fork",
+OF_FORKS = {"forks", "forks_among_others", "forks_at_begin", "forks_beside_own_stacks", "forks_with_locks", "masks_of_programs", "once_over_fork", "rules_of_fork",
             "edges_of_signals", "allocator_and_forks", "allocator_and_names", "scheduling_of_the_made",
             "shared_mutexes", "shared_conditions", "shared_rwlocks", "inheriting_mutexes",
             "posts_from_anywhere", "raises_from_anywhere", "posts_after_jumps_within", "actions_of_kernels_signals"}

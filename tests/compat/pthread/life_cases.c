@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -545,4 +546,69 @@ void floating_point(void) {
     double result = 0;
     for (int k = 0; k != 10; ++k) in_thread(divides_by_nothing, &result);
     SHOW(result > 1e300);
+}
+
+// --- forks beside threads on stacks of the program's own -----------------------------------------
+
+enum { k_own_stack = 64 * 1024, k_makers = 2, k_forks = 1000 };
+static atomic_bool s_makers_end;
+
+static void* returns_at_once(void* unused) { return unused; }
+static void make_one_on(void* stack) {
+    pthread_attr_t how;
+    pthread_t t;
+    pthread_attr_init(&how);
+    pthread_attr_setstack(&how, stack, k_own_stack);
+    if (pthread_create(&t, &how, returns_at_once, NULL) != 0 || pthread_join(t, NULL) != 0) abort();
+    pthread_attr_destroy(&how);
+}
+// There is no memory for such a stack, which soon shows.
+static void* makes_none(void* unused) {
+    size_t const k_too_large = (size_t)1 << 50;
+    pthread_attr_t how;
+    pthread_t t;
+    pthread_attr_init(&how);
+    if (pthread_attr_setstacksize(&how, k_too_large) != 0) abort();
+    while (!s_makers_end)
+        if (pthread_create(&t, &how, returns_at_once, NULL) != EAGAIN) abort();
+    pthread_attr_destroy(&how);
+    return unused;
+}
+// False: it stands still.
+static bool ends_in_time(pid_t child) {
+    enum { k_longest_ms = 20000 };
+    for (int ms = 0; ms != k_longest_ms; ++ms)
+        for (int k = 0; k != 10; ++k) {
+            if (waitpid(child, NULL, WNOHANG) == child) return true;
+            usleep(100);
+        }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    return false;
+}
+// All threads are the C library's: others are made while one forks, and the child makes one.
+void forks_beside_own_stacks(void) {
+    pthread_attr_t how;
+    pthread_t makers[k_makers];
+    char* const stacks = aligned_alloc(4096, (k_makers + 1) * k_own_stack);
+    bool is_alive = true;
+    for (int k = 0; k != k_makers; ++k) {
+        pthread_attr_init(&how);
+        pthread_attr_setstack(&how, stacks + k * k_own_stack, k_own_stack);
+        pthread_create(&makers[k], &how, makes_none, NULL);
+        pthread_attr_destroy(&how);
+    }
+    for (int k = 0; k != k_forks && is_alive; ++k) {
+        pid_t const child = fork();
+        if (child == 0) {
+            make_one_on(stacks + k_makers * k_own_stack);
+            _exit(0);
+        }
+        is_alive = ends_in_time(child);
+        if (!is_alive) printf("child %d stands still\n", k);
+    }
+    s_makers_end = true;
+    for (int k = 0; k != k_makers; ++k) SHOW(pthread_join(makers[k], NULL));
+    SHOW(is_alive);
+    free(stacks);
 }

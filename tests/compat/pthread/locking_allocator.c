@@ -15,6 +15,14 @@ void __libc_free(void*);
 
 static pthread_mutex_t s_lock = PTHREAD_MUTEX_INITIALIZER;
 
+// How often more than a page has been asked for.
+extern int large_requests;
+int large_requests;
+static void note_size(size_t bytes) {
+    enum { k_page = 4096 };
+    if (bytes > k_page) __atomic_fetch_add(&large_requests, 1, __ATOMIC_RELAXED);
+}
+
 void hold_allocator(void);
 void let_go_of_allocator(void);
 // Initial-exec: to reach it takes no memory.
@@ -37,6 +45,7 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 void* malloc(size_t bytes) {
+    note_size(bytes);
     hold_allocator();
     void* const made = __libc_malloc(bytes);
     let_go_of_allocator();
@@ -60,6 +69,7 @@ void free(void* made) {
     let_go_of_allocator();
 }
 void* aligned_alloc(size_t alignment, size_t bytes) {
+    note_size(bytes);
     hold_allocator();
     void* const made = __libc_memalign(alignment, bytes);
     let_go_of_allocator();

@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -282,4 +285,163 @@ void scheduling_among_other_users(void) {
         _exit(0);
     }
     SHOW(end_of(child));
+}
+
+// --- in one structure ----------------------------------------------------------------------------
+
+// The kernel's, of which older headers have none, and 8 bytes more than that.
+struct all_of_scheduling {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t times[3];
+    uint32_t utilization[2];
+    uint64_t beyond;
+};
+enum { k_first_size = 48, k_known_size = 56 };
+enum { k_reset_on_fork = 1, k_keep_policy = 8, k_keep_params = 16, k_no_flag = 1 << 20 };
+
+static void show_attributes(char const* title) {
+    struct all_of_scheduling found = {0};
+    long const told = syscall(SYS_sched_getattr, 0, &found, k_first_size, 0);
+    printf("%s: %ld, policy %u, flags %d, nice %d, priority %u\n", title, told, found.policy,
+           (int)found.flags, found.nice, found.priority);
+    show(title);
+}
+#define SET_ATTRIBUTES(...)                                                                        \
+    do {                                                                                           \
+        struct all_of_scheduling chosen = {__VA_ARGS__};                                           \
+        SHOW_CALL(syscall(SYS_sched_setattr, 0, &chosen, 0));                                      \
+        show_attributes(#__VA_ARGS__);                                                             \
+    } while (0)
+
+static void* sets_attributes(void* unused) {
+    struct all_of_scheduling wanted = {.size = 8};
+    struct all_of_scheduling found = {0};
+    show_attributes("first");
+    SET_ATTRIBUTES(.nice = 3);
+    SET_ATTRIBUTES(.size = k_first_size, .policy = SCHED_BATCH, .nice = 30);
+    SET_ATTRIBUTES(.policy = SCHED_IDLE, .nice = 2);
+    SET_ATTRIBUTES(.policy = SCHED_FIFO, .priority = 5, .nice = 1);
+    SET_ATTRIBUTES(.policy = SCHED_RR, .flags = k_keep_policy, .priority = 6);
+    SET_ATTRIBUTES(.policy = SCHED_RR, .flags = k_reset_on_fork | k_keep_params);
+    in_thread(&shows, "reset");
+    SET_ATTRIBUTES(.policy = SCHED_FIFO, .priority = 0);
+    SET_ATTRIBUTES(.policy = SCHED_FIFO, .priority = 100);
+    SET_ATTRIBUTES(.policy = SCHED_FIFO | SCHED_RESET_ON_FORK, .priority = 5);
+    SET_ATTRIBUTES(.policy = 77);
+    SET_ATTRIBUTES(.policy = UINT32_MAX, .flags = k_keep_policy);
+    SET_ATTRIBUTES(.policy = SCHED_OTHER, .flags = k_no_flag);
+    SET_ATTRIBUTES(.size = 64, .policy = SCHED_OTHER, .nice = 4);
+    SET_ATTRIBUTES(.size = 64, .policy = SCHED_OTHER, .nice = 5, .beyond = 1);
+    SET_ATTRIBUTES(.size = 5000, .policy = SCHED_OTHER, .nice = 6);
+    SHOW_CALL(syscall(SYS_sched_setattr, 0, &wanted, 0));
+    SHOW(wanted.size == k_first_size || wanted.size >= k_known_size);
+    SHOW_CALL(syscall(SYS_sched_setattr, 0, NULL, 0));
+    SHOW_CALL(syscall(SYS_sched_setattr, 0, (void*)64, 0));
+    SHOW_CALL(syscall(SYS_sched_setattr, 0, &wanted, 1));
+    SHOW_CALL(syscall(SYS_sched_setattr, -1, &wanted, 0));
+    SHOW_CALL(syscall(SYS_sched_getattr, 0, NULL, k_first_size, 0));
+    SHOW_CALL(syscall(SYS_sched_getattr, 0, (void*)64, k_first_size, 0));
+    SHOW_CALL(syscall(SYS_sched_getattr, 0, &found, 8, 0));
+    SHOW_CALL(syscall(SYS_sched_getattr, 0, &found, k_first_size, 1));
+    return unused;
+}
+static void* sets_attributes_without_rights(void* unused) {
+    SET_ATTRIBUTES(.nice = 5);
+    SET_ATTRIBUTES(.nice = 3);
+    SET_ATTRIBUTES(.policy = SCHED_FIFO, .priority = 5);
+    SET_ATTRIBUTES(.flags = k_reset_on_fork, .nice = 6);
+    SET_ATTRIBUTES(.nice = 6);
+    SET_ATTRIBUTES(.policy = 6, .times = {1000000, 2000000, 2000000});
+    return unused;
+}
+void attributes_of_scheduling(void) {
+    in_thread(&sets_attributes, NULL);
+    show("main");
+    in_thread(&shows, "next");
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) {
+        may_raise_nothing();
+        if (geteuid() == 0 && setuid(65534) != 0) abort();
+        in_thread(&sets_attributes_without_rights, NULL);
+        fflush(stdout);
+        _exit(0);
+    }
+    SHOW(end_of(child));
+}
+
+// --- what else the system has of each thread -----------------------------------------------------
+
+static void keep_to(int processor) {
+    unsigned long words[64] = {0};
+    words[(size_t)processor / (8 * sizeof *words)] = 1UL << (size_t)processor % (8 * sizeof *words);
+    SHOW_CALL(syscall(SYS_sched_setaffinity, 0, sizeof words, words));
+}
+// How many processors its OS thread may run on, as the kernel tells in a file.
+static int processors_of_os_thread(void) {
+    char line[4096], path[64];
+    int found = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)own_number());
+    FILE* const status = fopen(path, "r");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+        if (strncmp(line, "Cpus_allowed:", 13) == 0)
+            for (char const* at = line + 13; *at != '\0'; ++at) {
+                char const digit[] = {*at, '\0'};
+                found += __builtin_popcountl(strtoul(digit, NULL, 16));
+            }
+    if (status != NULL) fclose(status);
+    return found;
+}
+static int s_processors;
+static void* shows_processors(void* unused) {
+    SHOW(processors_of_os_thread() == s_processors);
+    return unused;
+}
+static void* calls_of_the_thread(void* unused) {
+    unsigned long before[64] = {0}, words[64] = {0};
+    char name[16] = "";
+    struct rusage usage;
+    struct timespec spent = {-1, -1};
+    long const bytes = syscall(SYS_sched_getaffinity, 0, sizeof before, before);
+    SHOW(bytes > 0 && bytes <= (long)sizeof before);
+    SHOW(syscall(SYS_sched_getaffinity, own_number(), sizeof words, words) == bytes);
+    SHOW(memcmp(before, words, sizeof words));
+    SHOW_CALL(syscall(SYS_sched_getaffinity, 0, 1, words));
+    SHOW_CALL(syscall(SYS_sched_getaffinity, 0, sizeof words, NULL));
+    SHOW_CALL(syscall(SYS_sched_setaffinity, 0, sizeof words, NULL));
+    SHOW_CALL(syscall(SYS_sched_setaffinity, 0, 0, words));
+    SHOW_CALL(syscall(SYS_prctl, PR_SET_NAME, "by system call", 0, 0, 0));
+    SHOW_CALL(syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0));
+    SHOW(pthread_getname_np(pthread_self(), name, sizeof name));
+    puts(name);
+    SHOW_CALL(syscall(SYS_getrusage, RUSAGE_THREAD, &usage));
+    SHOW_CALL(syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &spent));
+    SHOW(usage.ru_utime.tv_sec == 0 && spent.tv_sec == 0);
+    return unused;
+}
+static void* keeps_to_one(void* unused) {
+    cpu_set_t all;
+    int first = 0;
+    sched_getaffinity(0, sizeof all, &all);
+    while (!CPU_ISSET((size_t)first, &all)) ++first;
+    keep_to(first);
+    return unused;
+}
+static void* is_named_by_creator(void* unused) {
+    char name[16] = "";
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    SHOW(strcmp(name, "by system call"));
+    return unused;
+}
+void system_calls_for_one_thread(void) {
+    s_processors = processors_of_os_thread();
+    in_thread(&calls_of_the_thread, NULL);
+    in_thread(&is_named_by_creator, NULL);
+    for (int k = 0; k != 4; ++k) {
+        in_thread(&keeps_to_one, NULL);
+        in_thread(&shows_processors, NULL);
+    }
 }

@@ -12,12 +12,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -228,6 +231,119 @@ static void* tries_in_vain(void* unused) {
     return unused;
 }
 void transfers_in_vain(void) { in_both(&tries_in_vain); }
+
+// Of events that have not come, fewer bytes than a number has.
+static void* reads_parts_of_numbers(void* unused) {
+    char bytes[7];
+    struct iovec const part = {bytes, sizeof bytes};
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGUSR1);
+    int const files[] = {eventfd(0, 0), timerfd_create(CLOCK_MONOTONIC, 0), signalfd(-1, &one, 0)};
+    for (int k = 0; k != 3; ++k) {
+        SHOW_CALL(read(files[k], bytes, sizeof bytes));
+        SHOW_CALL(readv(files[k], &part, 1));
+        close(files[k]);
+    }
+    return unused;
+}
+void parts_of_numbers(void) { in_both(&reads_parts_of_numbers); }
+
+// --- parts and messages that are not there -------------------------------------------------------
+
+struct nowhere {
+    char* last_page; // behind which nothing can be read
+    void* gap;
+    struct iovec* cut;       // two parts, of which the second is not there
+    struct mmsghdr* message; // two messages, likewise
+};
+static struct nowhere map_nothing(void) {
+    size_t const page = (size_t)getpagesize();
+    char* const pages =
+        mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED || munmap(pages + page, page) != 0) abort();
+    struct nowhere n = {pages, pages + page, NULL, NULL};
+    n.cut = (struct iovec*)n.gap - 1;
+    n.message = (struct mmsghdr*)n.gap - 1;
+    return n;
+}
+static void send_from_nowhere(struct nowhere const* n, int const sockets[2]) {
+    char bytes[] = "abcdef";
+    struct iovec part = {bytes, 3};
+    struct iovec second_is_nowhere[2] = {{bytes, 3}, {n->gap, 3}};
+    struct msghdr of_nothing = {.msg_iov = n->gap, .msg_iovlen = 1};
+    struct msghdr of_cut = {.msg_iov = n->cut, .msg_iovlen = 2};
+    struct msghdr beside = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = n->gap};
+    struct msghdr in_parts = {.msg_iov = second_is_nowhere, .msg_iovlen = 2};
+    SHOW_CALL(sendmsg(sockets[0], n->gap, 0));
+    SHOW_CALL(sendmsg(sockets[0], &of_nothing, 0));
+    SHOW_CALL(sendmsg(sockets[0], &of_cut, 0));
+    beside.msg_controllen = 64;
+    SHOW_CALL(sendmsg(sockets[0], &beside, 0));
+    beside.msg_controllen = (size_t)1 << 40;
+    SHOW_CALL(sendmsg(sockets[0], &beside, 0));
+    SHOW_CALL(sendmsg(sockets[0], &in_parts, 0));
+    SHOW_CALL(sendmmsg(sockets[0], n->gap, 1, 0));
+    n->message->msg_hdr = (struct msghdr){.msg_iov = &part, .msg_iovlen = 1};
+    SHOW_CALL(sendmmsg(sockets[0], n->message, 2, 0));
+    n->message->msg_hdr = of_nothing;
+    SHOW_CALL(sendmmsg(sockets[0], n->message, 1, 0));
+}
+static void receive_nowhere(struct nowhere const* n, int const sockets[2]) {
+    struct msghdr of_nothing = {.msg_iov = n->gap, .msg_iovlen = 1};
+    struct msghdr of_cut = {.msg_iov = n->cut, .msg_iovlen = 2};
+    if (write(sockets[1], "abcdef", 6) != 6) abort();
+    SHOW_CALL(recvmsg(sockets[0], n->gap, 0));
+    SHOW_CALL(recvmsg(sockets[0], &of_nothing, 0));
+    SHOW_CALL(recvmsg(sockets[0], &of_cut, MSG_WAITALL));
+    SHOW_CALL(recvmmsg(sockets[0], n->gap, 1, 0, NULL));
+    SHOW_CALL(readv(sockets[0], n->gap, 1));
+    SHOW_CALL(readv(sockets[0], n->cut, 2));
+}
+static void* names_nothing(void* unused) {
+    struct nowhere const n = map_nothing();
+    char bytes[] = "abcdef";
+    struct iovec second_is_nowhere[2] = {{bytes, 3}, {n.gap, 3}};
+    int ends[2], sockets[2], packets[2];
+    int const file = memfd_create("file", 0);
+    if (pipe(ends) != 0) abort();
+    connect_locally(sockets);
+    connect_by_packets(packets);
+    *n.cut = (struct iovec){bytes, 3};
+    int const numbers[] = {file, ends[1], sockets[0], -1};
+    for (int k = 0; k != 4; ++k) {
+        SHOW_CALL(writev(numbers[k], n.gap, 1));
+        SHOW_CALL(writev(numbers[k], n.cut, 2));
+        SHOW_CALL(writev(numbers[k], second_is_nowhere, 2));
+        SHOW_CALL(pwritev(numbers[k], n.gap, 1, 0));
+        SHOW_CALL(pwritev(numbers[k], n.cut, 2, 0));
+        SHOW_CALL(pwritev2(numbers[k], n.cut, 2, -1, 0));
+    }
+    if (write(ends[1], "abcdef", 6) != 6 || pwrite(file, "abcdef", 6, 0) != 6) abort();
+    int const readable[] = {file, ends[0], -1};
+    for (int k = 0; k != 3; ++k) {
+        SHOW_CALL(readv(readable[k], n.gap, 1));
+        SHOW_CALL(readv(readable[k], n.cut, 2));
+        SHOW_CALL(preadv(readable[k], n.gap, 1, 0));
+        SHOW_CALL(preadv2(readable[k], n.cut, 2, -1, 0));
+        SHOW_CALL(preadv(readable[k], second_is_nowhere, 2, 0));
+    }
+    SHOW_CALL(vmsplice(ends[1], n.gap, 1, 0));
+    SHOW_CALL(nanosleep(n.gap, NULL));
+    SHOW(clock_nanosleep(CLOCK_MONOTONIC, 0, n.gap, NULL) == EFAULT);
+    send_from_nowhere(&n, sockets);
+    send_from_nowhere(&n, packets);
+    receive_nowhere(&n, sockets);
+    receive_nowhere(&n, packets);
+    for (int k = 0; k != 2; ++k) {
+        close(ends[k]);
+        close(sockets[k]);
+        close(packets[k]);
+    }
+    close(file);
+    return unused;
+}
+void parts_that_are_nowhere(void) { in_both(&names_nothing); }
 
 // --- before the first writer ---------------------------------------------------------------------
 

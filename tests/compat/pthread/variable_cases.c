@@ -214,12 +214,23 @@ void errors_of_libraries(void) {
     }
 }
 
+static void* open_here(char const* path) { return dlopen(path, RTLD_NOW); }
+// With a C library of its own, and out of sight of who goes through the libraries of the program.
+static void* open_apart(char const* path) { return dlmopen(LM_ID_NEWLM, path, RTLD_NOW); }
+
+struct late {
+    char const* path;
+    void* (*open)(char const* path);
+    int rounds;
+};
+
 // The library comes and goes while the memory of threads is used again.
-static void* come_and_go(void* path) {
+static void* come_and_go(void* argument) {
+    struct late const* const of = argument;
     SHOW(spoil_in_threads());
     SHOW(spoil_in_threads());
-    for (int k = 0; k != k_rounds; ++k) {
-        void* const library = dlopen(path, RTLD_NOW);
+    for (int k = 0; k != of->rounds; ++k) {
+        void* const library = (*of->open)(of->path);
         if (library == NULL) abort();
         SHOW(spoil_in_threads());
         int (*bytes)(void) = NULL;
@@ -236,14 +247,20 @@ static void* come_and_go(void* path) {
 }
 
 // Threads are made by a thread, and by main.
-void late_variables(void) {
+static void come_and_go_in_both(struct late of) {
     begin();
-    in_thread(come_and_go, LATE_VARIABLES);
-    come_and_go(LATE_VARIABLES);
+    in_thread(come_and_go, &of);
+    come_and_go(&of);
+}
+void late_variables(void) {
+    come_and_go_in_both((struct late){LATE_VARIABLES, open_here, k_rounds});
 }
 void late_variables_of_few_bytes(void) {
-    begin();
-    in_thread(come_and_go, LATE_AND_FEW_VARIABLES);
-    come_and_go(LATE_AND_FEW_VARIABLES);
+    come_and_go_in_both((struct late){LATE_AND_FEW_VARIABLES, open_here, k_rounds});
+}
+// There are 16 name spaces at most, and little memory for variables of that model in all of them.
+void late_variables_apart(void) {
+    come_and_go_in_both((struct late){LATE_VARIABLES, open_apart, 2});
+    come_and_go_in_both((struct late){LATE_AND_FEW_VARIABLES, open_apart, 2});
 }
 #endif

@@ -3,6 +3,7 @@
 // objects may use the run time.
 #include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
+#include "sched/scheduler.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -115,6 +116,39 @@ TEST_P(process_end, by_exec) {
 TEST_P(process_end, not_by_a_program_that_it_runs) {
     EXPECT_EXIT(end_by(GetParam(), [] { std::_Exit(WEXITSTATUS(std::system("exit 3"))); }),
                 ::testing::ExitedWithCode(k_status), "");
+}
+
+// --- OS threads of workers that are not wanted end after a second --------------------------------
+
+bool has_ended(int index) {
+    auto const& workers = sched::scheduler::instance().workers();
+    return workers[static_cast<std::size_t>(index)]->has_ended.load(std::memory_order_relaxed);
+}
+
+// It is registered before the run time starts, so that it comes after what that does at the end.
+void check_that_none_has_ended() {
+    // Longer than a worker that is not wanted keeps its OS thread.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    for (int index = 0; index < 4; ++index)
+        if (has_ended(index)) std::_Exit(97);
+}
+
+// Without a watcher nobody joins them before.
+void end_with_os_threads_that_have_ended() {
+    if (std::atexit(&check_that_none_has_ended) != 0) std::_Exit(96);
+    set_option("max_substitutes", "off");
+    initialize({.workers = 4});
+    set_worker_count(3);
+    for (int tries = 0; tries < 20'000 && !has_ended(3); ++tries)
+        this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (!has_ended(3)) std::_Exit(95);
+    set_worker_count(2);
+    std::exit(k_status);
+}
+
+TEST(process_end_of_workers, ended_os_threads_are_joined_and_no_other_ends) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(end_with_os_threads_that_have_ended(), ::testing::ExitedWithCode(k_status), "");
 }
 
 struct uses_at_exit {

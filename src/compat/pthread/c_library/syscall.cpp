@@ -17,14 +17,18 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+TULLE_OWN(clock_gettime);
 TULLE_OWN(close);
 TULLE_OWN(close_range);
 TULLE_OWN(dup2);
 TULLE_OWN(dup3);
 TULLE_OWN(getpriority);
+TULLE_OWN(getrusage);
+TULLE_OWN(prctl);
 TULLE_OWN(sched_getparam);
 TULLE_OWN(sched_getscheduler);
 TULLE_OWN(sched_rr_get_interval);
+TULLE_OWN(sched_setaffinity);
 TULLE_OWN(sched_setparam);
 TULLE_OWN(sched_setscheduler);
 TULLE_OWN(setpriority);
@@ -246,9 +250,35 @@ std::optional<long> answer_of_scheduling(long number, long const (&a)[6]) noexce
             return tulle_own_sched_getparam(who, reinterpret_cast<sched_param*>(a[1]));
         case SYS_sched_rr_get_interval:
             return tulle_own_sched_rr_get_interval(who, reinterpret_cast<timespec*>(a[1]));
+        case SYS_sched_setattr: return change_attributes(a[0], reinterpret_cast<void*>(a[1]), a[2]);
+        case SYS_sched_getattr:
+            return tell_attributes(a[0], reinterpret_cast<void*>(a[1]), a[2], a[3]);
         case SYS_ioprio_set: return change_io_priority(a[0], a[1], a[2]);
         case SYS_ioprio_get: return tell_io_priority(a[0], a[1]);
         default: return std::nullopt;
+    }
+}
+
+// Likewise of what else the system has of each thread: processors, the name, times.
+std::optional<long> answer_of_thread(long number, long const (&a)[6]) noexcept {
+    auto const first = static_cast<int>(a[0]);
+    switch (number) {
+        case SYS_sched_setaffinity:
+            return tulle_own_sched_setaffinity(first, static_cast<unsigned>(a[1]),
+                                               reinterpret_cast<cpu_set_t const*>(a[2]));
+        case SYS_sched_getaffinity: // which tells how much it has written
+            if (own_by_number(first) == nullptr) return std::nullopt;
+            return TULLE_LIBC(syscall)(number, getpid(), a[1], a[2]);
+        case SYS_prctl:
+            if (first != PR_SET_NAME && first != PR_GET_NAME) return std::nullopt;
+            return tulle_own_prctl(first, a[1], a[2], a[3], a[4]);
+        case SYS_getrusage:
+            if (first != RUSAGE_THREAD) return std::nullopt;
+            return tulle_own_getrusage(RUSAGE_THREAD, reinterpret_cast<rusage*>(a[1]));
+        case SYS_clock_gettime:
+            if (first != CLOCK_THREAD_CPUTIME_ID) return std::nullopt;
+            return tulle_own_clock_gettime(first, reinterpret_cast<timespec*>(a[1]));
+        default: return answer_of_scheduling(number, a);
     }
 }
 
@@ -298,7 +328,7 @@ extern "C" TULLE_API long tulle_wait_syscall(long number, ...) {
     if (number == k_futex_wake) return wake_by_newer_call(a);
     if (number == k_futex_requeue) return requeue_by_newer_call(a);
     if (number == SYS_exit) leave_at_once();
-    if (auto const answered = answer_of_scheduling(number, a)) return *answered;
+    if (auto const answered = answer_of_thread(number, a)) return *answered;
     if (number == SYS_close) return tulle_own_close(static_cast<int>(a[0]));
     if (number == SYS_close_range)
         return tulle_own_close_range(static_cast<unsigned>(a[0]), static_cast<unsigned>(a[1]),

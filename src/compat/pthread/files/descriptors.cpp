@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -287,9 +288,7 @@ ssize_t send_message(int socket, msghdr const* message, int flags, std::size_t s
     auto const call = [=]() -> ssize_t {
         return sent != 0 ? fail(EAGAIN) : TULLE_LIBC(sendmsg)(socket, message, flags);
     };
-    bool const has_none = message->msg_iovlen != 0 && !may_be_there(message->msg_iov);
-    if (self() == nullptr || message->msg_iovlen > remaining_parts::k_most || has_none)
-        return call();
+    if (self() == nullptr || message->msg_iovlen > remaining_parts::k_most) return call();
     remaining_parts left(message->msg_iov, message->msg_iovlen);
     if (sent != 0 && !left.take(sent)) return 0;
     if (sent == 0) test_cancel(self());
@@ -482,7 +481,8 @@ ssize_t receive_message(int socket, msghdr* message, int flags) {
         if (result >= 0) known_descriptors::note_received(*message);
         return result;
     };
-    if (!may_be_there(message) || !is_plain(flags)) return test_cancel(self()), call(0);
+    if (self() == nullptr || !is_plain(flags) || !may_be_read(message))
+        return test_cancel(self()), call(0);
     // What comes beside the bytes ends a message.
     bool const has_more = message->msg_control != nullptr && message->msg_controllen != 0;
     bool const is_long = message->msg_iovlen > remaining_parts::k_most;
@@ -521,6 +521,22 @@ ssize_t try_named_pipe(int number, iovec const* parts, int count) noexcept {
     return again.is_open() ? TULLE_LIBC(readv)(again.number(), parts, count) : fail(EAGAIN);
 }
 
+// Files of events tell no fewer bytes than those of a number, and say so at once, whether there is
+// something or not. They have no type.
+bool is_too_short(int number, std::size_t size) noexcept {
+    constexpr std::size_t k_least = 8;
+    if (size >= k_least) return false;
+    kept_errno const kept;
+    struct stat about {};
+    if (fstat(number, &about) != 0 || (about.st_mode & S_IFMT) != 0) return false;
+    std::array<char, 32> path{}, name{};
+    std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", number);
+    if (readlink(path.data(), name.data(), name.size() - 1) < 0) return false;
+    std::string_view const found = name.data();
+    return found == "anon_inode:[eventfd]" || found == "anon_inode:[timerfd]" ||
+           found == "anon_inode:[signalfd]";
+}
+
 template <class Call> ssize_t read_file(int number, iovec const* parts, int count, Call call) {
     if (self() != nullptr && known_descriptors::is_always_ready(number))
         return test_cancel(self()), call();
@@ -532,6 +548,8 @@ template <class Call> ssize_t read_file(int number, iovec const* parts, int coun
         if (tried >= 0 || errno != EAGAIN) return tried;
         errno = before;
     }
+    if (self() != nullptr && is_too_short(number, size_of(parts, static_cast<std::size_t>(count))))
+        return test_cancel(self()), call();
     return when_ready(number, direction::in, call);
 }
 
@@ -597,8 +615,9 @@ TULLE_INTERPOSE ssize_t read(int number, void* data, size_t size) {
 }
 
 TULLE_INTERPOSE ssize_t readv(int number, iovec const* parts, int count) {
-    if (!may_be_read(parts, count) || size_of(parts, static_cast<std::size_t>(count)) == 0)
-        return test_cancel(self()), TULLE_LIBC(readv)(number, parts, count);
+    bool const is_for_kernel = self() == nullptr || !may_be_read(parts, count) ||
+                               size_of(parts, static_cast<std::size_t>(count)) == 0;
+    if (is_for_kernel) return test_cancel(self()), TULLE_LIBC(readv)(number, parts, count);
     return read_in_parts(number, parts, count, 0);
 }
 
@@ -615,8 +634,9 @@ TULLE_INTERPOSE ssize_t write(int number, void const* data, size_t size) {
 
 TULLE_INTERPOSE ssize_t writev(int number, iovec const* parts, int count) {
     test_cancel(self());
-    bool const is_for_kernel =
-        !may_be_read(parts, count) || static_cast<std::size_t>(count) > remaining_parts::k_most;
+    bool const is_for_kernel = self() == nullptr ||
+                               static_cast<std::size_t>(count) > remaining_parts::k_most ||
+                               !may_be_read(parts, count);
     return after_output(is_for_kernel
                             ? TULLE_LIBC(writev)(number, parts, count)
                             : write_parts(number, parts, static_cast<std::size_t>(count)));
@@ -652,9 +672,11 @@ TULLE_INTERPOSE ssize_t sendto(int socket, void const* data, size_t size, int fl
 
 TULLE_INTERPOSE ssize_t sendmsg(int socket, msghdr const* message, int flags) {
     test_cancel(self());
-    if (!may_be_there(message)) return TULLE_LIBC(sendmsg)(socket, message, flags);
-    if (self() != nullptr && (flags & k_sent_by_kernel) == 0)
-        return after_output(send_message(socket, message, flags));
+    if (!may_be_read(message)) return TULLE_LIBC(sendmsg)(socket, message, flags);
+    bool const is_for_kernel =
+        self() == nullptr || (flags & k_sent_by_kernel) != 0 ||
+        (message->msg_iovlen != 0 && !may_be_read(message->msg_iov, message->msg_iovlen));
+    if (!is_for_kernel) return after_output(send_message(socket, message, flags));
     known_descriptors::note_sent(*message);
     return after_output(TULLE_LIBC(sendmsg)(socket, message, flags));
 }

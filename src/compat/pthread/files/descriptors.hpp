@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/files/readable.hpp"
 #include "compat/pthread/threads/thread.hpp"
 #include "io/reactor.hpp"
 #include "os/clock.hpp"
@@ -189,16 +190,18 @@ private:
     std::size_t m_count;
 };
 
+// Parts, or messages, that the system takes (UIO_MAXIOV).
+inline constexpr unsigned k_most_of_call = 1024;
+
 [[nodiscard]] std::size_t size_of(iovec const* parts, std::size_t count) noexcept;
-// False: there is nothing, not even at a small offset from null, or there are more of them than the
-// system takes. It is left to the kernel to say so.
-[[nodiscard]] inline bool may_be_there(void const* object) noexcept {
-    constexpr std::uintptr_t k_first_page = 4096;
-    return reinterpret_cast<std::uintptr_t>(object) >= k_first_page;
-}
+// False: there is nothing, or there are more of them than the system takes. It is left to the
+// kernel to say so.
 template <class Count> [[nodiscard]] bool may_be_read(iovec const* parts, Count count) noexcept {
-    constexpr unsigned k_most = 1024; // IOV_MAX
-    return may_be_there(parts) && count > 0 && static_cast<std::size_t>(count) <= k_most;
+    auto const n = static_cast<std::size_t>(count);
+    return count > 0 && n <= k_most_of_call && is_readable(parts, n * sizeof *parts);
+}
+[[nodiscard]] inline bool may_be_read(msghdr const* message) noexcept {
+    return is_readable(message, sizeof *message);
 }
 
 // Reads parts of what is waited for, by readv, or by preadv2 with these flags and no offset.

@@ -65,9 +65,10 @@ using call_with_parts = ssize_t (*)(int, iovec const*, int, off_t, int);
 ssize_t parts_at(call_with_parts call, direction way, int number, iovec const* parts, int count,
                  off_t offset, int flags) {
     auto const plain = [=] { return call(number, parts, count, offset, flags); };
-    bool const is_for_kernel = (flags & RWF_NOWAIT) != 0 || !may_be_read(parts, count) ||
-                               static_cast<std::size_t>(count) > remaining_parts::k_most;
-    if (self() == nullptr || is_for_kernel || offset < -1) return test_cancel(self()), plain();
+    bool const is_for_kernel = self() == nullptr || (flags & RWF_NOWAIT) != 0 ||
+                               static_cast<std::size_t>(count) > remaining_parts::k_most ||
+                               !may_be_read(parts, count);
+    if (is_for_kernel || offset < -1) return test_cancel(self()), plain();
     if (offset == -1 && way == direction::in) return read_in_parts(number, parts, count, flags);
     if (offset == -1) return when_ready(number, way, plain);
     auto const whole = static_cast<std::size_t>(count);

@@ -2,6 +2,7 @@
 #include "compat/pthread/files/known_descriptors.hpp"
 
 #include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/files/readable.hpp"
 #include "compat/pthread/threads/thread.hpp"
 #include "io/reactor.hpp"
 
@@ -62,7 +63,11 @@ bool has_limit(int number, int option) noexcept {
 
 } // namespace
 
+// What the system does not take goes nowhere.
 void known_descriptors::note_sent(msghdr const& message) noexcept {
+    constexpr std::size_t k_most_beside = std::size_t{1} << 20U;
+    if (message.msg_control == nullptr || message.msg_controllen > k_most_beside) return;
+    if (!is_readable(message.msg_control, message.msg_controllen)) return;
     for_descriptors(message, [](unsigned char*, std::size_t) { note_sharing(); });
 }
 

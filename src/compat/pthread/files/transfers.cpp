@@ -47,7 +47,9 @@ std::size_t size_of(msghdr const& m) noexcept {
 }
 
 int send_messages(int socket, mmsghdr* first, unsigned count, int flags) {
-    if (!may_be_there(first)) return TULLE_LIBC(sendmmsg)(socket, first, count, flags);
+    count = std::min(count, k_most_of_call); // as the system does
+    if (!is_readable(first, count * sizeof *first))
+        return test_cancel(self()), TULLE_LIBC(sendmmsg)(socket, first, count, flags);
     bool const has_large = std::any_of(first, first + count, [](mmsghdr const& m) {
         return m.msg_hdr.msg_iovlen > remaining_parts::k_most;
     });

@@ -377,8 +377,11 @@ void leave_no_longer(signal_set some) noexcept {
 }
 
 void want(signal_set some) noexcept {
-    some &= ~s_left.load(std::memory_order_relaxed);     // relaxed: a hint
     std::atomic_thread_fence(std::memory_order_seq_cst); // pairs with note_unwanted
+    want_after_fence(some);
+}
+void want_after_fence(signal_set some) noexcept {
+    some &= ~s_left.load(std::memory_order_relaxed);                      // relaxed: a hint
     if ((s_unwanted.load(std::memory_order_relaxed) & some) == 0) return; // relaxed: the fence
     s_unwanted.fetch_and(~some, std::memory_order_seq_cst);
     call_server();
@@ -448,8 +451,10 @@ void give_back_all(thread& t) noexcept {
 
 void note_unwanted(int signal) noexcept {
     s_was_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed); // relaxed: a hint
-    // seq_cst: either a thread that wants it from now on is seen, or it sees this (Dekker; want).
-    s_unwanted.fetch_or(set_of(signal), std::memory_order_seq_cst);
+    s_unwanted.fetch_or(set_of(signal), std::memory_order_relaxed);     // relaxed: the fence
+    // Either a thread that wants it from now on is seen, or it sees this (Dekker; want). What the
+    // caller reads next would not be ordered by the exchange, whatever the order of that.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 void note_wanted(int signal) noexcept {
     s_unwanted.fetch_and(~set_of(signal), std::memory_order_relaxed); // relaxed: a hint

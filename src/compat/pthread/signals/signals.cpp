@@ -48,13 +48,15 @@ void handle_at_once(thread& t, siginfo_t const& about) {
 }
 
 // relaxed: the thread's own. What it blocks from now on is wanted by those that it has just made,
-// which ask for nothing that it wants itself (inherit_mask).
+// which ask for nothing that it wants itself (inherit_mask). One fence is for both what it has been
+// lent and what is unwanted, as all that others are to see lies before it: its own mask, and those
+// of the threads that it has made.
 signal_set replace_mask(thread& t, signal_set wanted, bool takes) noexcept {
     signal_set const now = wanted & ~k_never_blocked;
     signal_set const was = t.blocked.exchange(now, std::memory_order_relaxed);
-    give_back(t, now);
+    give_back(t, now);                        // the fence
     if (takes) take_unblocked(t, was & ~now); // before another OS thread is to get them
-    if (was != now) want(was ^ now);
+    if (was != now) want_after_fence(was ^ now);
     return was;
 }
 

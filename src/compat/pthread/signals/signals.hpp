@@ -149,8 +149,10 @@ void hand_out(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept;
 [[nodiscard]] bool hands_out() noexcept;
 [[nodiscard]] bool is_wake_up(siginfo_t const& about) noexcept;
 [[nodiscard]] bool leave_to_process(siginfo_t const& about, sigset_t& blocked_afterwards) noexcept;
-// Some thread does not block these any longer.
+// Some thread does not block these any longer. After a fence (seq_cst) of the caller's that lies
+// behind what others are to see, the second one does without its own.
 void want(signal_set some) noexcept;
+void want_after_fence(signal_set some) noexcept;
 // The caller `t` has just unblocked these: what the kernel has of them for the process goes to it.
 void take_unblocked(thread& t, signal_set some) noexcept;
 // The caller `t` blocks these by now: others may want those that it has been lent. And all that `t`

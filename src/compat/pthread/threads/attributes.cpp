@@ -3,6 +3,7 @@
 // and have no effect, as workers run all threads alike.
 #include "base/spin_lock.hpp"
 #include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/files/readable.hpp"
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/threads/scheduling.hpp"
 #include "compat/pthread/threads/thread.hpp"
@@ -152,12 +153,15 @@ void ask(pthread_attr_t const* attributes, asked_for& asked) noexcept {
 
 namespace {
 
-// The kernel has it so: of those that it names there must be one that the machine has.
-bool names_a_processor(std::size_t bytes, cpu_set_t const* set) noexcept {
+// 0, or an errno. The kernel has it so: of those that it names there must be one that the machine
+// has.
+int check_processors(std::size_t bytes, cpu_set_t const* set) noexcept {
     auto const known = static_cast<std::size_t>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
+    auto const* const named = reinterpret_cast<unsigned char const*>(set);
+    if (!is_readable(set, std::min(bytes, (known + 7) / 8))) return EFAULT;
     for (std::size_t k = 0; k != std::min(known, 8 * bytes); ++k)
-        if (CPU_ISSET_S(k, bytes, set)) return true;
-    return false;
+        if ((named[k / 8] >> k % 8 & 1U) != 0) return 0;
+    return EINVAL;
 }
 
 void describe_processors(pthread_attr_t* how) noexcept {
@@ -217,7 +221,7 @@ TULLE_INTERPOSE int pthread_setaffinity_np(pthread_t id, size_t size,
     thread* const t = thread_of(id);
     if (t == nullptr) return TULLE_LIBC(pthread_setaffinity_np)(id, size, cpus);
     if (is_gone(*t)) return ESRCH;
-    return names_a_processor(size, cpus) ? 0 : EINVAL;
+    return check_processors(size, cpus);
 }
 
 TULLE_INTERPOSE int pthread_getaffinity_np(pthread_t id, size_t size, cpu_set_t* cpus) noexcept {
@@ -229,7 +233,8 @@ TULLE_INTERPOSE int pthread_getaffinity_np(pthread_t id, size_t size, cpu_set_t*
 
 TULLE_INTERPOSE int sched_setaffinity(pid_t number, size_t size, cpu_set_t const* cpus) noexcept {
     if (own_by_number(number) == nullptr) return TULLE_LIBC(sched_setaffinity)(number, size, cpus);
-    return names_a_processor(size, cpus) ? 0 : fail(EINVAL);
+    int const error = check_processors(size, cpus);
+    return error == 0 ? 0 : fail(error);
 }
 
 TULLE_INTERPOSE int sched_getaffinity(pid_t number, size_t size, cpu_set_t* cpus) noexcept {

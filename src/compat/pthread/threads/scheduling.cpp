@@ -5,11 +5,14 @@
 #include "compat/pthread/threads/scheduling.hpp"
 #include "compat/pthread/c_library/libc.hpp"
 #include "compat/pthread/files/descriptors.hpp"
+#include "compat/pthread/files/readable.hpp"
 #include "compat/pthread/threads/thread.hpp"
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include <linux/capability.h>
@@ -99,9 +102,10 @@ constexpr bool is_real_time(int policy) noexcept {
     return own_policy(policy) == SCHED_FIFO || own_policy(policy) == SCHED_RR;
 }
 
-// 0, or an errno. A policy with deadlines (6) takes more than a priority.
-int set_policy(thread& t, int policy, int priority) noexcept {
-    constexpr int k_with_deadlines = 6;
+constexpr int k_with_deadlines = 6; // a policy that takes more than a priority
+
+// 0, or an errno.
+int check_policy(thread const& t, int policy, int priority) noexcept {
     int const wanted = own_policy(policy);
     int const least = sched_get_priority_min(wanted), most = sched_get_priority_max(wanted);
     if (least < 0 || wanted == k_with_deadlines || priority < least || priority > most)
@@ -112,16 +116,82 @@ int set_policy(thread& t, int policy, int priority) noexcept {
     bool const is_unmarked = policy == wanted && (t.policy & SCHED_RESET_ON_FORK) != 0;
     if (is_raised && !may_raise(RLIMIT_RTPRIO, priority)) return EPERM;
     if (is_awake && !may_raise(RLIMIT_NICE, 20 - t.nice)) return EPERM;
-    if (is_unmarked && !has_capability(CAP_SYS_NICE)) return EPERM;
-    t.policy = policy;
-    t.priority = priority;
-    return 0;
+    return is_unmarked && !has_capability(CAP_SYS_NICE) ? EPERM : 0;
+}
+int set_policy(thread& t, int policy, int priority) noexcept {
+    int const error = check_policy(t, policy, priority);
+    if (error == 0) t.policy = policy;
+    if (error == 0) t.priority = priority;
+    return error;
+}
+
+// As the program says it. It is not compared with null: of pthread_setschedparam the C library's
+// header says that it is not, so that compilers leave that out.
+int set_policy_by(thread& t, int policy, sched_param const* how) noexcept {
+    constexpr std::uintptr_t k_first_page = 4096;
+    if (policy < 0 || reinterpret_cast<std::uintptr_t>(how) < k_first_page) return EINVAL;
+    return is_readable(how, sizeof *how) ? set_policy(t, policy, how->sched_priority) : EFAULT;
 }
 
 int set_nice(thread& t, int value) noexcept {
     int const wanted = std::clamp(value, k_least_nice, k_most_nice);
     if (wanted < t.nice && !may_raise(RLIMIT_NICE, 20 - wanted)) return EACCES;
     t.nice = wanted;
+    return 0;
+}
+
+// --- all in one structure: sched_setattr(2) ------------------------------------------------------
+
+struct attributes {
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime, deadline, period;
+    std::uint32_t least_utilization, most_utilization;
+};
+constexpr std::uint32_t k_first_size = 48, k_largest_size = 4096; // of the structure, ever
+constexpr std::uint64_t k_reset_on_fork = 1, k_keep_policy = 8, k_keep_params = 16,
+                        k_utilization = 32 | 64, k_all_flags = 127;
+
+// 0, or an errno. What is longer than what is known is to be zero there.
+int copy_attributes(void const* from, attributes& to) noexcept {
+    if (!is_readable(from, sizeof to.size)) return EFAULT;
+    std::memcpy(&to.size, from, sizeof to.size);
+    std::uint32_t const size = to.size == 0 ? k_first_size : to.size;
+    if (size < k_first_size || size > k_largest_size) return E2BIG;
+    if (!is_readable(from, size)) return EFAULT;
+    std::memcpy(&to, from, std::min<std::size_t>(size, sizeof to));
+    to.size = size;
+    auto const* const bytes = static_cast<unsigned char const*>(from);
+    bool const has_more = size > sizeof to && std::any_of(bytes + sizeof to, bytes + size,
+                                                          [](unsigned char b) { return b != 0; });
+    return has_more ? E2BIG : 0;
+}
+
+int set_attributes(thread& t, attributes const& a) noexcept {
+    int const mark = (a.flags & k_reset_on_fork) != 0 ? SCHED_RESET_ON_FORK : 0;
+    int policy = static_cast<int>(a.policy);
+    if (policy < 0) return EINVAL;
+    if ((a.flags & k_keep_policy) != 0)
+        policy = t.policy;
+    else if ((policy & SCHED_RESET_ON_FORK) != 0)
+        return EINVAL;
+    else
+        policy |= mark;
+    if ((a.flags & ~k_all_flags) != 0) return EINVAL;
+    if (own_policy(policy) == k_with_deadlines) return EPERM; // as without the right to it
+    if ((a.flags & k_utilization) != 0) return EOPNOTSUPP;    // as a kernel without that
+    bool const keeps = (a.flags & k_keep_params) != 0;
+    int const priority = keeps ? t.priority : static_cast<int>(a.priority);
+    int const nice = keeps ? t.nice : std::clamp(a.nice, k_least_nice, k_most_nice);
+    if (int const error = check_policy(t, policy, priority)) return error;
+    bool const is_nice = own_policy(policy) == SCHED_OTHER || own_policy(policy) == SCHED_BATCH;
+    if (is_nice && nice < t.nice && !may_raise(RLIMIT_NICE, 20 - nice)) return EPERM;
+    // The kernel, too, keeps the policy with its parameters.
+    t.policy = keeps ? own_policy(t.policy) | (policy & SCHED_RESET_ON_FORK) : policy;
+    t.priority = priority;
+    if (is_nice) t.nice = nice;
     return 0;
 }
 
@@ -173,6 +243,33 @@ std::optional<long> tell_io_priority(long which, long who) noexcept {
     thread const* const t = which == k_one_thread ? own_by_number(who) : nullptr;
     if (t == nullptr || t->io_priority < 0) return std::nullopt;
     return t->io_priority;
+}
+
+long change_attributes(long who, void* how, long flags) noexcept {
+    long const number = SYS_sched_setattr;
+    thread* const t = how != nullptr && flags == 0 ? own_by_number(who) : nullptr;
+    if (t == nullptr) return after_change(TULLE_LIBC(syscall)(number, who, how, flags));
+    attributes wanted{};
+    int const error = copy_attributes(how, wanted);
+    // The kernel says how much it knows.
+    if (error == E2BIG) return TULLE_LIBC(syscall)(number, who, how, flags);
+    if (error != 0) return fail(error);
+    int const refused = set_attributes(*t, wanted);
+    return refused == 0 ? 0 : fail(refused);
+}
+// The kernel checks what it is asked for, and tells the rest as it is of main.
+long tell_attributes(long who, void* how, long size, long flags) noexcept {
+    thread const* const t = own_by_number(who);
+    long const told = TULLE_LIBC(syscall)(static_cast<long>(SYS_sched_getattr),
+                                          t != nullptr ? getpid() : who, how, size, flags);
+    if (t == nullptr || told != 0) return told;
+    auto& known = *static_cast<attributes*>(how);
+    bool const has_priority = is_real_time(t->policy);
+    known.policy = static_cast<std::uint32_t>(own_policy(t->policy));
+    known.flags = (t->policy & SCHED_RESET_ON_FORK) != 0 ? k_reset_on_fork : 0;
+    known.nice = has_priority ? 0 : t->nice;
+    known.priority = has_priority ? static_cast<std::uint32_t>(t->priority) : 0;
+    return 0;
 }
 
 namespace {
@@ -242,8 +339,7 @@ TULLE_INTERPOSE int pthread_setschedparam(pthread_t id, int policy,
     thread* const t = thread_of(id);
     if (t == nullptr) return after_change(TULLE_LIBC(pthread_setschedparam)(id, policy, how));
     if (has_ended(*t)) return ESRCH;
-    if (!may_be_there(how) || policy < 0) return EINVAL;
-    if (!is_main_of_child(*t)) return set_policy(*t, policy, how->sched_priority);
+    if (!is_main_of_child(*t)) return set_policy_by(*t, policy, how);
     kept_errno const kept;
     return after_change(TULLE_LIBC(sched_setscheduler)(getpid(), policy, how)) == 0 ? 0 : errno;
 }
@@ -275,8 +371,7 @@ TULLE_INTERPOSE int pthread_setschedprio(pthread_t id, int priority) noexcept {
 TULLE_INTERPOSE int sched_setscheduler(pid_t number, int policy, sched_param const* how) noexcept {
     thread* const t = own_by_number(number);
     if (t == nullptr) return after_change(TULLE_LIBC(sched_setscheduler)(number, policy, how));
-    int const error =
-        how == nullptr || policy < 0 ? EINVAL : set_policy(*t, policy, how->sched_priority);
+    int const error = set_policy_by(*t, policy, how);
     return error == 0 ? 0 : fail(error);
 }
 
@@ -288,7 +383,7 @@ TULLE_INTERPOSE int sched_getscheduler(pid_t number) noexcept {
 TULLE_INTERPOSE int sched_setparam(pid_t number, sched_param const* how) noexcept {
     thread* const t = own_by_number(number);
     if (t == nullptr) return after_change(TULLE_LIBC(sched_setparam)(number, how));
-    int const error = how == nullptr ? EINVAL : set_policy(*t, t->policy, how->sched_priority);
+    int const error = set_policy_by(*t, t->policy, how);
     return error == 0 ? 0 : fail(error);
 }
 
@@ -328,4 +423,17 @@ TULLE_INTERPOSE int nice(int more) noexcept {
     constexpr int k_all = k_most_nice - k_least_nice;
     if (set_nice(*t, t->nice + std::clamp(more, -k_all, k_all)) != 0) return fail(EPERM);
     return t->nice;
+}
+
+// Functions of newer C libraries (2.41), not by their names, as older headers have none.
+extern "C" TULLE_API int tulle_sched_setattr(pid_t number, void* how, unsigned flags) noexcept
+    asm("sched_setattr");
+extern "C" TULLE_API int tulle_sched_setattr(pid_t number, void* how, unsigned flags) noexcept {
+    return static_cast<int>(change_attributes(number, how, flags));
+}
+extern "C" TULLE_API int tulle_sched_getattr(pid_t number, void* how, unsigned size,
+                                             unsigned flags) noexcept asm("sched_getattr");
+extern "C" TULLE_API int tulle_sched_getattr(pid_t number, void* how, unsigned size,
+                                             unsigned flags) noexcept {
+    return static_cast<int>(tell_attributes(number, how, size, flags));
 }

@@ -15,6 +15,9 @@ struct thread;
 // ioprio_set and ioprio_get, of which the C library has no functions. Nothing: the kernel is asked.
 [[nodiscard]] long change_io_priority(long which, long who, long value) noexcept;
 [[nodiscard]] std::optional<long> tell_io_priority(long which, long who) noexcept;
+// sched_setattr and sched_getattr, by the system calls of these names.
+[[nodiscard]] long change_attributes(long who, void* how, long flags) noexcept;
+[[nodiscard]] long tell_attributes(long who, void* how, long size, long flags) noexcept;
 
 // A new thread has that of its creator `by`, the caller, which is null if it is an OS thread. By
 // attributes with PTHREAD_EXPLICIT_SCHED it has another policy, and only that.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sleeps, and sched_yield.
 #include "compat/pthread/c_library/libc.hpp"
+#include "compat/pthread/files/readable.hpp"
 #include "compat/pthread/locks/futex_table.hpp"
 #include "compat/pthread/signals/signals.hpp"
 #include "compat/pthread/threads/thread.hpp"
@@ -74,7 +75,8 @@ int sleep_on_other_clock(thread& t, clockid_t clock, int flags, timespec const& 
 
 TULLE_INTERPOSE int nanosleep(timespec const* time, timespec* rest) {
     thread* const t = self();
-    if (t == nullptr) return TULLE_LIBC(nanosleep)(time, rest);
+    if (t == nullptr || !is_readable(time, sizeof *time))
+        return test_cancel(t), TULLE_LIBC(nanosleep)(time, rest);
     int const error = sleep_for(*t, time, rest);
     return error == 0 ? 0 : fail(error);
 }
@@ -82,7 +84,8 @@ TULLE_INTERPOSE int nanosleep(timespec const* time, timespec* rest) {
 TULLE_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, timespec const* time,
                                     timespec* rest) {
     thread* const t = self();
-    if (t == nullptr || (!is_clock(clock) && !is_looked_at(clock)))
+    bool const is_known = is_clock(clock) || is_looked_at(clock);
+    if (t == nullptr || !is_known || !is_readable(time, sizeof *time))
         return test_cancel(t), TULLE_LIBC(clock_nanosleep)(clock, flags, time, rest);
     if (is_looked_at(clock)) return sleep_on_other_clock(*t, clock, flags, *time, rest);
     if ((flags & TIMER_ABSTIME) == 0) return sleep_for(*t, time, rest);
