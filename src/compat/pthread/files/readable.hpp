@@ -7,7 +7,7 @@
 
 namespace tulle::posix {
 
-// Where the system does not tell, it is taken to be.
+// Where the system does not tell, it is taken to be, and so is a page that was found there before.
 [[nodiscard]] bool is_readable(void const* memory, std::size_t bytes) noexcept;
 
 } // namespace tulle::posix
