@@ -5,9 +5,10 @@
 // after a compiler barrier, and pays for a wake only when some worker sleeps and none searches.
 //   maker    G1 publish work; light fence; G2 load counters
 //   sleeper  H1 count itself asleep; heavy fence; H2 check for work
-// Either the maker sees the sleeper at G2, or the sleeper sees the work at H2. A searcher counts as
-// one that will still check: it either finds work, and then passes H2 on behalf of the sleepers if
-// it was the last searcher, or passes H1 and H2 itself.
+// Either the maker sees the sleeper at G2, or the sleeper sees the work at H2. Where makers make
+// fences, the sleeper's own does (sleep_steps.hpp). A searcher counts as one that will still
+// check: it either finds work, and then passes H2 on behalf of the sleepers if it was the last
+// searcher, or passes H1 and H2 itself.
 // A watcher, which runs no threads, may ask to be told when work is made and no worker is there
 // that could take it (watch_work), or when the last sleeper has been woken (watch_sleepers). Its
 // two bits stand in the count of sleepers, so that makers of work need to read nothing else.
@@ -89,8 +90,8 @@ public:
     [[nodiscard]] bool end_search() noexcept {
         return m_searching.fetch_sub(1, std::memory_order_acquire) == 1 && somebody_sleeps();
     }
-    // H1: from searching to asleep. The caller then makes a heavy fence, checks for work, and
-    // either withdraws or sleeps.
+    // H1: from searching to asleep. The caller then makes a fence (sleep_steps.hpp), checks for
+    // work, and either withdraws or sleeps.
     void announce(sleeper_type& self) noexcept {
         self.m_signal.store(0, std::memory_order_relaxed); // relaxed: published by the lock
         self.m_elsewhere.store(nullptr);

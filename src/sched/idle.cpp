@@ -32,7 +32,9 @@ constexpr std::uint64_t k_gather_ns = 200'000;
 // What the steps of a worker around its sleep (park/sleep_steps.hpp) ask of the scheduler.
 struct work_of_others {
     [[nodiscard]] bool set_wake_flags() const noexcept { return w.owner->set_wake_flags(); }
-    [[nodiscard]] bool others_make_work() const noexcept { return w.owner->others_make_work(); }
+    [[nodiscard]] bool others_make_work(bool is_announced) const noexcept {
+        return w.owner->others_make_work(is_announced);
+    }
     [[nodiscard]] bool something_to_do() const noexcept { return w.owner->something_to_do(w); }
     [[nodiscard]] bool can_start(void* handoff) const noexcept {
         return static_cast<runnable*>(handoff)->kind == runnable_kind::fiber || reserve_spare(w);

@@ -117,8 +117,9 @@ bool scheduler::set_wake_flags() noexcept {
 }
 
 // What comes from outside is followed by a fence, but what OS threads fork that have a deque.
-bool scheduler::others_make_work() noexcept {
-    return m_idle.sleeping() + 1 < workers().size() || idle_poller() != nullptr ||
+bool scheduler::others_make_work(bool is_announced) noexcept {
+    std::uint32_t const awake = is_announced ? 0 : 1; // the caller
+    return m_idle.sleeping() + awake < workers().size() || idle_poller() != nullptr ||
            m_guests.show_deques();
 }
 

@@ -156,6 +156,9 @@ public:
     void note_another_turn(fiber const& f) noexcept;
     // `w` stands on a stack with this deque from now on.
     void show_deque(worker& w, record_deque* deque) noexcept;
+    // The same of the first one that `w`, perhaps a guest, has: a worker that does not see it when
+    // it goes to sleep makes no heavy fence (others_make_work), so that this makes a fence.
+    void show_first_deque(worker& w, record_deque* deque) noexcept;
 
     // --- finding work (find_work.cpp, idle.cpp) --------------------------------------------------
     [[nodiscard]] bool has_other_work(worker& w) noexcept; // for yield: a hint
@@ -171,8 +174,9 @@ public:
     [[nodiscard]] bool something_to_do(worker_remote& w) noexcept;
     // Makes the next fork into each deque wake a sleeper. False: nobody shows a deque.
     [[nodiscard]] bool set_wake_flags() noexcept;
-    // Of a worker that is awake and has made a fence: whether others may make work without one.
-    [[nodiscard]] bool others_make_work() noexcept;
+    // Of a worker that has made a fence, and is awake or has announced its sleep: whether others
+    // may make work without one.
+    [[nodiscard]] bool others_make_work(bool is_announced) noexcept;
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
     // relaxed: a worker that goes to sleep reads it after its heavy fence (H2), and one that stands
     // by after the limit, which changes later.
@@ -339,6 +343,11 @@ private:
 TULLE_INLINE void scheduler::show_deque(worker& w, record_deque* deque) noexcept {
     set_current_deque(deque);
     w.visible.show(deque, m_idle, m_asymmetric);
+}
+
+inline void scheduler::show_first_deque(worker& w, record_deque* deque) noexcept {
+    set_current_deque(deque);
+    w.visible.show(deque, m_idle, false);
 }
 
 // Entry of the fibers in the pool: finds work and runs it, for ever (loop.cpp).
