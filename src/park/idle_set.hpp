@@ -174,21 +174,21 @@ public:
     [[nodiscard]] bool watch_sleepers() noexcept {
         return (m_sleeping.fetch_or(k_watches_sleepers, std::memory_order_relaxed) & k_count) != 0;
     }
-    // Sleeps until it is told (true), or the deadline (ns, monotonic). Nothing is watched
-    // afterwards.
-    bool sleep_as_watcher(std::uint64_t deadline) noexcept {
+    // Sleeps until it is told, or the deadline (ns, monotonic). Nothing is watched afterwards.
+    // Returns what it has been told of; 0: nothing.
+    std::uint32_t sleep_as_watcher(std::uint64_t deadline) noexcept {
         // relaxed: the exchange below reads it again
         if (m_told.load(std::memory_order_relaxed) == 0)
             static_cast<void>(Machine::futex_wait(m_told, 0, deadline));
         // relaxed: the watcher checks everything next
         m_sleeping.fetch_and(k_count, std::memory_order_relaxed);
-        return m_told.exchange(0, std::memory_order_acquire) != 0; // pairs with wake_watcher
+        return m_told.exchange(0, std::memory_order_acquire); // pairs with wake_watcher
     }
+    static constexpr std::uint32_t k_told_of_workers = 1, k_told_of_deadline = 2;
     // release pairs with sleep_as_watcher. A read-modify-write, so that what an earlier caller has
-    // written is passed on, too, before the watcher has checked.
-    void wake_watcher() noexcept {
-        m_told.exchange(1, std::memory_order_release);
-        Machine::futex_wake(m_told, 1);
+    // written is passed on, too, before the watcher has checked. The first caller wakes it.
+    void wake_watcher(std::uint32_t reason = k_told_of_workers) noexcept {
+        if (m_told.fetch_or(reason, std::memory_order_release) == 0) Machine::futex_wake(m_told, 1);
     }
 
     // Snapshots; relaxed: for reports, and for makers that have made a fence before.
@@ -271,7 +271,7 @@ private:
 
     atomic<std::uint32_t> m_sleeping{0}; // a count, and the watcher's two bits
     atomic<std::uint32_t> m_searching{0};
-    atomic<std::uint32_t> m_told{0}; // futex of the watcher
+    atomic<std::uint32_t> m_told{0}; // futex of the watcher: what it has been told of
     base::basic_spin_lock<Machine> m_lock;
     plain<std::uint32_t> m_wakes{0}; // guarded by the lock
     // The newest first: its caches are warm.

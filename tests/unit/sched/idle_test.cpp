@@ -118,6 +118,25 @@ TEST_P(idle_test, whoever_is_awake_or_outside_may_make_work) {
     EXPECT_FALSE(s.others_make_work(false));
 }
 
+// Each woke another worker, which had nothing to do but to sleep until the same deadline.
+TEST_P(idle_test, limited_waits_of_one_thread_wake_no_other_worker) {
+    constexpr std::uint32_t k_waits = 200;
+    auto& s = sched::scheduler::instance();
+    std::uint32_t least = k_waits;
+    spawn([&] { // main waits for it, so that its worker is one of those that sleep
+        latch never(1);
+        for (int again = 0; again < 4 && least > k_waits / 10; ++again) {
+            ASSERT_TRUE(others_fall_asleep(s));
+            std::uint32_t const before = s.idle().wakes();
+            for (std::uint32_t k = 0; k < k_waits; ++k)
+                EXPECT_FALSE(never.wait_for(std::chrono::microseconds(200)));
+            least = std::min(least, s.idle().wakes() - before);
+        }
+    })
+        .join();
+    EXPECT_LE(least, k_waits / 10);
+}
+
 TEST_P(idle_test, foreign_thread_wakes_an_idle_worker) {
     if (GetParam() < 2) GTEST_SKIP() << "the only worker is main, which waits in the system";
     for (int round = 0; round < 100; ++round) {
