@@ -76,6 +76,7 @@ void watcher::forget() noexcept {
     m_tid.store(0, std::memory_order_relaxed); // relaxed, all: there is no watcher
     m_pauses.store(false, std::memory_order_relaxed);
     m_sleeps_until.store(0, std::memory_order_relaxed);
+    m_expected = k_never;
     m_tasks.clear();
 }
 
