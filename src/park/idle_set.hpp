@@ -5,9 +5,10 @@
 // after a compiler barrier, and pays for a wake only when some worker sleeps and none searches.
 //   maker    G1 publish work; light fence; G2 load counters
 //   sleeper  H1 count itself asleep; heavy fence; H2 check for work
-// Either the maker sees the sleeper at G2, or the sleeper sees the work at H2. A searcher counts as
-// one that will still check: it either finds work, and then passes H2 on behalf of the sleepers if
-// it was the last searcher, or passes H1 and H2 itself.
+// Either the maker sees the sleeper at G2, or the sleeper sees the work at H2. Where makers make
+// fences, the sleeper's own does (sleep_steps.hpp). A searcher counts as one that will still
+// check: it either finds work, and then passes H2 on behalf of the sleepers if it was the last
+// searcher, or passes H1 and H2 itself.
 // A watcher, which runs no threads, may ask to be told when work is made and no worker is there
 // that could take it (watch_work), or when the last sleeper has been woken (watch_sleepers). Its
 // two bits stand in the count of sleepers, so that makers of work need to read nothing else.
@@ -89,8 +90,8 @@ public:
     [[nodiscard]] bool end_search() noexcept {
         return m_searching.fetch_sub(1, std::memory_order_acquire) == 1 && somebody_sleeps();
     }
-    // H1: from searching to asleep. The caller then makes a heavy fence, checks for work, and
-    // either withdraws or sleeps.
+    // H1: from searching to asleep. The caller then makes a fence (sleep_steps.hpp), checks for
+    // work, and either withdraws or sleeps.
     void announce(sleeper_type& self) noexcept {
         self.m_signal.store(0, std::memory_order_relaxed); // relaxed: published by the lock
         self.m_elsewhere.store(nullptr);
@@ -173,21 +174,21 @@ public:
     [[nodiscard]] bool watch_sleepers() noexcept {
         return (m_sleeping.fetch_or(k_watches_sleepers, std::memory_order_relaxed) & k_count) != 0;
     }
-    // Sleeps until it is told (true), or the deadline (ns, monotonic). Nothing is watched
-    // afterwards.
-    bool sleep_as_watcher(std::uint64_t deadline) noexcept {
+    // Sleeps until it is told, or the deadline (ns, monotonic). Nothing is watched afterwards.
+    // Returns what it has been told of; 0: nothing.
+    std::uint32_t sleep_as_watcher(std::uint64_t deadline) noexcept {
         // relaxed: the exchange below reads it again
         if (m_told.load(std::memory_order_relaxed) == 0)
             static_cast<void>(Machine::futex_wait(m_told, 0, deadline));
         // relaxed: the watcher checks everything next
         m_sleeping.fetch_and(k_count, std::memory_order_relaxed);
-        return m_told.exchange(0, std::memory_order_acquire) != 0; // pairs with wake_watcher
+        return m_told.exchange(0, std::memory_order_acquire); // pairs with wake_watcher
     }
+    static constexpr std::uint32_t k_told_of_workers = 1, k_told_of_deadline = 2;
     // release pairs with sleep_as_watcher. A read-modify-write, so that what an earlier caller has
-    // written is passed on, too, before the watcher has checked.
-    void wake_watcher() noexcept {
-        m_told.exchange(1, std::memory_order_release);
-        Machine::futex_wake(m_told, 1);
+    // written is passed on, too, before the watcher has checked. The first caller wakes it.
+    void wake_watcher(std::uint32_t reason = k_told_of_workers) noexcept {
+        if (m_told.fetch_or(reason, std::memory_order_release) == 0) Machine::futex_wake(m_told, 1);
     }
 
     // Snapshots; relaxed: for reports, and for makers that have made a fence before.
@@ -270,7 +271,7 @@ private:
 
     atomic<std::uint32_t> m_sleeping{0}; // a count, and the watcher's two bits
     atomic<std::uint32_t> m_searching{0};
-    atomic<std::uint32_t> m_told{0}; // futex of the watcher
+    atomic<std::uint32_t> m_told{0}; // futex of the watcher: what it has been told of
     base::basic_spin_lock<Machine> m_lock;
     plain<std::uint32_t> m_wakes{0}; // guarded by the lock
     // The newest first: its caches are warm.

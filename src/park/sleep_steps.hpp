@@ -5,12 +5,13 @@
 //   bool set_wake_flags() noexcept   sets all wake flags: a thread that publishes a record from now
 //                                    on checks the idle set (B1). False: there are none; who makes
 //                                    one later finds the caller announced, and sets it
-//   bool something_to_do() noexcept  called by a worker that has announced its sleep, after a heavy
-//                                    fence (H2, B2)
-//   bool others_make_work() noexcept
-//                                    whether anyone but the caller may be making work who does not
-//                                    make a full fence behind it: a worker that is awake, an OS
-//                                    thread that has a deque, another place
+//   bool something_to_do() noexcept  called by a worker that has announced its sleep, after a fence
+//                                    (H2, B2)
+//   bool others_make_work(bool is_announced) noexcept
+//                                    whether anyone but the caller, who has announced its sleep or
+//                                    is awake, may be making work who does not make a full fence
+//                                    behind it: a worker that is awake, an OS thread that has a
+//                                    deque, another place
 //   bool can_start(void* handoff) noexcept
 //                                    whether the work of a direct handoff can start at once
 //   void keep(void* handoff) noexcept
@@ -27,13 +28,20 @@ namespace tulle::park {
 // Goes from searching to asleep, where there is nothing to do. False: there should be something,
 // and the worker searches. The caller then sleeps, or not; in either case a waker may have handed
 // something over.
+// The heavy fences are for makers that make none themselves, and are left out where all other
+// workers sleep. Each of these has checked for work of its own before it slept, and has set all
+// wake flags; it begins to make work when it is off the list.
+//   sleeper      H1 put itself on the list; F3 do all others sleep?
+//   another one  it is taken off the list, by the same lock; G2, or a wake flag of its own and E2
+// Either F3 sees that one is awake, or that one sees H1.
 template <class Machine, class Work>
 [[nodiscard]] bool prepare_sleep(idle_set<Machine>& idle, sleeper<Machine>& self,
                                  Work& work) noexcept {
     idle.announce(self); // H1
-    Machine::heavy_fence();
-    if (work.set_wake_flags()) Machine::heavy_fence(); // B1
-    if (!work.something_to_do()) return true;          // H2, B2
+    Machine::fence_seq_cst();
+    if (work.others_make_work(true)) Machine::heavy_fence();                          // F3
+    if (work.set_wake_flags() && work.others_make_work(true)) Machine::heavy_fence(); // B1
+    if (!work.something_to_do()) return true;                                         // H2, B2
     idle.withdraw(self);
     return false;
 }
@@ -55,8 +63,8 @@ template <class Machine, class Work>
 void pass_search_on(idle_set<Machine>& idle, Work& work) noexcept {
     if (!idle.end_search()) return idle.tell_watcher(); // F1
     Machine::fence_seq_cst();
-    static_cast<void>(work.set_wake_flags());            // F2, B1
-    if (work.others_make_work()) Machine::heavy_fence(); // F3
+    static_cast<void>(work.set_wake_flags());                 // F2, B1
+    if (work.others_make_work(false)) Machine::heavy_fence(); // F3
     if (work.something_to_do()) idle.wake_one();
 }
 

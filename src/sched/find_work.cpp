@@ -228,9 +228,7 @@ work take_awaited(worker& w) noexcept {
     return some ? start_gathered(w) : work();
 }
 
-} // namespace
-
-work find_work(worker& w) noexcept {
+work find_next(worker& w) noexcept {
     scheduler& s = *w.owner;
     if (w.decisions.advance() % k_decisions_per_probe == 0 || w.probe.is_set()) {
         if (s.is_deterministic()) return s.deterministic().next(w);
@@ -240,6 +238,14 @@ work find_work(worker& w) noexcept {
     if (work const found = start_if_possible(w, s.take_local(w))) return found;
     if (work const found = take_awaited(w)) return found;
     return wait_for_work(w);
+}
+
+} // namespace
+
+work find_work(worker& w) noexcept {
+    work const found = find_next(w);
+    if (TULLE_UNLIKELY(w.leaves_deadlines)) w.owner->leave_deadlines(w);
+    return found;
 }
 
 } // namespace tulle::sched

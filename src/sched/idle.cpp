@@ -32,7 +32,9 @@ constexpr std::uint64_t k_gather_ns = 200'000;
 // What the steps of a worker around its sleep (park/sleep_steps.hpp) ask of the scheduler.
 struct work_of_others {
     [[nodiscard]] bool set_wake_flags() const noexcept { return w.owner->set_wake_flags(); }
-    [[nodiscard]] bool others_make_work() const noexcept { return w.owner->others_make_work(); }
+    [[nodiscard]] bool others_make_work(bool is_announced) const noexcept {
+        return w.owner->others_make_work(is_announced);
+    }
     [[nodiscard]] bool something_to_do() const noexcept { return w.owner->something_to_do(w); }
     [[nodiscard]] bool can_start(void* handoff) const noexcept {
         return static_cast<runnable*>(handoff)->kind == runnable_kind::fiber || reserve_spare(w);
@@ -147,42 +149,43 @@ void rest_without_spare(worker& w) noexcept {
     nap(w, os::monotonic_ns() + k_longest_nap_ns);
 }
 
-// One of the sleeping workers wakes for the first deadline. The others do so a while later, when
-// that one may be busy with what it has found. If all woke at once, all but one would do so in
-// vain.
+// One of the sleeping workers wakes for the first deadline (park/timekeeper.hpp). The others that
+// know of it do so a while later, when that one may be busy with what it has found. If all woke at
+// once, all but one would do so in vain.
 class timekeeping {
 public:
     explicit timekeeping(worker& w) noexcept
-        : m_scheduler(*w.owner),
+        : m_worker(w),
           m_gathers(w.burst.size() >= k_dense_burst && w.burst.is_all(w.decisions.value())) {
-        worker_remote const* nobody = nullptr;
-        // relaxed, both: the one that loses wakes later.
-        m_is_mine =
-            m_scheduler.timekeeper().compare_exchange_strong(nobody, &w, std::memory_order_relaxed);
+        std::uint64_t const first = m_worker.owner->timers().next_deadline();
+        if (first != k_never) m_wakes_for = std::max(first, earliest(first));
+        w.leaves_deadlines = false;
+        if (first == k_never) return;
+        m_place = &m_worker.owner->keeper();
+        if (m_place->take(m_wakes_for)) return;
+        m_wakes_for += k_behind_timekeeper_ns;
+        m_place = &m_worker.owner->second_keeper();
+        if (!m_place->take(m_wakes_for)) m_place = nullptr;
     }
     timekeeping(timekeeping const&) = delete;
     timekeeping& operator=(timekeeping const&) = delete;
     ~timekeeping() {
-        if (m_is_mine) m_scheduler.timekeeper().store(nullptr, std::memory_order_relaxed);
+        if (m_place != nullptr && m_place->leave(m_wakes_for)) m_worker.leaves_deadlines = true;
     }
-    [[nodiscard]] std::uint64_t until() const noexcept {
-        std::uint64_t const first = m_scheduler.timers().next_deadline();
-        if (first == k_never) return k_never;
-        std::uint64_t const from = std::max(first, earliest(first));
-        return m_is_mine ? from : from + k_behind_timekeeper_ns;
-    }
+    [[nodiscard]] std::uint64_t until() const noexcept { return m_wakes_for; }
 
 private:
     [[nodiscard]] std::uint64_t earliest(std::uint64_t first) const noexcept {
         std::uint64_t const now = os::monotonic_ns();
-        if (first <= now && m_scheduler.timers().is_being_expired(now))
+        if (first <= now && m_worker.owner->timers().is_being_expired(now))
             return now + k_others_expire_ns;
         return m_gathers ? now + k_gather_ns : 0;
     }
 
-    scheduler& m_scheduler;
+    worker& m_worker;
     bool m_gathers;
-    bool m_is_mine = false;
+    park::timekeeper<os::machine>* m_place = nullptr; // that is its own
+    std::uint64_t m_wakes_for = k_never;
 };
 
 // How a sleep has ended. `left`: with work in the worker's own queues, and it does not count as
@@ -327,6 +330,7 @@ work wait_for_work(worker& w) noexcept {
     w.owner->idle().begin_search();
     work const found = search_and_sleep(w);
     w.rest.end();
+    w.leaves_deadlines = true; // whoever has inserted one may have relied on the search
     stop_starving(w);
     w.barren_wakes = 0;
     w.has_worked = true;

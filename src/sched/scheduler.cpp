@@ -31,11 +31,11 @@ fiber* build_fiber(stack::span memory, void (*entry)(void*), void* argument) noe
 
 // --- making work ---------------------------------------------------------------------------------
 
-void scheduler::notify_all_idle() noexcept {
+bool scheduler::notify_all_idle() noexcept {
     os::machine::fence_seq_cst();
-    if (m_idle.searching() != 0) return;
-    if (m_idle.wake_one()) return;
+    if (m_idle.searching() != 0 || m_idle.wake_one()) return true;
     for (worker_remote* const w : workers()) wake_from_nap(*w);
+    return false;
 }
 
 void scheduler::wake_from_nap(worker_remote& w) noexcept {
@@ -70,7 +70,7 @@ void scheduler::inject(runnable& r, int shepherd_index) noexcept {
 void scheduler::wake_one_of(shepherd& s) noexcept {
     os::machine::fence_seq_cst();
     // relaxed: after the fence, see send_away_surplus.
-    if (s.active.load(std::memory_order_relaxed) == 0) return notify_all_idle();
+    if (s.active.load(std::memory_order_relaxed) == 0) return static_cast<void>(notify_all_idle());
     for (worker_remote* const w : s.workers) {
         if (m_idle.wake(w->sleeper)) return;
         wake_from_nap(*w);
@@ -117,8 +117,9 @@ bool scheduler::set_wake_flags() noexcept {
 }
 
 // What comes from outside is followed by a fence, but what OS threads fork that have a deque.
-bool scheduler::others_make_work() noexcept {
-    return m_idle.sleeping() + 1 < workers().size() || idle_poller() != nullptr ||
+bool scheduler::others_make_work(bool is_announced) noexcept {
+    std::uint32_t const awake = is_announced ? 0 : 1; // the caller
+    return m_idle.sleeping() + awake < workers().size() || idle_poller() != nullptr ||
            m_guests.show_deques();
 }
 
@@ -196,14 +197,56 @@ void scheduler::close_deques(fiber& f) noexcept {
     while (f.records->older != nullptr) close_newest_deque(f);
 }
 
+// --- deadlines -----------------------------------------------------------------------------------
+
+namespace {
+
+// How late a sleeping worker may wake for a deadline that others leave to it.
+constexpr std::uint64_t k_kept_late_ns = 250'000;
+
+// Whether the worker looks for work next, and has none yet: what it inserts it sees to itself, as
+// it sleeps, or finds something to run.
+bool is_about_to_search(worker const& w) noexcept {
+    fiber const& f = *w.current;
+    bool const is_loop = f.hosts_loop && f.frame == nullptr && !f.runs_record;
+    return is_loop && w.run == nullptr && w.start_next == nullptr && w.ready.looks_empty() &&
+           w.mailbox.looks_empty();
+}
+
+} // namespace
+
+// A worker that searches finds the deadline before it sleeps, or leaves it with others when it has
+// found work.
 void scheduler::insert_timer(timer& t) noexcept {
     foreign_visit const visit;
-    worker const* const w = this_worker();
+    worker* const w = this_worker();
     bool const has_index = w != nullptr && !w->is_guest();
     std::uint64_t const deadline = t.deadline; // once it is inserted, it may fire and be gone
     if (!m_timers.insert(t, has_index ? static_cast<unsigned>(w->index) : 0)) return;
-    if (w != nullptr) notify_all_idle();
-    m_watcher.expect(deadline);
+    if (m_keeper.wakes_by(deadline)) return;
+    if (has_index && is_about_to_search(*w))
+        w->leaves_deadlines = true;
+    else if (w == nullptr || !notify_all_idle())
+        m_watcher.expect(deadline);
+}
+
+std::uint64_t scheduler::first_unkept_deadline() const noexcept {
+    std::uint64_t const first = m_timers.next_deadline();
+    if (first == k_never) return k_never;
+    std::uint64_t const late = first + k_kept_late_ns;
+    return m_keeper.wakes_by(late) || m_second_keeper.wakes_by(late) ? k_never : first;
+}
+
+// Whoever sleeps may sleep beyond the first deadline while this worker computes. Mostly it is back
+// before. So nobody is woken but the watcher, and only if that would come too late.
+void scheduler::leave_deadlines(worker& w) noexcept {
+    w.leaves_deadlines = false;
+    std::uint64_t const first = first_unkept_deadline();
+    if (first == k_never) return;
+    if (m_settings.max_substitutes != 0)
+        m_watcher.expect(first);
+    else
+        static_cast<void>(notify_all_idle());
 }
 
 } // namespace tulle::sched

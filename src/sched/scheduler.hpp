@@ -9,6 +9,7 @@
 #include "base/idle_poller.hpp"
 #include "os/topology.hpp"
 #include "park/sleep_steps.hpp"
+#include "park/timekeeper.hpp"
 #include "sched/active_workers.hpp"
 #include "sched/find_work.hpp"
 #include "sched/growing_list.hpp"
@@ -148,8 +149,9 @@ public:
     void notify_light() noexcept;
     // Called in its place before a switch. False: it need not be called behind it.
     [[nodiscard]] bool notice_is_due() const noexcept;
-    // Wakes a worker that sleeps or naps, after work was made outside the workers.
-    void notify_all_idle() noexcept;
+    // Wakes a worker that sleeps or naps, after work was made outside the workers. False: no worker
+    // searches or has slept.
+    bool notify_all_idle() noexcept;
     // Shows the records of a fiber that is about to be suspended to thieves.
     void park_records(fiber& f) noexcept;
     // Called before the thread on `f` waits, once it is sure that its worker can go on: makes room
@@ -160,6 +162,9 @@ public:
     void note_another_turn(fiber const& f) noexcept;
     // `w` stands on a stack with this deque from now on.
     void show_deque(worker& w, record_deque* deque) noexcept;
+    // The same of the first one that `w`, perhaps a guest, has: a worker that does not see it when
+    // it goes to sleep makes no heavy fence (others_make_work), so that this makes a fence.
+    void show_first_deque(worker& w, record_deque* deque) noexcept;
 
     // --- finding work (find_work.cpp, idle.cpp) --------------------------------------------------
     [[nodiscard]] bool has_other_work(worker& w) noexcept; // for yield: a hint
@@ -175,8 +180,9 @@ public:
     [[nodiscard]] bool something_to_do(worker_remote& w) noexcept;
     // Makes the next fork into each deque wake a sleeper. False: nobody shows a deque.
     [[nodiscard]] bool set_wake_flags() noexcept;
-    // Of a worker that is awake and has made a fence: whether others may make work without one.
-    [[nodiscard]] bool others_make_work() noexcept;
+    // Of a worker that has made a fence, and is awake or has announced its sleep: whether others
+    // may make work without one.
+    [[nodiscard]] bool others_make_work(bool is_announced) noexcept;
     [[nodiscard]] park::idle_set<os::machine>& idle() noexcept { return m_idle; }
     // relaxed: a worker that goes to sleep reads it after its heavy fence (H2), and one that stands
     // by after the limit, which changes later.
@@ -249,8 +255,16 @@ public:
     }
     [[nodiscard]] timer_queue& timers() noexcept { return m_timers; }
     void insert_timer(timer& t) noexcept;
-    // The sleeping worker that wakes for the first deadline (idle.cpp); null: none.
-    [[nodiscard]] std::atomic<worker_remote const*>& timekeeper() noexcept { return m_timekeeper; }
+    // A worker that was to see to the deadlines has found work to run (find_work.cpp).
+    void leave_deadlines(worker& w) noexcept;
+    // The first deadline that no sleeping worker wakes for, or soon after; k_never: there is none.
+    [[nodiscard]] std::uint64_t first_unkept_deadline() const noexcept;
+    // The sleeping worker that wakes for the first deadline, and the first of those that do so a
+    // while later (idle.cpp).
+    [[nodiscard]] park::timekeeper<os::machine>& keeper() noexcept { return m_keeper; }
+    [[nodiscard]] park::timekeeper<os::machine>& second_keeper() noexcept {
+        return m_second_keeper;
+    }
 
     [[nodiscard]] std::vector<std::unique_ptr<shepherd>> const& shepherds() const noexcept {
         return m_registry.shepherds();
@@ -323,7 +337,7 @@ private:
     deque_pool m_deques;
     parked_deques m_parked;
     timer_queue m_timers;
-    std::atomic<worker_remote const*> m_timekeeper{nullptr};
+    park::timekeeper<os::machine> m_keeper, m_second_keeper;
     park::idle_set<os::machine> m_idle;
     deterministic_run m_deterministic;
     std::atomic<thread_id> m_next_id{1};
@@ -343,6 +357,11 @@ private:
 TULLE_INLINE void scheduler::show_deque(worker& w, record_deque* deque) noexcept {
     set_current_deque(deque);
     w.visible.show(deque, m_idle, m_asymmetric);
+}
+
+inline void scheduler::show_first_deque(worker& w, record_deque* deque) noexcept {
+    set_current_deque(deque);
+    w.visible.show(deque, m_idle, false);
 }
 
 // Entry of the fibers in the pool: finds work and runs it, for ever (loop.cpp).

@@ -236,9 +236,11 @@ struct alignas(128) worker_core {
     base::rng random;
     steal_pace pace;                 // of its steals from other workers' ready queues
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
-    int barren_wakes = 0;            // woken in a row without finding work
-    bool has_worked = false;         // since it last gave memory back
-    quiet_watch watch;               // watch/standstill_finder.cpp
+    // Nobody but this worker may see to the first deadline; until it sleeps or runs something.
+    bool leaves_deadlines = false;
+    int barren_wakes = 0;    // woken in a row without finding work
+    bool has_worked = false; // since it last gave memory back
+    quiet_watch watch;       // watch/standstill_finder.cpp
     std::uint64_t steals = 0, suspends = 0;
 
     // --- threads with records of their own -------------------------------------------------------

@@ -61,7 +61,9 @@ struct shape {
     // What comes from outside comes with a fence, and the last of it to one worker that sleeps,
     // which makes so many more. No task ends before all have begun.
     int made = 0;
-    bool forgets_the_awake = false; // all other workers are taken to sleep
+    bool fenced = false; // what comes from outside comes with a fence, and nothing else is made
+    // All other workers are taken to sleep, by one that goes to sleep, or has found work.
+    bool sleeper_forgets = false, searcher_forgets = false;
 };
 
 // Where one worker at a time may sleep, as in an epoll. Whoever wakes it may come too late.
@@ -129,10 +131,11 @@ public:
 
     // What park/sleep_steps.hpp asks for. Makers look at the idle set in any case.
     [[nodiscard]] bool set_wake_flags() const { return false; }
-    [[nodiscard]] bool others_make_work() const {
-        if (m_shape.forgets_the_awake) return false;
-        return m_shape.made == 0 ||
-               m_idle.sleeping() + 1 != static_cast<std::uint32_t>(m_shape.workers);
+    [[nodiscard]] bool others_make_work(bool is_announced) const {
+        if (!is_fenced()) return true; // makers outside
+        std::uint32_t const awake = is_announced ? 0 : 1;
+        bool const forgets = is_announced ? m_shape.sleeper_forgets : m_shape.searcher_forgets;
+        return !forgets && m_idle.sleeping() + awake != static_cast<std::uint32_t>(m_shape.workers);
     }
     [[nodiscard]] bool something_to_do() const {
         return !m_board.looks_empty() || !m_made.looks_empty() ||
@@ -160,10 +163,11 @@ private:
     void meet_all() {
         if (m_shape.made != 0) meet(m_shape.tasks + m_shape.made);
     }
+    [[nodiscard]] bool is_fenced() const { return m_shape.fenced || m_shape.made != 0; }
     // From outside.
     void publish() {
         m_board.publish();
-        if (m_shape.made != 0)
+        if (is_fenced())
             park::notify(m_idle);
         else
             park::notify_light(m_idle, true);

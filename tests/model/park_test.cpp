@@ -113,6 +113,7 @@ TEST(idle_set, a_worker_that_sleeps_elsewhere_is_woken_there) {
 // Where all others sleep no heavy fence is needed; where one of them is awake, or is woken in
 // between, it may make work that relies on the search.
 constexpr shape k_relay{.tasks = 2, .workers = 3, .made = 1};
+constexpr shape k_fenced{.tasks = 1, .workers = 1, .fenced = true};
 
 TEST(idle_set, work_of_workers_is_told_without_a_heavy_fence_where_all_others_sleep) {
     for (shape const s : {shape{.tasks = 1, .workers = 2, .made = 1},
@@ -122,6 +123,15 @@ TEST(idle_set, work_of_workers_is_told_without_a_heavy_fence_where_all_others_sl
         EXPECT_TRUE(r.passed()) << r;
         EXPECT_GT(sleeps, 1000);
     }
+}
+
+TEST(idle_set, work_from_outside_is_told_without_a_heavy_fence_where_all_others_sleep) {
+    model::result const one = model::explore("idle_fenced_one", exhaustive(3), body(k_fenced));
+    EXPECT_TRUE(one.passed()) << one;
+    EXPECT_TRUE(one.is_as_complete_as_asked()) << one;
+    shape const s{.tasks = 3, .workers = 2, .fenced = true};
+    model::result const many = model::explore("idle_fenced", random(40000), body(s));
+    EXPECT_TRUE(many.passed()) << many;
 }
 
 // The fence of whoever takes a sleeper off the list.
@@ -149,9 +159,11 @@ TEST(idle_set, needs_the_heavy_fence) {
 }
 
 TEST(idle_set, needs_the_heavy_fence_where_others_are_awake) {
-    shape forgetful = k_relay;
-    forgetful.forgets_the_awake = true;
-    expect_deadlock("idle_relay_forgetful", random(100000), body(forgetful));
+    shape searcher = k_relay, sleeper = k_relay;
+    searcher.searcher_forgets = true;
+    sleeper.sleeper_forgets = true;
+    expect_deadlock("idle_relay_forgetful", random(100000), body(searcher));
+    expect_deadlock("idle_relay_forgetful_sleeper", random(100000), body(sleeper));
 }
 
 // One worker with a mailbox; a worker that is woken sees what the waker wrote before.
@@ -212,7 +224,9 @@ enum class mistake {
     no_fence_after_flags,
     shown_without_a_look,
     no_fence_after_clear,
-    last_searcher_tells_nobody
+    last_searcher_tells_nobody,
+    no_fence_beside_the_awake,
+    no_fence_by_the_guest
 };
 
 struct forking {
@@ -225,7 +239,7 @@ struct forking {
         if (planted == mistake::shown_without_a_look)
             shown.show(&records, nobody_sleeps, true);
         else
-            shown.show(&records, idle, true);
+            shown.show(&records, idle, !by_guest || planted == mistake::no_fence_by_the_guest);
     }
 
     // What park/sleep_steps.hpp asks for.
@@ -234,13 +248,23 @@ struct forking {
         bool const any = shown.set_wake_flag(); // B1
         return any && planted != mistake::no_fence_after_flags;
     }
-    static bool others_make_work() { return true; }
+    // As many as `counted_workers` make work, who first sleep; 0: somebody does in any case.
+    [[nodiscard]] bool others_make_work(bool is_announced) {
+        if (planted == mistake::no_fence_beside_the_awake) return false;
+        if (by_guest) return shown.get() != nullptr;
+        std::uint32_t const awake = is_announced ? 0 : 1;
+        return idle.sleeping() + awake != counted_workers;
+    }
+    static bool can_start(void*) { return true; }
+    static void keep(void*) {}
     [[nodiscard]] bool something_to_do() { // B2
         auto* const seen = shown.get();
         return seen != nullptr && seen->looks_stealable();
     }
 
     mistake planted;
+    std::uint32_t counted_workers = 0;
+    bool by_guest = false; // no worker forks, but an OS thread of the program's own
     deque::split_deque<machine, slot> records;
     sched::shown_deque<machine, deque::split_deque<machine, slot>> shown;
     std::array<slot, 3> slots;
@@ -332,6 +356,60 @@ model::test_body two_forks_body(mistake planted = mistake::none) {
     };
 }
 
+// A worker that sleeps is told to compute, and to fork before, while the other one, which it needs,
+// goes to sleep.
+void sleep_and_fork(forking& f, int earlier) {
+    f.show();
+    f.idle.begin_search();
+    while (!park::prepare_sleep(f.idle, f.sleepers[0], f)) machine::pause();
+    f.idle.sleep(f.sleepers[0], model::k_no_deadline);
+    model::check(park::accept_handoff(f.idle, f.sleepers[0], f) == &f.begun, "it is told");
+    fork_and_compute(f, earlier);
+}
+
+model::test_body handed_fork_body(int earlier, mistake planted = mistake::none) {
+    return [=](model::test& t) {
+        auto& f = t.make<forking>(planted);
+        f.counted_workers = 2;
+        t.thread([&f] {
+            while (!f.idle.hand_over(f.sleepers[0], &f.begun)) machine::pause();
+        });
+        t.thread([&f, earlier] { sleep_and_fork(f, earlier); });
+        t.thread([&f] { run_one(f, 1, 1); });
+    };
+}
+
+TEST(wake_flag, a_record_of_one_that_slept_wakes_the_sleeper) {
+    for (int const earlier : {0, 1}) {
+        model::result const r =
+            model::explore("wake_flag_handed", random(60000), handed_fork_body(earlier));
+        EXPECT_TRUE(r.passed()) << r;
+    }
+    expect_deadlock("wake_flag_handed_unfenced", random(200000),
+                    handed_fork_body(1, mistake::no_fence_beside_the_awake));
+}
+
+// The only worker goes to sleep while an OS thread shows its first deque.
+model::test_body guest_fork_body(mistake planted = mistake::none) {
+    return [=](model::test& t) {
+        auto& f = t.make<forking>(planted);
+        f.by_guest = true;
+        t.thread([&f] {
+            f.show();
+            fork_and_compute(f, 0);
+        });
+        t.thread([&f] { run_one(f, 0, 1); });
+    };
+}
+
+TEST(wake_flag, a_record_of_a_guest_wakes_the_sleeper) {
+    model::result const r = model::explore("wake_flag_guest", exhaustive(2), guest_fork_body());
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
+    expect_deadlock("wake_flag_guest_unfenced", random(100000),
+                    guest_fork_body(mistake::no_fence_by_the_guest));
+}
+
 TEST(wake_flag, a_forked_record_wakes_the_sleeper) {
     model::result const r = model::explore("wake_flag_one", exhaustive(2), forking_body(0));
     EXPECT_TRUE(r.passed()) << r;
@@ -392,7 +470,7 @@ template <class Machine> struct two_searchers {
         wake_flag.store(true, relaxed);
         return true;
     }
-    static bool others_make_work() { return true; }
+    static bool others_make_work(bool) { return true; }
     [[nodiscard]] bool something_to_do() const { return work.load(relaxed) != 0; }
 
     void clear_wake_flag() {
@@ -533,7 +611,7 @@ model::test_body work_body(bool beside_searcher, int* told) {
             if (!beside_searcher) return;
             struct nothing_else {
                 static bool set_wake_flags() { return false; }
-                static bool others_make_work() { return true; }
+                static bool others_make_work(bool) { return true; }
                 static bool something_to_do() { return false; }
             } nothing;
             park::pass_search_on(w.idle, nothing); // by the searcher, which has found it
@@ -585,7 +663,8 @@ TEST(idle_set, every_order_is_needed) {
                           {"idle_weakened_wake_flag", all, two_searchers_body(false)},
                           {"idle_weakened_sleepers", o, last_sleeper_body()},
                           {"idle_weakened_stop", o, stop_body()},
-                          {"idle_weakened_relay", o, body(k_relay)}};
+                          {"idle_weakened_relay", o, body(k_relay)},
+                          {"idle_weakened_fenced", all, body(k_fenced)}};
     auto mutants = model::weaken_each(first.name, first.how, first.of);
     for (way const& w : others)
         mutants = model::found_by_any(std::move(mutants), model::weaken_each(w.name, w.how, w.of));

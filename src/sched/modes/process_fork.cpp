@@ -155,8 +155,9 @@ void process_fork::leave_behind() noexcept {
     m_first_id = s.draw_ids(1);
     s.m_timers.clear();
     foreign_visit::forget_all();
-    s.m_timekeeper.store(nullptr, std::memory_order_relaxed); // relaxed: one thread
-    if (fiber const* const f = caller(); f != nullptr) {      // of the list of before
+    s.m_keeper.forget();
+    s.m_second_keeper.forget();
+    if (fiber const* const f = caller(); f != nullptr) { // of the list of before
         for (record_deque* d = f->records; d != nullptr; d = d->older) d->is_parked = false;
     }
     ::new (static_cast<void*>(&s.m_parked)) parked_deques;

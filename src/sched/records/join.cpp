@@ -129,7 +129,7 @@ deque_front* open_deque_cold() noexcept {
                     "space (ulimit -v)",
                     std::strerror(errno));
     }
-    scheduler::instance().show_deque(*this_worker(), f.records);
+    scheduler::instance().show_first_deque(*this_worker(), f.records);
     return f.records;
 }
 

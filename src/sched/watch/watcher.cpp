@@ -33,6 +33,8 @@ constexpr std::uint64_t k_longest_calm_ns = 320 * k_ms;
 
 constexpr std::uint64_t k_slice_ns = k_ms / 10;
 
+using idle_set = park::idle_set<os::machine>;
+
 // relaxed, all: one writer; reports may see an older number.
 template <class T> void add_one(std::atomic<T>& count) noexcept {
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -74,6 +76,7 @@ void watcher::forget() noexcept {
     m_tid.store(0, std::memory_order_relaxed); // relaxed, all: there is no watcher
     m_pauses.store(false, std::memory_order_relaxed);
     m_sleeps_until.store(0, std::memory_order_relaxed);
+    m_expected = k_never;
     m_tasks.clear();
 }
 
@@ -269,9 +272,8 @@ bool watcher::events_are_unwatched() const noexcept {
     return events != nullptr && events->is_awaited() && !events->is_watched();
 }
 
-// A worker that sleeps expires the timers itself. After the watcher was told of work it makes one
-// round, and another one a while later, before it may be told again: else a program that makes work
-// all the time would wake it each time.
+// After the watcher was told of work it makes one round, and another one a while later, before it
+// may be told again: else a program that makes work all the time would wake it each time.
 void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
     if (m_scheduler->chosen().explains) {
         doze(now + k_ms);
@@ -286,30 +288,47 @@ void watcher::sleep(findings const& found, std::uint64_t now) noexcept {
     idle.watch_work();
     bool const polls = events_are_unwatched();
     if (idle.watch_sleepers() && !polls)
-        m_is_told = idle.sleep_as_watcher(now + calm_period());
+        m_is_told = doze(now + calm_period(), true);
     else
         m_is_told = doze(now + (polls || has_to_poll() ? k_poll_period_ns : k_busy_period_ns));
     if (!m_is_told) m_alert_period = 0;
     if (m_is_told) m_calm_period = 0;
 }
 
-// Sleeps until then, or until the first timer is late; but not for less than the shortest time
-// between two rounds. True: it has been told of something.
-bool watcher::doze(std::uint64_t until) noexcept {
-    // relaxed: whoever inserts a timer and sees the old value is seen below.
-    m_sleeps_until.store(until - k_late_ns, std::memory_order_relaxed);
-    std::uint64_t const next = m_scheduler->timers().next_deadline();
-    std::uint64_t const wake_at =
-        next < until - k_late_ns ? std::max(next + k_late_ns, os::monotonic_ns() + k_first_alert_ns)
-                                 : until;
-    bool const is_told = m_scheduler->idle().sleep_as_watcher(wake_at);
-    m_sleeps_until.store(0, std::memory_order_relaxed); // relaxed: as above
-    return is_told;
+// Sleeps until then, or until a timer is late that is left to the watcher; but not for less than
+// the shortest time between two rounds. `is_calm`: timers that a sleeping worker wakes for are left
+// to that one. True: it has been told of something else than a deadline.
+bool watcher::doze(std::uint64_t until, bool is_calm) noexcept {
+    std::uint64_t in_time_from = until - k_late_ns;
+    // relaxed: there is a fence in next_deadline(). Of whoever inserts a deadline, or does
+    // not wake for it any more, and sees the old value, it is seen there.
+    m_sleeps_until.store(in_time_from, std::memory_order_relaxed);
+    std::uint64_t const first = std::min(is_calm ? m_scheduler->first_unkept_deadline()
+                                                 : m_scheduler->timers().next_deadline(),
+                                         m_expected);
+    if (first < in_time_from) {
+        until = std::max(first + k_late_ns, os::monotonic_ns() + k_first_alert_ns);
+        in_time_from = until - k_late_ns;
+        m_sleeps_until.store(in_time_from, std::memory_order_relaxed); // relaxed: see expect
+    }
+    std::uint32_t const told = m_scheduler->idle().sleep_as_watcher(until);
+    // relaxed: whoever has lowered it has then told the watcher.
+    std::uint64_t const lowest = m_sleeps_until.exchange(0, std::memory_order_relaxed);
+    if ((told & idle_set::k_told_of_deadline) != 0)
+        m_expected = lowest;
+    else if (m_expected <= os::monotonic_ns())
+        m_expected = k_never;
+    return (told & idle_set::k_told_of_workers) != 0;
 }
 
+// relaxed, all: see expect.
 void watcher::be_early(std::uint64_t deadline) noexcept {
-    m_sleeps_until.store(deadline, std::memory_order_relaxed); // relaxed: see expect
-    m_scheduler->idle().wake_watcher();
+    std::uint64_t before = m_sleeps_until.load(std::memory_order_relaxed);
+    while (deadline < before) {
+        if (m_sleeps_until.compare_exchange_strong(before, deadline, std::memory_order_relaxed,
+                                                   std::memory_order_relaxed))
+            return m_scheduler->idle().wake_watcher(idle_set::k_told_of_deadline);
+    }
 }
 
 // relaxed, all: see add_one.

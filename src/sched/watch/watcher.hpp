@@ -6,8 +6,11 @@
 // in their place. It expires timers that are late, lets main go on elsewhere when its own worker is
 // stuck, and asks workers that come back, but always have records to run, to probe for threads.
 // It runs no threads. It sleeps
-//   long             while a worker sleeps: that one finds whatever becomes ready, and expires the
-//                    timers; whoever wakes the last sleeper wakes the watcher, too
+//   long             while a worker sleeps: that one finds whatever becomes ready; whoever wakes
+//                    the last sleeper wakes the watcher, too. No longer than until the first timer
+//                    is late if no sleeping worker wakes for that (park/timekeeper.hpp), or if it
+//                    was told of one: a worker that was to see to the timers, and has found
+//                    something to run instead, tells it
 //   for 10 ms        while all workers are busy and nothing waits; whoever makes work then wakes it
 //   for 0.5 to 4 ms  while something waits
 //   for 1 ms         if it is to tell of all that it finds (settings::explains)
@@ -50,9 +53,10 @@ public:
     void stop() noexcept;   // no effect where it does not run
     void forget() noexcept; // in a child process, where it does not run
 
-    // A timer's inserter calls this: it wakes the watcher if that would check too late.
+    // Whoever leaves a deadline to nobody calls this, after a fence: it wakes the watcher if that
+    // would check too late.
     void expect(std::uint64_t deadline) noexcept {
-        // relaxed: a hint; the watcher reads the timers again before it sleeps, and every 10 ms.
+        // relaxed: the fence; see doze.
         if (deadline < m_sleeps_until.load(std::memory_order_relaxed)) be_early(deadline);
     }
     // While a report stops the workers, which would look as if they were stuck in the kernel.
@@ -87,7 +91,7 @@ private:
     void free_main_if_stuck() noexcept;
     void expire_late_timers(std::uint64_t now) noexcept;
     void sleep(findings const& found, std::uint64_t now) noexcept;
-    bool doze(std::uint64_t until) noexcept;
+    bool doze(std::uint64_t until, bool is_calm = false) noexcept;
     [[nodiscard]] std::uint64_t alert_period() noexcept;
     [[nodiscard]] std::uint64_t calm_period() noexcept;
     void be_early(std::uint64_t deadline) noexcept;
@@ -98,8 +102,8 @@ private:
     std::atomic<bool> m_stops{false};
     std::atomic<bool> m_pauses{false};
     std::atomic<int> m_tid{0};
-    // While it sleeps with a limit that inserters of timers may have to shorten, the latest
-    // deadline that it is in time for; else 0.
+    // While it sleeps, the deadline from which on it is in time, or an earlier one that it has been
+    // told of since; else 0.
     std::atomic<std::uint64_t> m_sleeps_until{0};
 
     // Only its own OS thread uses these.
@@ -112,7 +116,10 @@ private:
     int m_substitutes = 0;
     std::uint64_t m_alert_period = 0; // ns
     std::uint64_t m_calm_period = 0;
-    bool m_is_told = false; // somebody has ended its last sleep
+    bool m_is_told = false; // somebody has ended its last sleep, and not for a deadline
+    // The last deadline that it was told of: it wakes for that, so that it is not told again each
+    // time that the worker which keeps the time finds something to run.
+    std::uint64_t m_expected = ~std::uint64_t{0};
 
     // For reports; written by the watcher only.
     std::atomic<int> m_shown_substitutes{0}, m_last_call{-1}, m_last_worker{-1};

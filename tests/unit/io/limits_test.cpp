@@ -7,8 +7,11 @@
 
 #include <tulle/io.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
+#include <thread>
 #include <vector>
 
 #include <sys/resource.h>
@@ -37,6 +40,36 @@ TEST_P(io_limits, a_limit_in_the_past_makes_a_try) {
     EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(-1s)), -ETIMEDOUT);
     EXPECT_EQ(io::write(both.theirs(), "b", 1, wait_limit(-1s)), 1);
     EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(-1s)), 1);
+}
+
+// A loop over events with a limit, as many programs have it. Each wait woke another worker, which
+// had nothing to do but to sleep until the same deadline.
+TEST(io_limits_of_a_loop, wake_no_other_worker) {
+    constexpr std::uint32_t k_events = 200;
+    set_option("max_substitutes", "64");
+    initialize({.workers = 2});
+    connected_pair both;
+    auto& idle = sched::scheduler::instance().idle();
+    std::uint32_t least = k_events;
+    for (int again = 0; again < 4 && least > k_events / 5; ++again) {
+        std::thread sender([&] {
+            for (std::uint32_t k = 0; k < k_events; ++k) {
+                std::this_thread::sleep_for(500us);
+                EXPECT_EQ(::write(both.theirs(), "e", 1), 1);
+            }
+        });
+        std::uint32_t const before = idle.wakes();
+        spawn([&] { // main waits for it, so that its worker sleeps
+            char c = 0;
+            for (std::uint32_t k = 0; k < k_events; ++k)
+                EXPECT_EQ(io::read(both.ours(), &c, 1, wait_limit(20s)), 1);
+        })
+            .join();
+        least = std::min(least, idle.wakes() - before);
+        sender.join();
+    }
+    EXPECT_LE(least, k_events / 5);
+    finalize();
 }
 
 TEST_P(io_limits, a_wait_is_cancelled) {

@@ -71,7 +71,7 @@ TEST_P(idle_test, waiting_threads_use_no_processor_time) {
     sleeper.join();
 }
 
-// Main is awake, and all other workers sleep, soon.
+// The caller's worker is awake, and all others sleep, soon.
 bool others_fall_asleep(sched::scheduler& s) {
     auto const give_up = steady_clock::now() + std::chrono::seconds(20);
     while (s.idle().sleeping() + 1 < s.workers().size() && steady_clock::now() < give_up)
@@ -85,9 +85,10 @@ TEST_P(idle_test, whoever_is_awake_or_outside_may_make_work) {
     static silent_poller poller; // searches may still look at it
     auto& s = sched::scheduler::instance();
     ASSERT_TRUE(others_fall_asleep(s));
-    EXPECT_FALSE(s.others_make_work());
+    EXPECT_FALSE(s.others_make_work(false));
+    EXPECT_TRUE(s.others_make_work(true)); // main, if the caller were one of those that sleep
     s.set_idle_poller(&poller);
-    EXPECT_TRUE(s.others_make_work());
+    EXPECT_TRUE(s.others_make_work(false));
     s.set_idle_poller(nullptr);
 
     std::atomic<bool> is_there{false}, may_end{false};
@@ -99,7 +100,7 @@ TEST_P(idle_test, whoever_is_awake_or_outside_may_make_work) {
         children.join();
     });
     while (!is_there) std::this_thread::yield();
-    EXPECT_TRUE(s.others_make_work());
+    EXPECT_TRUE(s.others_make_work(false));
     may_end = true;
     guest.join();
     if (GetParam() < 2) return;
@@ -110,11 +111,30 @@ TEST_P(idle_test, whoever_is_awake_or_outside_may_make_work) {
         while (!may_end) std::this_thread::yield();
     });
     while (!is_there) std::this_thread::yield();
-    EXPECT_TRUE(s.others_make_work());
+    EXPECT_TRUE(s.others_make_work(false));
     may_end = true;
     awake.join();
     ASSERT_TRUE(others_fall_asleep(s));
-    EXPECT_FALSE(s.others_make_work());
+    EXPECT_FALSE(s.others_make_work(false));
+}
+
+// Each woke another worker, which had nothing to do but to sleep until the same deadline.
+TEST_P(idle_test, limited_waits_of_one_thread_wake_no_other_worker) {
+    constexpr std::uint32_t k_waits = 200;
+    auto& s = sched::scheduler::instance();
+    std::uint32_t least = k_waits;
+    spawn([&] { // main waits for it, so that its worker is one of those that sleep
+        latch never(1);
+        for (int again = 0; again < 4 && least > k_waits / 10; ++again) {
+            ASSERT_TRUE(others_fall_asleep(s));
+            std::uint32_t const before = s.idle().wakes();
+            for (std::uint32_t k = 0; k < k_waits; ++k)
+                EXPECT_FALSE(never.wait_for(std::chrono::microseconds(200)));
+            least = std::min(least, s.idle().wakes() - before);
+        }
+    })
+        .join();
+    EXPECT_LE(least, k_waits / 10);
 }
 
 TEST_P(idle_test, foreign_thread_wakes_an_idle_worker) {

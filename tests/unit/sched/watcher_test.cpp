@@ -4,6 +4,7 @@
 #include "diag/snapshot.hpp"
 #include "expect_error.hpp"
 #include "faked_cgroup.hpp"
+#include "os/clock.hpp"
 #include "runtime/runtime.hpp"
 #include "sched/scheduler.hpp"
 #include "silent_poller.hpp"
@@ -17,8 +18,10 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
@@ -569,6 +572,134 @@ TEST(watcher_idle, costs_next_to_nothing) {
     }
     EXPECT_LE(least, 5ms); // half a per cent, a hundred times what is expected
     finalize();
+}
+
+// --- deadlines that a worker leaves to others ----------------------------------------------------
+
+// Three workers, with main's among them, that sleep before the first of these.
+class left_deadlines : public ::testing::Test {
+protected:
+    void SetUp() override {
+        if (is_initialized()) finalize();
+        set_option("deadlock", "off"); // workers that search for one see the deadlines
+        initialize({.workers = 3});
+    }
+    void TearDown() override {
+        finalize();
+        set_option("deadlock", "abort");
+        set_option("workers", "auto");
+    }
+    // Main waits while an OS thread of the test's own does it.
+    static void from_outside(std::function<void()> const& action) {
+        latch over(1);
+        std::thread outside([&] {
+            action();
+            over.count_down();
+        });
+        over.wait();
+        outside.join();
+    }
+    static void await_sleepers(std::uint32_t count) {
+        auto const give_up = clock::now() + 20s;
+        auto& idle = sched::scheduler::instance().idle();
+        while (idle.sleeping() != count && clock::now() < give_up) std::this_thread::sleep_for(1ms);
+        EXPECT_EQ(idle.sleeping(), count);
+    }
+    // Also to give memory back no worker wakes any more.
+    static void await_long_sleep() {
+        await_sleepers(3);
+        std::this_thread::sleep_for(200ms);
+    }
+    // The workers that fell asleep last take threads that compute, until the wait is over.
+    static void wait_beside_computing(int computing) {
+        await_long_sleep();
+        std::atomic<bool> done{false};
+        std::atomic<int> begun{0};
+        auto waiter = spawn([&done] {
+            auto const begin = clock::now();
+            latch never(1);
+            EXPECT_FALSE(never.wait_for(200ms));
+            EXPECT_LT(clock::now() - begin, k_too_late);
+            done = true;
+        });
+        await_sleepers(3);
+        std::vector<thread<void>> busy;
+        for (int k = 0; k < computing; ++k) {
+            busy.push_back(spawn([&] {
+                ++begun;
+                auto const end = clock::now() + k_busy;
+                while (!done && clock::now() < end) {}
+            }));
+            while (begun <= k) std::this_thread::yield();
+        }
+        EXPECT_FALSE(done); // else nothing was tested
+        for (auto& t : busy) t.join();
+        waiter.join();
+    }
+};
+
+// Of these, the one that had slept until the deadline computed, and the others slept on.
+TEST_F(left_deadlines, are_met_while_the_worker_that_kept_the_time_computes) {
+    from_outside([] { wait_beside_computing(1); });
+}
+TEST_F(left_deadlines, are_met_while_a_worker_sleeps_that_does_not_know_of_them) {
+    from_outside([] { wait_beside_computing(2); });
+}
+
+long sleeps_of_the_watcher() {
+    int const tid = sched::scheduler::instance().watching().tid();
+    std::ifstream status("/proc/self/task/" + std::to_string(tid) + "/status");
+    std::string const name = "voluntary_ctxt_switches:";
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(name)) return std::stol(line.substr(name.size()));
+    return -1;
+}
+
+// The worker that keeps the time runs one of them every millisecond, and leaves the other deadline.
+TEST_F(left_deadlines, do_not_wake_the_watcher_each_time) {
+    constexpr int k_ticks = 200;
+    while (sched::scheduler::instance().watching().tid() == 0) this_thread::sleep_for(1ms);
+    ASSERT_GE(sleeps_of_the_watcher(), 0);
+    long least = k_ticks;
+    // Not by main: of that the watcher is told each time that it becomes ready.
+    from_outside([&least] {
+        await_long_sleep();
+        latch opened(1);
+        auto late = spawn([&opened] { EXPECT_TRUE(opened.wait_for(1h)); });
+        auto ticking = spawn([&least] {
+            for (int again = 0; again < 4 && least > k_ticks / 10; ++again) {
+                long const before = sleeps_of_the_watcher();
+                for (int k = 0; k < k_ticks; ++k) this_thread::sleep_for(1ms);
+                least = std::min(least, sleeps_of_the_watcher() - before);
+            }
+        });
+        ticking.join();
+        opened.count_down();
+        late.join();
+    });
+    EXPECT_LE(least, k_ticks / 10);
+}
+
+// Though a worker sleeps that wakes in time, as when it told the watcher and sleeps again.
+TEST_F(left_deadlines, are_told_to_the_watcher_once) {
+    auto& watching = const_cast<sched::watcher&>(sched::scheduler::instance().watching());
+    while (watching.tid() == 0) this_thread::sleep_for(1ms);
+    from_outside([&watching] {
+        await_long_sleep();
+        latch opened(1);
+        auto late = spawn([&opened] { EXPECT_TRUE(opened.wait_for(1h)); });
+        await_long_sleep();
+        std::uint64_t const deadline = os::monotonic_ns() + 1'000'000'000'000;
+        long before = -1;
+        for (std::uint64_t k = 0; k < 20; ++k) {
+            watching.expect(deadline + k);
+            std::this_thread::sleep_for(5ms);
+            if (k == 0) before = sleeps_of_the_watcher();
+        }
+        EXPECT_LE(sleeps_of_the_watcher() - before, 2);
+        opened.count_down();
+        late.join();
+    });
 }
 
 int watched_deterministic_run() {
