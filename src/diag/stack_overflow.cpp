@@ -112,7 +112,7 @@ std::size_t bytes_wanted(fault const& f, stack::span own) noexcept {
 }
 
 std::size_t size_to_set(std::size_t class_bytes, std::size_t wanted) noexcept {
-    std::size_t const least = std::max(2 * class_bytes, wanted + std::min(wanted, k_margin));
+    std::size_t const least = std::max(2 * class_bytes, wanted + std::min(wanted / 2, k_margin));
     return least > stack::k_largest_bytes ? 0 : stack::class_for(least).bytes();
 }
 

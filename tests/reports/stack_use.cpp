@@ -135,7 +135,7 @@ void beyond_the_end() {
     run_on_own_stack([](tulle::latch& done) {
         tulle::spawn_detached({.stack_size = 65536}, [&done] { // line: beyond
             auto* const here = static_cast<volatile char*>(__builtin_frame_address(0));
-            for (int down = 0; down < 65536 - 4096; down += 64) here[-256 - down] = 1;
+            for (int down = 0; down < 65536; down += 64) here[-256 - down] = 1;
             done.count_down();
         });
     });

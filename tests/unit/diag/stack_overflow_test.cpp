@@ -72,6 +72,7 @@ TEST(stack_overflow, what_was_wanted_reaches_down_to_the_end_of_the_frame) {
 
 TEST(stack_overflow, the_size_to_set_is_larger_than_the_frame_and_than_before) {
     EXPECT_EQ(diag::size_to_set(65536, 61440), 131072U);
+    EXPECT_EQ(diag::size_to_set(65536, 69632), 131072U); // into the guard
     EXPECT_EQ(diag::size_to_set(65536, 100'000), 262144U);
     EXPECT_EQ(diag::size_to_set(65536, std::size_t{4} << 20U), std::size_t{8} << 20U);
     EXPECT_EQ(diag::size_to_set(1024, 1100), 16384U);

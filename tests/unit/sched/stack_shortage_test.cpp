@@ -330,10 +330,18 @@ TEST(shortage_exit_test, forks_take_what_memory_there_is) {
     EXPECT_EXIT(fork_many_with_little_memory(), ::testing::ExitedWithCode(0), "");
 }
 
+// For the list of a scope, which would be the first to have no memory where the heap is just full.
+void leave_room_in_heap() {
+    constexpr std::size_t k_bytes = std::size_t{32} << 10U; // not so much that it is given back
+    void* volatile const block = std::malloc(k_bytes);
+    std::free(block);
+}
+
 void fork_many_without_memory() {
     initialize({.workers = 1});
     scope s;
     s.spawn([] {});
+    leave_room_in_heap();
     limit_memory(0);
     for (;;) s.spawn([] {});
 }
