@@ -15,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -329,6 +330,12 @@ static void* names_nothing(void* unused) {
         SHOW_CALL(preadv(readable[k], second_is_nowhere, 2, 0));
     }
     SHOW_CALL(vmsplice(ends[1], n.gap, 1, 0));
+    fd_set none;
+    FD_ZERO(&none);
+    SHOW_CALL(select(1, n.gap, NULL, NULL, NULL));
+    SHOW_CALL(select(1, NULL, &none, n.gap, NULL));
+    SHOW_CALL(pselect(1, n.gap, NULL, NULL, NULL, NULL));
+    SHOW_CALL(poll(n.gap, 1, 1));
     SHOW_CALL(nanosleep(n.gap, NULL));
     SHOW(clock_nanosleep(CLOCK_MONOTONIC, 0, n.gap, NULL) == EFAULT);
     send_from_nowhere(&n, sockets);

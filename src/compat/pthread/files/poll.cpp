@@ -15,8 +15,7 @@ namespace {
 
 using namespace tulle::posix;
 
-constexpr int k_cannot_wait = -2;               // the kernel does it instead
-constexpr std::intptr_t k_least_address = 4096; // those of the system are negative
+constexpr int k_cannot_wait = -2; // the kernel does it instead
 
 // A question that does not wait. A signal that interrupts it may be for another thread; one for the
 // caller ends the wait that follows.
@@ -88,6 +87,9 @@ std::uint64_t deadline_after_time(timespec const* time) noexcept {
 bool is_odd(timespec const* time) noexcept {
     return time != nullptr && (time->tv_sec < 0 || !is_time(*time));
 }
+bool is_odd(timeval const* time) noexcept {
+    return time != nullptr && (time->tv_sec < 0 || time->tv_usec < 0);
+}
 bool is_none(timespec const* time) noexcept {
     return time != nullptr && time->tv_sec == 0 && time->tv_nsec == 0;
 }
@@ -103,7 +105,7 @@ int poll_by(thread& t, pollfd* asked, nfds_t count, std::uint64_t deadline, bool
     if (!waits) return ask();
     // The system knows whether there is such a list. Of one that is asked for again and again it
     // is not asked twice.
-    bool const is_doubtful = count != 1 || reinterpret_cast<std::intptr_t>(asked) < k_least_address;
+    bool const is_doubtful = count != 1 || !is_readable(asked, sizeof *asked);
     if (is_doubtful) {
         if (int const found = ask(); found != 0) return found;
     }
@@ -143,6 +145,17 @@ struct descriptor_sets {
     fd_set* out;
     fd_set* other;
 };
+
+// Sets of 0 to FD_SETSIZE numbers that can be read.
+bool make_sense(descriptor_sets const& asked) noexcept {
+    if (asked.count < 0 || asked.count > FD_SETSIZE) return false;
+    constexpr auto k_numbers = static_cast<int>(NFDBITS);
+    auto const words = static_cast<std::size_t>((asked.count + k_numbers - 1) / k_numbers);
+    auto const is_there = [=](fd_set const* set) {
+        return set == nullptr || is_readable(set, words * sizeof(fd_mask));
+    };
+    return is_there(asked.in) && is_there(asked.out) && is_there(asked.other);
+}
 
 bool has(fd_set const* set, int number) noexcept { return set != nullptr && FD_ISSET(number, set); }
 
@@ -253,12 +266,12 @@ TULLE_INTERPOSE int ppoll(pollfd* asked, nfds_t count, timespec const* time, sig
 TULLE_INTERPOSE int pselect(int count, fd_set* in, fd_set* out, fd_set* other, timespec const* time,
                             sigset_t const* mask) {
     thread* const t = self();
-    if (t == nullptr || count < 0 || count > FD_SETSIZE || is_odd(time)) {
+    descriptor_sets const asked{count, in, out, other};
+    if (t == nullptr || !make_sense(asked) || is_odd(time)) {
         noted_wait const meanwhile = noted_wait::with_mask(mask);
         return TULLE_LIBC(pselect)(count, in, out, other, time, mask);
     }
     return with_other_mask(*t, mask, [=] {
-        descriptor_sets const asked{count, in, out, other};
         question again(asked);
         std::uint64_t const deadline = deadline_after_time(time);
         int result = select_until(*t, asked, again, deadline, !is_none(time));
@@ -273,14 +286,13 @@ TULLE_INTERPOSE int pselect(int count, fd_set* in, fd_set* out, fd_set* other, t
 
 TULLE_INTERPOSE int select(int count, fd_set* in, fd_set* out, fd_set* other, timeval* time) {
     thread* const t = self();
-    bool const is_odd = count < 0 || count > FD_SETSIZE ||
-                        (time != nullptr && (time->tv_sec < 0 || time->tv_usec < 0));
-    if (t == nullptr || is_odd) return TULLE_LIBC(select)(count, in, out, other, time);
+    descriptor_sets const asked{count, in, out, other};
+    if (t == nullptr || !make_sense(asked) || is_odd(time))
+        return TULLE_LIBC(select)(count, in, out, other, time);
     test_cancel(t);
     std::uint64_t const deadline = time == nullptr
                                        ? tulle::wait::k_never
                                        : deadline_after({time->tv_sec, time->tv_usec * 1000});
-    descriptor_sets const asked{count, in, out, other};
     question again(asked);
     bool const waits = time == nullptr || time->tv_sec != 0 || time->tv_usec != 0;
     int const result = select_until(*t, asked, again, deadline, waits);
