@@ -74,6 +74,32 @@ TEST_F(keys, are_destroyed_for_null_values_that_were_stored) {
     EXPECT_EQ(myth_key_delete(without), 0);
 }
 
+TEST_F(keys, are_not_destroyed_for_nulls_of_a_deleted_one) {
+    static std::atomic<int> calls_of_old, calls_of_new;
+    calls_of_old = calls_of_new = 0;
+    auto const use = [](bool stores_again) {
+        myth_key_t old = -1;
+        myth_key_t again = -1;
+        thread([&]() -> void* {
+            EXPECT_EQ(myth_key_create(&old, [](void*) { ++calls_of_old; }), 0);
+            EXPECT_EQ(myth_setspecific(old, nullptr), 0);
+            EXPECT_EQ(myth_key_delete(old), 0);
+            EXPECT_EQ(myth_key_create(&again, [](void*) { ++calls_of_new; }), 0);
+            EXPECT_EQ(again, old);
+            if (stores_again) {
+                EXPECT_EQ(myth_setspecific(again, nullptr), 0);
+            }
+            return nullptr;
+        }).join();
+        EXPECT_EQ(myth_key_delete(again), 0);
+    };
+    use(false);
+    EXPECT_EQ(calls_of_new, 0);
+    use(true);
+    EXPECT_EQ(calls_of_new, 1);
+    EXPECT_EQ(calls_of_old, 0);
+}
+
 TEST_F(keys, of_a_deleted_one_show_no_old_values) {
     myth_key_t key = -1;
     ASSERT_EQ(myth_key_create(&key, nullptr), 0);
