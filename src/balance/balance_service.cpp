@@ -176,10 +176,14 @@ bool balance::give_activities(rank to, bool by_lifeline) noexcept {
     return sent != 0;
 }
 
+// Puts back what was on its way. A worker that has gone to sleep meanwhile has found nothing.
 void balance::keep(std::unique_ptr<any_activity> activity) noexcept {
-    std::lock_guard const held(m_lock);
-    m_bag.add_oldest(std::move(activity));
-    count_activities();
+    {
+        std::lock_guard const held(m_lock);
+        m_bag.add_oldest(std::move(activity));
+        count_activities();
+    }
+    sched::scheduler::instance().notify_all_idle();
 }
 
 // False: there is no memory for a message, and the activity stays.

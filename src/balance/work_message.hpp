@@ -14,7 +14,7 @@ enum class work_message : std::uint64_t {
     record,  // in answer; a: its address there, b: as above, c: its code, payload: its body
     result,  // of a record that has come by message; a: its address, payload: its body
     failure, // of a record; a: its address, payload: exception
-    // A record has ended where it lies; a: the signal that its parent waits for, b: the record.
+    // A record has ended where it lies; a: the record, b: the signal that its parent waits for.
     wake
 };
 

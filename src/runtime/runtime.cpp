@@ -20,6 +20,7 @@
 #include "sched/scheduler.hpp"
 #include "sched/watch/live_threads.hpp"
 
+#include <tulle/detail/chosen_size.hpp>
 #include <tulle/runtime.hpp>
 
 #include <algorithm>
@@ -377,6 +378,11 @@ base::option_error instance::set_option(std::string_view name, std::string_view 
     return m_options.set(name, value, base::option_source::api);
 }
 
+std::uint64_t instance::number_of(base::option_id id) noexcept {
+    std::lock_guard const held(m_lock);
+    return m_options.number(id);
+}
+
 void instance::forget_options() {
     std::lock_guard const held(m_lock);
     m_options = {};
@@ -453,6 +459,12 @@ std::vector<int> own_cpus() {
 }
 
 int shepherd_count() { return static_cast<int>(sched::running_scheduler().shepherds().size()); }
+
+std::uint64_t detail::chosen_size(size_option which) noexcept {
+    return runtime::the().number_of(which == size_option::stack_size
+                                        ? base::option_id::stack_size
+                                        : base::option_id::global_memory);
+}
 
 void set_option(std::string_view name, std::string_view value) {
     if (is_initialized())

@@ -52,6 +52,7 @@ public:
     // Afterwards it is as if no option had been set since the process began, but for its
     // environment as it is now. For tests; the run time must not be up.
     void forget_options();
+    [[nodiscard]] std::uint64_t number_of(base::option_id id) noexcept;
     [[nodiscard]] std::uint64_t seed();
     [[nodiscard]] base::option_table const& options() const noexcept { return m_options; }
 

@@ -3,6 +3,8 @@
 // The places where a worker finds work, each beside a worker that goes to sleep: what is put there
 // is taken once, whole, and never left lying beside a sleeper. A maker waits for its work to be
 // done, as one that computes for ever would; a lost wake-up shows as a deadlock.
+#include "base/spin_lock.hpp"
+#include "compat/myth/take_from_all.hpp"
 #include "explorer/explore.hpp"
 #include "park/idle_set.hpp"
 #include "sched/queues/mailbox.hpp"
@@ -13,6 +15,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
@@ -344,6 +348,77 @@ struct lot : house {
 TEST(parked_deques, what_is_left_behind_is_found) {
     model::result const r = model::explore("parked", random(40000), &lot::body);
     EXPECT_TRUE(r.passed()) << r;
+}
+
+// -- tickets for threads in the queues of <myth/myth.h>: the last one that ends leaves none behind
+
+struct ticketed {
+    using lock_type = base::basic_spin_lock<machine>;
+    static constexpr int k_queues = 3;
+
+    lock_type lock;
+    std::array<model::plain<int>, k_queues> queued; // threads; guarded by the lock
+    model::atomic<int> begun{0};
+
+    static std::size_t index(int queue) { return static_cast<std::size_t>(queue); }
+    void put(int queue) {
+        std::lock_guard const held(lock);
+        auto& count = queued[index(queue)];
+        count.store(count.load() + 1);
+    }
+    // Something, or null.
+    ticketed* take_held(int queue) {
+        auto& count = queued[index(queue)];
+        if (count.load() == 0) return nullptr;
+        count.store(count.load() - 1);
+        return this;
+    }
+    void begin_if(bool is_there) {
+        if (is_there) begun.fetch_add(1, relaxed);
+    }
+    void run_ticket(int own) {
+        begin_if(myth::take_from_all(lock, own, 0, k_queues,
+                                     [this](int queue) { return take_held(queue); }) != nullptr);
+    }
+    void run_ticket_that_goes_from_queue_to_queue(int own) {
+        for (int const queue : {own, 0, 1, 2}) {
+            std::lock_guard const held(lock);
+            if (take_held(queue) != nullptr) return begin_if(true);
+        }
+    }
+    // A ticket beside another one, which belongs to a thread that is put behind it.
+    template <class Ticket> static void explore_tickets(model::test& t, Ticket run) {
+        auto& q = t.make<ticketed>();
+        t.thread([&q, run] {
+            q.put(1);
+            run(q, 2);
+        });
+        t.thread([&q, run] {
+            q.put(0);
+            run(q, 1);
+        });
+        t.at_end([&q] { model::check(q.begun.load(relaxed) == 2, "each thread has begun"); });
+    }
+};
+
+TEST(tickets, leave_no_thread_behind) {
+    model::result const r =
+        model::explore("tickets", model::exhaustive(3, 200000), [](model::test& t) {
+            ticketed::explore_tickets(t, [](ticketed& q, int own) { q.run_ticket(own); });
+        });
+    EXPECT_TRUE(r.passed()) << r;
+    EXPECT_TRUE(r.is_as_complete_as_asked()) << r;
+}
+
+TEST(tickets, must_search_all_queues_at_one_moment) {
+    model::options o = random(20000);
+    o.expect_failure = true;
+    model::result const r = model::explore("tickets_in_turn", o, [](model::test& t) {
+        ticketed::explore_tickets(
+            t, [](ticketed& q, int own) { q.run_ticket_that_goes_from_queue_to_queue(own); });
+    });
+    EXPECT_TRUE(r.failed);
+    EXPECT_NE(r.message.find("each thread has begun"), std::string::npos) << r;
 }
 
 } // namespace

@@ -41,7 +41,9 @@ typedef uint64_t tnt_key_t; /* of values that each thread has; never 0 */
 /* Starts all nodes, with at least so many bytes of shared memory together; 0: as
  * TULLE_GLOBAL_MEMORY says. First thing in main, which goes on at node 0. It may be left out: the
  * first call of another function is one of tnt_init(0), and what main does before that, all nodes
- * do, unless they share variables. EALREADY; EINVAL: too much or too little. */
+ * do, unless they share variables. Where nodes join before main (TULLE_SHARE_GLOBALS, TULLE_IO),
+ * TULLE_GLOBAL_MEMORY alone says how many bytes there are. EALREADY; EINVAL: too much or too
+ * little; ENOMEM: there are fewer bytes already. */
 TULLE_API int tnt_init(size_t shared_bytes);
 TULLE_API int tnt_nodes(void);
 TULLE_API int tnt_node(void); /* the caller's */
@@ -100,9 +102,10 @@ TULLE_API int tnt_once(tnt_once_t* once, void (*function)(void));
  * that is not null. EINVAL; EAGAIN: too many keys; ENOENT: the destructor is in no program or
  * library. */
 TULLE_API int tnt_key_create(tnt_key_t* key, void (*destructor)(void*));
-TULLE_API int tnt_key_delete(tnt_key_t key);                     /* EINVAL: there is none */
-TULLE_API int tnt_setspecific(tnt_key_t key, const void* value); /* EINVAL: no key; ENOMEM */
-TULLE_API void* tnt_getspecific(tnt_key_t key);                  /* null: none, or no key */
+TULLE_API int tnt_key_delete(tnt_key_t key); /* EINVAL: there is none */
+/* EINVAL: no key; EAGAIN: this node has too many keys, or no memory; ENOMEM. */
+TULLE_API int tnt_setspecific(tnt_key_t key, const void* value);
+TULLE_API void* tnt_getspecific(tnt_key_t key); /* null: none, or no key */
 
 /* --- shared memory: addresses mean the same at all nodes; <tulle/c/global_memory.h> has more -- */
 
@@ -208,7 +211,7 @@ TULLE_API int tnt_io_mkdir(const char* path, mode_t mode);
  * left for the next call. Its length; 0: the end of the input. Threads that ask at a time get whole
  * lines. EINVAL: there is no room. */
 TULLE_API ssize_t tnt_io_gets(int descriptor, char* line, size_t size);
-/* One write to node 0's standard output. Its length. */
+/* One write to node 0's standard output. Its length. EILSEQ, EOVERFLOW: what printf refuses. */
 TULLE_API int tnt_io_printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 #ifdef __cplusplus

@@ -7,9 +7,9 @@
 
 #include <array>
 #include <atomic>
-#include <bitset>
 #include <memory>
-#include <new>
+#include <system_error>
+#include <vector>
 
 #include <pthread.h>
 
@@ -55,16 +55,22 @@ int number_for(tulle_key key) noexcept {
 }
 
 // MassiveThreads calls destructors for null values that were stored, too, which native keys do not
-// know from values that were not. So each thread that stores one keeps a set of the keys for which
-// it has done so last, itself a value of a native key.
-using key_set = std::bitset<k_most_keys>;
+// know from values that were not. So each thread that stores one keeps a list of the keys for which
+// it has done so last, itself a value of a native key. Keys are there with their native ones, which
+// never come again as numbers of deleted keys do.
+struct stored_null {
+    std::size_t number;
+    tulle_key native;
+};
+using null_list = std::vector<stored_null>;
 
 void destroy_nulls(void* of) {
-    std::unique_ptr<key_set> const stored(static_cast<key_set*>(of));
-    for (std::size_t k = 0; k < k_most_keys; ++k) {
-        if (!stored->test(k)) continue;
-        auto* const destructor = entries()[k].destructor.load(std::memory_order_relaxed);
-        if (destructor != nullptr) destructor(nullptr);
+    std::unique_ptr<null_list> const stored(static_cast<null_list*>(of));
+    for (stored_null const& each : *stored) {
+        key_entry const& e = entries()[each.number];
+        auto* const destructor = e.destructor.load(std::memory_order_relaxed);
+        if (destructor != nullptr && e.native.load(std::memory_order_relaxed) == each.native)
+            destructor(nullptr);
     }
 }
 
@@ -77,21 +83,26 @@ tulle_key key_of_nulls() noexcept {
     return s_key;
 }
 
+// Throws std::bad_alloc and std::system_error.
+null_list& make_list_of_nulls() {
+    auto made = std::make_unique<null_list>();
+    if (int const error = tulle_set_specific(key_of_nulls(), made.get()))
+        throw std::system_error(positive(error), std::generic_category());
+    return *made.release();
+}
+
 // Notes whether the last value stored for the key is null.
-int note_null(myth_key_t key, bool is_null) noexcept {
-    key_entry const& e = entries()[static_cast<std::size_t>(key)];
-    if (e.destructor.load(std::memory_order_relaxed) == nullptr) return 0;
-    auto* stored = static_cast<key_set*>(tulle_get_specific(key_of_nulls()));
+int note_null(myth_key_t key, tulle_key native, bool is_null) noexcept {
+    auto const number = static_cast<std::size_t>(key);
+    if (entries()[number].destructor.load(std::memory_order_relaxed) == nullptr) return 0;
+    auto* stored = static_cast<null_list*>(tulle_get_specific(key_of_nulls()));
     if (stored == nullptr && !is_null) return 0;
-    if (stored == nullptr) {
-        auto made = std::unique_ptr<key_set>(new (std::nothrow) key_set);
-        if (made == nullptr) return ENOMEM;
-        if (int const error = tulle_set_specific(key_of_nulls(), made.get()))
-            return positive(error);
-        stored = made.release();
-    }
-    stored->set(static_cast<std::size_t>(key), is_null);
-    return 0;
+    return guarded([&] {
+        if (stored == nullptr) stored = &make_list_of_nulls();
+        // Of its number, which an earlier key may have had.
+        std::erase_if(*stored, [number](stored_null const& s) { return s.number == number; });
+        if (is_null) stored->push_back({number, native});
+    });
 }
 
 } // namespace
@@ -129,7 +140,7 @@ int myth_setspecific(myth_key_t key, const void* data) {
     tulle_key const native = native_key(key);
     if (native == 0) return EINVAL;
     if (int const error = ensure_started()) return error;
-    if (int const error = note_null(key, data == nullptr)) return error;
+    if (int const error = note_null(key, native, data == nullptr)) return error;
     return positive(tulle_set_specific(native, data));
 }
 

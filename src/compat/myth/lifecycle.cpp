@@ -4,6 +4,7 @@
 #include "compat/myth/library.hpp"
 #include "compat/myth/run_queue.hpp"
 
+#include <tulle/detail/chosen_size.hpp>
 #include <tulle/detail/stack_attachments.hpp>
 #include <tulle/runtime.hpp>
 #include <tulle/this_thread.hpp>
@@ -30,6 +31,8 @@ using namespace std::chrono_literals;
 
 constexpr auto k_patience = 1s; // of myth_fini, with threads that are alive
 
+// Of OS threads: who holds it does not wait for threads of Tulle, which the same worker may have to
+// run.
 std::mutex s_lifecycle;
 // Options that were set for an earlier start.
 bool s_sets_workers = false, s_sets_stack = false;
@@ -44,10 +47,13 @@ void set_workers(int wanted) {
     set_option("workers", wanted == 0 ? "auto" : std::to_string(wanted));
 }
 
-// The native default has room for that of MassiveThreads.
+// The native default has room for that of MassiveThreads. Where nobody asks for another one it is
+// the user's to choose.
 void set_stack(std::size_t wanted) {
-    if (wanted == k_default_stack && !s_sets_stack) return;
-    s_sets_stack = wanted != k_default_stack;
+    bool const is_asked_for =
+        wanted != k_default_stack || std::getenv("MYTH_DEF_STKSIZE") != nullptr;
+    if (!is_asked_for && !s_sets_stack) return;
+    s_sets_stack = is_asked_for;
     set_option("stack_size", s_sets_stack ? std::to_string(wanted + k_stack_overhead) : "256K");
 }
 
@@ -70,6 +76,12 @@ void start_tulle(myth_globalattr_t const& wanted) {
     detail::let_main_move();
 }
 
+// Of a thread without attributes: Tulle may have been started with a size of its own.
+std::size_t usable_by_default() noexcept {
+    std::size_t const bytes = detail::chosen_size(detail::size_option::stack_size);
+    return bytes > k_stack_overhead ? bytes - k_stack_overhead : 1;
+}
+
 void start_as(myth_globalattr_t const& wanted) {
     if (!is_initialized()) {
         start_tulle(wanted);
@@ -77,18 +89,32 @@ void start_as(myth_globalattr_t const& wanted) {
     }
     static_cast<void>(this_thread::get_id()); // makes the caller known where others have started
     open_run_queues();
-    the().stack_size = wanted.stacksize;
+    the().stack_size = std::min(wanted.stacksize, usable_by_default());
     the().child_first = wanted.child_first != 0;
 }
 
-// Threads that end may be at their last steps still.
-bool end_tulle() noexcept {
-    auto const until = std::chrono::steady_clock::now() + k_patience;
-    for (;;) {
-        int const error = guarded([] { finalize(); });
-        if (error != EBUSY || std::chrono::steady_clock::now() >= until) return error == 0;
-        this_thread::sleep_for(100us);
-    }
+// False: Tulle is somebody else's, or nothing runs.
+bool has_tulle_to_end() noexcept {
+    std::lock_guard const held(s_lifecycle);
+    // relaxed, all of this and the next function: written under the lock
+    if (!the().running.load(std::memory_order_relaxed)) return false;
+    if (!the().has_started_tulle) the().running.store(false, std::memory_order_relaxed);
+    return the().has_started_tulle;
+}
+void forget_tulle() noexcept {
+    std::lock_guard const held(s_lifecycle);
+    the().has_started_tulle = false;
+    close_run_queues();
+    the().running.store(false, std::memory_order_relaxed);
+}
+
+// Without the lock, as it waits for threads, which may ask whether all is up: it is, until they
+// have ended. 0: it runs no more. EBUSY: threads are alive.
+int try_to_end() noexcept {
+    if (!has_tulle_to_end()) return 0;
+    int const error = guarded([] { finalize(); });
+    if (error == 0) forget_tulle();
+    return error;
 }
 
 bool makes_sense(myth_globalattr_t const& a) noexcept {
@@ -124,13 +150,8 @@ int myth_init(void) { return as_init_result(start(nullptr)); }
 int myth_init_ex(myth_globalattr_t* attr) { return as_init_result(start(attr)); }
 
 void myth_fini(void) {
-    std::lock_guard const held(s_lifecycle);
-    // relaxed, both: written under the lock
-    if (!the().running.load(std::memory_order_relaxed)) return;
-    if (the().has_started_tulle) {
-        if (!end_tulle()) return;
-        the().has_started_tulle = false;
-        close_run_queues();
-    }
-    the().running.store(false, std::memory_order_relaxed);
+    // Threads that end may be at their last steps still.
+    auto const until = std::chrono::steady_clock::now() + k_patience;
+    while (try_to_end() == EBUSY && std::chrono::steady_clock::now() < until)
+        tulle::this_thread::sleep_for(100us);
 }

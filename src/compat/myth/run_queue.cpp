@@ -3,6 +3,7 @@
 
 #include "compat/myth/library.hpp"
 #include "compat/myth/random.hpp"
+#include "compat/myth/take_from_all.hpp"
 
 #include <tulle/mutex.hpp>
 #include <tulle/runtime.hpp>
@@ -38,8 +39,8 @@ struct run_queue {
     }
 };
 
-// Threads that have not begun: has_begun, is_detached and queue of each. Taken before that of a
-// queue.
+// Threads that have not begun: has_begun, is_detached and queue of each. Who puts a thread into a
+// queue, or takes one out, holds it. Taken before that of a queue.
 tulle::mutex s_late_lock;
 std::vector<run_queue>& queues() noexcept {
     // Threads may outlive static objects.
@@ -64,10 +65,9 @@ bool may_be_queued(myth_thread_t th) noexcept {
 
 enum class end { front, back };
 
-// The first at that end, if the function agrees; it is in no queue then.
-myth_thread_t take_from(int rank, end from, myth_wsapi_decidefn_t decide, void* udata) {
-    if (!is_rank(rank)) return nullptr;
-    std::lock_guard const late(s_late_lock);
+// The first at that end, if the function agrees; it is in no queue then. The caller holds the lock
+// of late threads.
+myth_thread_t take_held(int rank, end from, myth_wsapi_decidefn_t decide, void* udata) {
     run_queue& q = queues()[static_cast<std::size_t>(rank)];
     std::lock_guard const held(q.lock);
     myth_thread_t const th = from == end::front ? q.front : q.back;
@@ -76,13 +76,20 @@ myth_thread_t take_from(int rank, end from, myth_wsapi_decidefn_t decide, void* 
     late_of(th)->queue = -1;
     return th;
 }
+myth_thread_t take_from(int rank, end from, myth_wsapi_decidefn_t decide, void* udata) {
+    if (!is_rank(rank)) return nullptr;
+    std::lock_guard const late(s_late_lock);
+    return take_held(rank, from, decide, udata);
+}
 
 // Who joins or detaches it does so with a thread that has been started: a joiner waits for `begun`,
-// and who detaches asks under the lock, which is held over the start for that.
-void begin(myth_thread_t th) {
+// and who detaches asks under the lock, which is held over the start for that. False: there is no
+// thread, or it is in a queue, or has begun.
+bool begin(myth_thread_t th) {
+    if (th == nullptr) return false;
     detail::thread_core* const core = core_of(th);
     std::unique_lock late(s_late_lock);
-    if (!may_be_queued(th)) return;
+    if (!may_be_queued(th)) return false;
     late_start& l = *late_of(th);
     l.has_begun = true;
     bool const is_detached = l.is_detached;
@@ -90,6 +97,7 @@ void begin(myth_thread_t th) {
     l.begun.count_down(); // from here on its joiner may free it
     late.unlock();
     if (is_detached) detail::release_thread(core);
+    return true;
 }
 
 myth_thread_t steal_from_others(int rank) {
@@ -105,14 +113,22 @@ myth_thread_t steal_from_others(int rank) {
 
 std::atomic<myth_steal_func_t> s_steal{&steal_from_others};
 
+// The youngest of its own queue, else the oldest of another one. Null: all are empty at one moment.
+myth_thread_t take_from_any(int rank) {
+    int const count = static_cast<int>(queues().size());
+    return take_from_all(s_late_lock, rank, random_below(count), count, [rank](int victim) {
+        return take_held(victim, victim == rank ? end::back : end::front, nullptr, nullptr);
+    });
+}
+
+// A ticket ends when it has started a thread, or when no thread is in a queue: where the steal
+// function gives what cannot begin, the ticket goes on.
 void run_ticket() {
     int const rank = own_rank();
-    myth_thread_t th = take_from(rank, end::back, nullptr, nullptr);
+    if (begin(take_from(rank, end::back, nullptr, nullptr))) return;
     // acquire pairs with myth_wsapi_set_stealfunc
-    if (th == nullptr) th = s_steal.load(std::memory_order_acquire)(rank);
-    if (th == nullptr) th = steal_from_others(rank);
-    if (th == nullptr) th = take_from(rank, end::back, nullptr, nullptr); // came meanwhile
-    if (th != nullptr) begin(th);
+    if (begin(s_steal.load(std::memory_order_acquire)(rank))) return;
+    static_cast<void>(begin(take_from_any(rank)));
 }
 
 bool put(int rank, myth_thread_t th, end to) {

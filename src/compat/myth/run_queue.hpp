@@ -4,7 +4,8 @@
 // with a ticket, a native thread: whichever worker runs that takes a thread from its own queue,
 // else the one that the program's steal function says, else one of any queue, and starts it. So
 // there are never fewer tickets than threads in queues, and none is forgotten whatever the program
-// does; a ticket that finds nothing ends.
+// does; a ticket ends without a thread only where all queues are empty at one moment
+// (take_from_all.hpp).
 #pragma once
 
 #include "compat/myth/thread.hpp"

@@ -77,8 +77,16 @@ std::int64_t home_file::read_line(char* to, std::size_t size) {
     return static_cast<std::int64_t>(taken);
 }
 
+// While a reader of lines gives back what it has read ahead, the position is not where it will be.
+// A reader of what has no position may wait for long, and nobody waits for that one.
+std::unique_lock<tulle::mutex> home_file::lock_position() {
+    if (lseek(m_descriptor, 0, SEEK_CUR) < 0) return {};
+    return std::unique_lock(m_reading);
+}
+
 std::int64_t home_file::write(std::byte const* from, std::size_t size) {
-    std::lock_guard const held(m_writing);
+    std::lock_guard const held(m_writing); // comes before m_reading
+    auto const position = lock_position();
     // What node 0 has printed comes first.
     if (m_descriptor == STDOUT_FILENO) std::fflush(stdout);
     return write_all(m_descriptor, from, size, -1);
@@ -91,7 +99,8 @@ std::int64_t home_file::pwrite(std::byte const* from, std::size_t size, off_t of
     return offset < 0 ? -EINVAL : write_all(m_descriptor, from, size, offset);
 }
 
-std::int64_t home_file::seek(off_t offset, int from) noexcept {
+std::int64_t home_file::seek(off_t offset, int from) {
+    auto const position = lock_position();
     off_t const found = lseek(m_descriptor, offset, from);
     return found < 0 ? -errno : found;
 }

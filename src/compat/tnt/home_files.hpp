@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include <sys/types.h>
@@ -35,17 +36,18 @@ public:
     [[nodiscard]] std::int64_t pread(std::byte* to, std::size_t size, off_t offset) noexcept;
     [[nodiscard]] std::int64_t pwrite(std::byte const* from, std::size_t size,
                                       off_t offset) noexcept;
-    [[nodiscard]] std::int64_t seek(off_t offset, int from) noexcept;
+    [[nodiscard]] std::int64_t seek(off_t offset, int from);
     // For the last one who has it.
     [[nodiscard]] int close() noexcept;
 
 private:
     std::size_t take_ahead(char* to, std::size_t size);
     void give_back_ahead() noexcept;
+    [[nodiscard]] std::unique_lock<tulle::mutex> lock_position();
 
     int m_descriptor;
     bool m_is_own;
-    tulle::mutex m_reading; // guards the next
+    tulle::mutex m_reading; // guards the next, and the position of a file that has one
     std::string m_ahead;    // has been read, and belongs to nobody yet
     tulle::mutex m_writing;
 };

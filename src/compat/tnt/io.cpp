@@ -128,15 +128,19 @@ status status_of(std::string const& path) {
     return told;
 }
 
-std::string formatted(char const* format, va_list values) {
+// 0, or a negative errno value for what vsnprintf refuses.
+int put_formatted(std::string& text, char const* format, va_list values) {
     va_list again;
     va_copy(again, values);
+    errno = 0;
     int const length = std::vsnprintf(nullptr, 0, format, again);
+    int const error = errno;
     va_end(again);
-    std::string text(static_cast<std::size_t>(std::max(length, 0)) + 1, '\0');
+    if (length < 0) return error != 0 ? -error : -EINVAL;
+    text.resize(static_cast<std::size_t>(length) + 1);
     std::vsnprintf(text.data(), text.size(), format, values);
     text.pop_back();
-    return text;
+    return 0;
 }
 
 } // namespace
@@ -275,7 +279,8 @@ int tnt_io_printf(const char* format, ...) {
     va_list values;
     va_start(values, format);
     auto const written = guarded_io([&]() -> std::int64_t {
-        std::string const text = formatted(format, values);
+        std::string text;
+        if (int const error = put_formatted(text, format, values)) return error;
         return tnt_io_write(TNT_STDOUT_FILENO, text.data(), text.size());
     });
     va_end(values);

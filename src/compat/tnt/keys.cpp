@@ -9,7 +9,11 @@
 #include <tulle.h>
 #include <tulle/detail/remote.hpp>
 
-#include <vector>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <new>
+#include <system_error>
 
 namespace tulle::tnt {
 
@@ -27,13 +31,17 @@ struct managed_key {
 // At this node: its keys for those of all nodes.
 class own_keys {
 public:
-    // 0: there is no such key, or this node has no room for one. std::bad_alloc.
+    // 0: there is no such key. std::system_error (EAGAIN): this node has no room for one.
+    // std::bad_alloc.
     tulle_key of(number key) {
-        {
-            std::lock_guard const held(m_lock);
-            if (auto const found = m_all.find(key); found != m_all.end()) return found->second.key;
-        }
+        if (tulle_key const found = known(key)) return found;
         return is_number(key) ? make(key) : 0;
+    }
+    // 0: no thread of this node has used it.
+    tulle_key known(number key) {
+        std::lock_guard const held(m_lock);
+        auto const found = m_all.find(key);
+        return found != m_all.end() ? found->second.key : 0;
     }
     void forget(number key) {
         std::lock_guard const held(m_lock);
@@ -42,10 +50,12 @@ public:
         static_cast<void>(tulle_key_delete(found->second.key));
         m_all.erase(found);
     }
+    // Asks for no memory, as a thread ends where there is none, too.
     void end_values() {
         for (int k = 0; k < k_rounds; ++k) {
             bool has_called = false;
-            for (own_key const& each : list()) has_called |= end_value(each);
+            number last = 0;
+            for (own_key each; find_behind(last, each);) has_called |= end_value(each);
             if (!has_called) return;
         }
     }
@@ -59,12 +69,15 @@ private:
         tulle_key key = 0;
         destructor end = nullptr;
     };
-    std::vector<own_key> list() {
-        std::vector<own_key> all;
+    // The next one with a destructor, which `last` is then. False: there is none.
+    bool find_behind(number& last, own_key& found) {
         std::lock_guard const held(m_lock);
-        for (auto const& [key, own] : m_all)
-            if (own.end != nullptr) all.push_back(own);
-        return all;
+        auto next = m_all.upper_bound(last);
+        while (next != m_all.end() && next->second.end == nullptr) ++next;
+        if (next == m_all.end()) return false;
+        last = next->first;
+        found = next->second;
+        return true;
     }
     static bool end_value(own_key const& own) {
         void* const value = tulle_get_specific(own.key);
@@ -76,10 +89,21 @@ private:
         auto const found = registry_of<managed_key>().find(key);
         return found == nullptr ? description{false, 0} : description{true, found->destructor_name};
     }
-    tulle_key make(number key) {
-        description const about = at(
+    static description describe(number key) {
+        return at(
             place(node_of(key)), [](number of) { return describe_here(of); }, key);
+    }
+    // Who deletes a key takes it from its node first, and then from all others. A key that is made
+    // here behind that must not stay.
+    tulle_key make(number key) {
+        description const about = describe(key);
         if (!about.exists) return 0;
+        tulle_key const made = add(key, about);
+        if (describe(key).exists) return made;
+        forget(key);
+        return 0;
+    }
+    tulle_key add(number key, description const& about) {
         own_key made;
         auto const end = reinterpret_cast<destructor>( // NOLINT
             detail::code_of_name(about.destructor_name));
@@ -89,18 +113,21 @@ private:
         if (!is_new) return entry->second.key;
         if (tulle_key_create(&made.key, end) != 0) {
             m_all.erase(entry);
-            return 0;
+            throw std::system_error(EAGAIN, std::generic_category());
         }
         entry->second = made;
         return made.key;
     }
 
     tulle::mutex m_lock; // guards the rest
-    std::unordered_map<number, own_key> m_all;
+    std::map<number, own_key> m_all;
 };
 
+// Never destroyed, as threads may outlive static objects; nor asked memory for, as the end of a
+// thread may be first.
 own_keys& keys() {
-    static auto* const s_all = new own_keys;
+    alignas(own_keys) static std::array<std::byte, sizeof(own_keys)> s_memory;
+    static auto* const s_all = new (s_memory.data()) own_keys;
     return *s_all;
 }
 
@@ -123,9 +150,13 @@ int tnt_key_create(tnt_key_t* key, void (*function)(void*)) {
                 : tulle::detail::name_of_code(reinterpret_cast<void const*>(function));
         if (function != nullptr && code == 0) return ENOENT;
         *key = registry_of<managed_key>().add(code);
-        if (keys().of(*key) != 0) return 0;
-        registry_of<managed_key>().remove(*key);
-        return EAGAIN;
+        try {
+            if (keys().of(*key) != 0) return 0;
+        } catch (...) {
+            registry_of<managed_key>().remove(*key);
+            throw;
+        }
+        return EINVAL; // somebody has deleted it already
     });
 }
 
@@ -151,11 +182,6 @@ int tnt_setspecific(tnt_key_t key, const void* value) {
 }
 
 void* tnt_getspecific(tnt_key_t key) {
-    void* found = nullptr;
-    static_cast<void>(guarded([&] {
-        tulle_key const own = keys().of(key);
-        if (own != 0) found = tulle_get_specific(own);
-        return 0;
-    }));
-    return found;
+    tulle_key const own = keys().known(key);
+    return own == 0 ? nullptr : tulle_get_specific(own);
 }

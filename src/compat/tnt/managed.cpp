@@ -14,7 +14,10 @@ namespace {
 
 constexpr std::int64_t k_second_ns = 1'000'000'000;
 
+// Of a point before 1970, which has passed like all others: 0. Of one that is later than any that
+// matters: the latest.
 std::int64_t nanoseconds_of(timespec const& time) noexcept {
+    if (time.tv_sec < 0) return 0;
     return time.tv_sec > k_never / k_second_ns - 1 ? k_never - 1
                                                    : time.tv_sec * k_second_ns + time.tv_nsec;
 }
@@ -41,7 +44,7 @@ place manager_of(std::uint64_t name) {
 
 std::int64_t deadline_of(timespec const* when) noexcept {
     if (when == nullptr || when->tv_nsec < 0 || when->tv_nsec >= k_second_ns) return -1;
-    return std::max<std::int64_t>(nanoseconds_of(*when), 0);
+    return nanoseconds_of(*when);
 }
 
 std::int64_t left_until(std::int64_t deadline) noexcept {

@@ -54,13 +54,22 @@ int least_loaded_of(int a, int b) {
     ++begin[best];
     return best;
 }
-void one_less_at(int node) {
+void fewer_at(int node, int ends) {
     std::lock_guard const held(s_lock);
-    --s_threads[static_cast<std::size_t>(node)];
+    s_threads[static_cast<std::size_t>(node)] -= ends;
+}
+
+// Of each node: ends that node 0 has not been told of. Never destroyed, as threads may outlive
+// static objects.
+std::vector<std::atomic<int>>& untold() {
+    static auto* const s_untold =
+        new std::vector<std::atomic<int>>(static_cast<std::size_t>(place_count()));
+    return *s_untold;
 }
 
 // Of all if both are the same.
 int ask_table(int a, int b) {
+    expect_ends();
     return at(
         place(0), [](int x, int y) { return least_loaded_of(x, y); }, a, b);
 }
@@ -84,9 +93,18 @@ chosen_node choose_node() {
     }
 }
 
-void tell_end(int node) {
-    at(
-        place(0), [](int n) { one_less_at(n); }, node);
+void expect_ends() { static_cast<void>(untold()); }
+
+void tell_end(int node) noexcept {
+    auto& count = untold()[static_cast<std::size_t>(node)];
+    // relaxed, both: a count, which publishes nothing
+    int const ends = count.exchange(0, std::memory_order_relaxed) + 1;
+    try {
+        at(
+            place(0), [](int n, int m) { fewer_at(n, m); }, node, ends);
+    } catch (...) {
+        count.fetch_add(ends, std::memory_order_relaxed);
+    }
 }
 
 } // namespace tulle::tnt

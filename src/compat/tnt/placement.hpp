@@ -11,6 +11,9 @@ struct chosen_node {
     bool is_counted; // in the table at node 0
 };
 [[nodiscard]] chosen_node choose_node();
-void tell_end(int node); // of a thread that is counted
+// Before a node may have to tell an end. std::bad_alloc.
+void expect_ends();
+// Of a thread that is counted. If node 0 cannot be told, it is with the next one.
+void tell_end(int node) noexcept;
 
 } // namespace tulle::tnt

@@ -7,6 +7,7 @@
 #include "compat/tnt/streams.hpp"
 
 #include <tnt.h>
+#include <tulle/detail/chosen_size.hpp>
 #include <tulle/detail/remote.hpp>
 #include <tulle/place.hpp>
 #include <tulle/runtime.hpp>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -81,11 +83,12 @@ void begin_with_input_before_main() noexcept try {
 } // namespace tulle::tnt
 
 using namespace tulle::tnt;
+namespace detail = tulle::detail;
 
 int tnt_init(size_t shared_bytes) try {
     if (s_has_begun) {
         s_has_begun = false;
-        return 0;
+        return shared_bytes <= detail::chosen_size(detail::size_option::global_memory) ? 0 : ENOMEM;
     }
     if (tulle::is_initialized()) return EALREADY;
     if (shared_bytes != 0) tulle::set_option("global_memory", std::to_string(shared_bytes));
@@ -98,6 +101,8 @@ int tnt_init(size_t shared_bytes) try {
     return 0;
 } catch (std::invalid_argument const&) {
     return EINVAL;
+} catch (std::bad_alloc const&) {
+    return ENOMEM;
 } catch (std::system_error const& e) {
     return e.code().value();
 }

@@ -78,6 +78,7 @@ number start_here(start_order const& order) {
     void* const code = detail::code_of_name(order.code);
     if (code == nullptr) return 0;
     static_cast<void>(self_key());
+    if (order.is_counted) expect_ends();
     number const name = registry_of<thread>().add();
     auto const t = registry_of<thread>().find(name);
     t->name = name;
@@ -104,10 +105,15 @@ int create(tnt_t* made, chosen_node where, tnt_attr_t const& attributes, functio
     start_order const order{detail::name_of_code(reinterpret_cast<void const*>(body)),
                             reinterpret_cast<std::uintptr_t>(argument), attributes.stack_size,
                             where.is_counted, attributes.detached != 0};
-    *made = order.code == 0
-                ? 0
-                : at(
-                      place(where.node), [](start_order const& o) { return start_here(o); }, order);
+    try {
+        *made = order.code == 0 ? 0
+                                : at(
+                                      place(where.node),
+                                      [](start_order const& o) { return start_here(o); }, order);
+    } catch (...) {
+        if (where.is_counted) tell_end(where.node);
+        throw;
+    }
     if (*made == 0 && where.is_counted) tell_end(where.node);
     return *made == 0 ? ENOENT : 0;
 }

@@ -8,6 +8,7 @@
 #include <mtbb/task_scheduler_init.h>
 
 #include <atomic>
+#include <climits>
 #include <vector>
 
 namespace {
@@ -99,6 +100,57 @@ bool are_all(std::vector<int> const& marks, int wanted) {
     return true;
 }
 
+// The sum of all i of a serial loop, which stops before it leaves the type.
+template <class Index> struct expected {
+    long count, sum;
+    expected(Index first, Index last, Index step) : count(0), sum(0) {
+        for (Index i = first; i < last; i = static_cast<Index>(i + step)) {
+            ++count;
+            sum += static_cast<long>(i);
+            if (last - i <= step) break;
+        }
+    }
+};
+
+template <class Index> void loop_to(Index first, Index last, Index step) {
+    expected<Index> const wanted(first, last, step);
+    CHECK(wanted.count > 0);
+    std::atomic<long> count(0), sum(0);
+    auto const add = [&](Index i) {
+        ++count;
+        sum += static_cast<long>(i);
+    };
+    mtbb::parallel_for(first, last, step, add);
+    CHECK(count == wanted.count && sum == wanted.sum);
+    count = sum = 0;
+    mtbb::parallel_for(first, last, step, Index(2), [&](Index a, Index b) {
+        CHECK(a < b);
+        expected<Index> const part(a, b, step);
+        CHECK(part.count <= 2);
+        count += part.count;
+        sum += part.sum;
+    });
+    CHECK(count == wanted.count && sum == wanted.sum);
+}
+
+// Numbers of steps and ends of parts that the type of the index has not.
+void loops_to_the_last_index() {
+    loop_to(0, INT_MAX, 1 << 28);
+    loop_to(INT_MAX - 1, INT_MAX, INT_MAX);
+    loop_to<unsigned>(0, UINT_MAX, 1U << 29);
+    loop_to<short>(SHRT_MIN, SHRT_MAX, 1000);
+    loop_to<unsigned char>(3, UCHAR_MAX, 50);
+    std::atomic<int> count(0);
+    mtbb::parallel_for(-2000000000, 2000000000, 1000000000, [&count](int) { ++count; });
+    CHECK(count == 4);
+    mtbb::parallel_for(INT_MIN, INT_MAX, INT_MAX, [&count](int) { ++count; });
+    CHECK(count == 7);
+    mtbb::parallel_for(LONG_MIN, LONG_MAX, LONG_MAX / 2, [&count](long) { ++count; });
+    CHECK(count == 12);
+    mtbb::parallel_for(0, 10, -3, [&count](int) { ++count; });
+    CHECK(count == 12);
+}
+
 void loops() {
     std::vector<int> marks(1000);
     mark_range body{marks};
@@ -117,6 +169,7 @@ void loops() {
                            for (std::size_t k = a; k < b; ++k) ++marks[k];
                        });
     CHECK(are_all(marks, 4));
+    loops_to_the_last_index();
     bool called = false;
     mtbb::parallel_for(3, 3, [&called](int) { called = true; });
     mtbb::parallel_for(5, 3, 1, [&called](int) { called = true; });

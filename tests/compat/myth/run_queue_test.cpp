@@ -16,6 +16,9 @@ namespace {
 using namespace myth_test;
 
 struct run_queue : running_library {};
+struct many_queues : running_library {
+    many_queues() : running_library(4) {}
+};
 // Tickets run when main waits, so that the queues are still in between.
 struct quiet_queue : running_library {
     quiet_queue() : running_library(1) {}
@@ -168,6 +171,48 @@ TEST_F(run_queue, forgets_nothing_whatever_the_steal_function_says) {
         EXPECT_EQ(myth_wsapi_runqueue_pass(static_cast<int>(k % 2), all[k]), 1);
     for (std::size_t k = 0; k < all.size(); ++k)
         EXPECT_EQ(result_of(all[k]), static_cast<std::intptr_t>(k) + 1);
+    myth_wsapi_set_stealfunc(nullptr);
+}
+
+// The ticket of a thread in the queue of a worker that is busy runs at the other one. What it is
+// given then is in a queue still, and cannot begin.
+TEST_F(run_queue, forgets_nothing_where_the_steal_function_takes_nothing_out) {
+    std::atomic<int> busy{-1};
+    std::atomic<bool> may_end{false};
+    thread computes([&]() -> void* {
+        busy = myth_get_worker_num();
+        while (!may_end) {}
+        return nullptr;
+    });
+    while (busy == -1) myth_yield();
+    static int s_shown;
+    s_shown = busy;
+    myth_wsapi_set_stealfunc(
+        [](int) { return myth_wsapi_runqueue_peek(s_shown, nullptr, nullptr); });
+    myth_thread_t const t = late(1);
+    EXPECT_EQ(myth_wsapi_runqueue_pass(s_shown, t), 1);
+    timespec const patience = in_ms(20'000);
+    void* result = nullptr;
+    EXPECT_EQ(myth_timedjoin(t, &result, &patience), 0);
+    EXPECT_EQ(as_number(result), 2);
+    may_end = true;
+    myth_wsapi_set_stealfunc(nullptr);
+}
+
+// Threads come into queues that a ticket has searched already, and go from those ahead of it.
+TEST_F(many_queues, forget_nothing_that_comes_behind_a_ticket) {
+    myth_wsapi_set_stealfunc(&give_nothing);
+    for (int round = 0; round < 50'000; ++round) {
+        std::array<myth_thread_t, 6> all{};
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            all[k] = late(static_cast<std::intptr_t>(k));
+            EXPECT_EQ(myth_wsapi_runqueue_pass((static_cast<int>(k) * 3 + round) % 4, all[k]), 1);
+            if (k == 3) myth_yield();
+        }
+        timespec const patience = in_ms(60'000);
+        for (std::size_t k = 0; k < all.size(); ++k)
+            ASSERT_EQ(myth_timedjoin(all[k], nullptr, &patience), 0) << round << ", " << k;
+    }
     myth_wsapi_set_stealfunc(nullptr);
 }
 

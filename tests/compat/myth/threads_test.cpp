@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads, how they are made, how they end and who waits for them; values of each.
+// Threads, how they are made, how they end and who waits for them.
 #include "support.hpp"
+
+#include <tulle.h>
 
 #include <atomic>
 #include <cerrno>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include <alloca.h>
+#include <unistd.h>
 
 namespace {
 
@@ -22,7 +25,6 @@ struct one_worker : running_library {
     one_worker() : running_library(1) {}
 };
 using attributes = threads;
-using keys = threads;
 using cancellation = threads;
 
 void* plus_one(void* number) { return static_cast<char*>(number) + 1; }
@@ -395,6 +397,46 @@ TEST_F(attributes, give_as_much_stack_as_they_say) {
     thread t([] { return as_pointer(use_stack(131072 - 3000)); }); // the default
 }
 
+// Of a Tulle whose own stacks are smaller.
+TEST(attributes_beside_small_stacks, give_as_much_stack_as_they_say) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    auto const has_what_it_asks_for = [](std::size_t asked) {
+        myth_init();
+        myth_thread_attr_t how;
+        myth_thread_attr_init(&how);
+        bool const is_told = how.stacksize < 65536;
+        if (asked != 0) how.stacksize = asked;
+        std::size_t const used = how.stacksize - 3000;
+        thread t([used] { return as_pointer(use_stack(used)); }, &how);
+        return as_number(t.join()) > 0 && is_told;
+    };
+    for (std::size_t const asked : {0U, 65536U, 131072U}) {
+        EXPECT_EXIT(
+            {
+                setenv("TULLE_STACK_SIZE", "64K", 1);
+                std::_Exit(has_what_it_asks_for(asked) ? 0 : 1);
+            },
+            testing::ExitedWithCode(0), "")
+            << asked;
+        EXPECT_EXIT(
+            {
+                tulle_set_option("stack_size", "64K");
+                tulle_init(nullptr);
+                std::_Exit(has_what_it_asks_for(asked) ? 0 : 1);
+            },
+            testing::ExitedWithCode(0), "")
+            << asked;
+    }
+    EXPECT_EXIT(
+        {
+            setenv("TULLE_STACK_SIZE", "64K", 1);
+            setenv("MYTH_DEF_STKSIZE", "131072", 1);
+            thread t([] { return as_pointer(use_stack(131072 - 3000)); });
+            std::_Exit(as_number(t.join()) > 0 ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "");
+}
+
 TEST(global_attributes, are_kept) {
     myth_globalattr_t a;
     ASSERT_EQ(myth_globalattr_init(&a), 0);
@@ -461,6 +503,28 @@ TEST(life, starts_by_the_first_call_and_again_after_its_end) {
         myth_fini();
         myth_fini();
     }
+}
+
+// The one worker must be free to run main while another thread asks whether all is up.
+TEST(life, ends_beside_a_thread_that_starts_it) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            alarm(30);
+            myth_globalattr_set_n_workers(nullptr, 1);
+            myth_init();
+            job starts = []() -> void* {
+                for (int k = 0; k < 20; ++k) {
+                    myth_usleep(1000);
+                    if (myth_init() != 1) std::_Exit(1);
+                }
+                return nullptr;
+            };
+            myth_create_ex(nullptr, nullptr, &run_job, &starts);
+            myth_fini();
+            std::_Exit(0);
+        },
+        testing::ExitedWithCode(0), "");
 }
 
 TEST(life, follows_the_environment) {
@@ -644,116 +708,6 @@ TEST_F(cancellation, refuses_what_makes_no_sense) {
     EXPECT_EQ(myth_cancel(nullptr), EINVAL);
     EXPECT_EQ(myth_cancel(myth_self()), EINVAL); // main is not of this interface
     myth_testcancel();
-}
-
-// --- keys ----------------------------------------------------------------------------------------
-
-std::atomic<int> s_destroyed{0};
-void count_destroyed(void* value) { s_destroyed += static_cast<int>(as_number(value)); }
-
-TEST_F(keys, have_a_value_for_each_thread) {
-    s_destroyed = 0;
-    myth_key_t key = -1;
-    ASSERT_EQ(myth_key_create(&key, &count_destroyed), 0);
-    ASSERT_GE(key, 0);
-    EXPECT_EQ(myth_getspecific(key), nullptr);
-    EXPECT_EQ(myth_setspecific(key, nullptr), 0);
-    {
-        std::vector<std::unique_ptr<thread>> all;
-        for (int k = 1; k <= 10; ++k)
-            all.push_back(std::make_unique<thread>([key, k]() -> void* {
-                EXPECT_EQ(myth_getspecific(key), nullptr);
-                EXPECT_EQ(myth_setspecific(key, as_pointer(k)), 0);
-                myth_yield();
-                EXPECT_EQ(as_number(myth_getspecific(key)), k);
-                return nullptr;
-            }));
-    }
-    EXPECT_EQ(s_destroyed, 55);
-    EXPECT_EQ(myth_key_delete(key), 0);
-    EXPECT_EQ(myth_key_delete(key), EINVAL);
-    EXPECT_EQ(myth_setspecific(key, &key), EINVAL);
-    EXPECT_EQ(myth_getspecific(key), nullptr);
-}
-
-// As MassiveThreads has it; POSIX has not.
-TEST_F(keys, are_destroyed_for_null_values_that_were_stored) {
-    static std::atomic<int> nulls, others;
-    nulls = others = 0;
-    auto* const destroy = +[](void* value) { ++(value == nullptr ? nulls : others); };
-    myth_key_t key = -1, without = -1;
-    ASSERT_EQ(myth_key_create(&key, destroy), 0);
-    ASSERT_EQ(myth_key_create(&without, nullptr), 0);
-    auto const store = [&](std::vector<void*> values) {
-        thread([&, values]() -> void* {
-            EXPECT_EQ(myth_setspecific(without, nullptr), 0);
-            for (void* const value : values) EXPECT_EQ(myth_setspecific(key, value), 0);
-            return nullptr;
-        }).join();
-    };
-    store({});
-    EXPECT_EQ(nulls, 0);
-    store({nullptr});
-    EXPECT_EQ(nulls, 1);
-    store({&key, nullptr});
-    EXPECT_EQ(nulls, 2);
-    store({nullptr, &key});
-    EXPECT_EQ(nulls, 2);
-    EXPECT_EQ(others, 1);
-    EXPECT_EQ(myth_key_delete(key), 0);
-    EXPECT_EQ(myth_key_delete(without), 0);
-}
-
-TEST_F(keys, of_a_deleted_one_show_no_old_values) {
-    myth_key_t key = -1;
-    ASSERT_EQ(myth_key_create(&key, nullptr), 0);
-    EXPECT_EQ(myth_setspecific(key, &key), 0);
-    EXPECT_EQ(myth_key_delete(key), 0);
-    myth_key_t again = -1;
-    ASSERT_EQ(myth_key_create(&again, nullptr), 0);
-    EXPECT_EQ(again, key);
-    EXPECT_EQ(myth_getspecific(again), nullptr);
-    EXPECT_EQ(myth_key_delete(again), 0);
-}
-
-TEST_F(keys, are_limited_and_checked) {
-    std::vector<myth_key_t> all;
-    myth_key_t key = -1;
-    int error = 0;
-    while ((error = myth_key_create(&key, nullptr)) == 0) all.push_back(key);
-    EXPECT_EQ(error, EAGAIN);
-    EXPECT_GE(all.size(), 1000U);
-    for (myth_key_t const k : all) EXPECT_EQ(myth_key_delete(k), 0);
-    EXPECT_EQ(myth_key_create(nullptr, nullptr), EINVAL);
-    for (myth_key_t const none : {-1, 1024, INT_MAX, INT_MIN}) {
-        EXPECT_EQ(myth_key_delete(none), EINVAL);
-        EXPECT_EQ(myth_setspecific(none, &key), EINVAL);
-        EXPECT_EQ(myth_getspecific(none), nullptr);
-    }
-}
-
-TEST_F(keys, of_workers_belong_to_the_os_thread) {
-    myth_wls_key_t key{};
-    ASSERT_EQ(myth_wls_key_create(&key, nullptr), 0);
-    EXPECT_EQ(myth_wls_setspecific(key, as_pointer(3)), 0);
-    EXPECT_EQ(as_number(myth_wls_getspecific(key)), 3);
-    std::thread([key] { EXPECT_EQ(myth_wls_getspecific(key), nullptr); }).join();
-    EXPECT_EQ(myth_wls_key_delete(key), 0);
-    EXPECT_EQ(myth_wls_key_delete(key), EINVAL);
-    EXPECT_EQ(myth_wls_setspecific(key, nullptr), EINVAL);
-    EXPECT_EQ(myth_wls_key_create(nullptr, nullptr), EINVAL);
-}
-TEST_F(one_worker, shares_its_local_value_among_its_threads) {
-    myth_wls_key_t key{};
-    ASSERT_EQ(myth_wls_key_create(&key, nullptr), 0);
-    thread([key] {
-        EXPECT_EQ(myth_wls_setspecific(key, as_pointer(4)), 0);
-        return nullptr;
-    }).join();
-    thread([key] { return myth_wls_getspecific(key); }).join();
-    thread reads([key] { return myth_wls_getspecific(key); });
-    EXPECT_EQ(as_number(reads.join()), 4);
-    EXPECT_EQ(myth_wls_key_delete(key), 0);
 }
 
 // --- what is not there ---------------------------------------------------------------------------

@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include <tnt.h>
 
@@ -118,6 +120,13 @@ static void check_mistakes(setting const* own) {
     CHECK(tnt_io_unlink(NULL) == -EFAULT && tnt_io_mkdir(NULL, 0) == -EFAULT);
 }
 
+/* What printf refuses is refused. */
+static void check_texts(void) {
+    wchar_t const no_character[] = {0xD800, 0};
+    CHECK(tnt_io_printf("%ls", no_character) == -EILSEQ);
+    CHECK(tnt_io_printf("%s", "") == 0);
+}
+
 /* All threads write records into one file, which are whole afterwards. */
 static void add_records(setting const* own) {
     char record[RECORD];
@@ -132,6 +141,7 @@ static void* work(void* argument) {
     check_big(&own);
     check_calls(&own);
     check_mistakes(&own);
+    check_texts();
     add_records(&own);
     return NULL;
 }
@@ -156,6 +166,68 @@ static void check_records(int file) {
     CHECK(count == RECORDS * tnt_nodes());
 }
 
+/* One thread of each node takes lines, another one asks for the position and writes a line there,
+ * which is that of a line at all times. */
+enum { LINE = 14, LINES = 2000, TURNS = 3000 };
+static char const a_line[] = "line of bytes\n";
+static void* take_lines(void* argument) {
+    setting const own = own_setting(argument);
+    for (int k = 0; k < TURNS; ++k) {
+        char line[2 * LINE];
+        ssize_t const length = tnt_io_gets(own.common, line, sizeof line);
+        CHECK(length == 0 || (length == LINE && memcmp(line, a_line, LINE) == 0));
+        if (length == 0) CHECK(tnt_io_lseek(own.common, 0, SEEK_SET) == 0);
+    }
+    return NULL;
+}
+static void* write_lines(void* argument) {
+    setting const own = own_setting(argument);
+    for (int k = 0; k < TURNS; ++k) {
+        CHECK(tnt_io_lseek(own.common, 0, SEEK_CUR) % LINE == 0);
+        if (k % 4 == 0) CHECK(tnt_io_write(own.common, a_line, LINE) == LINE);
+    }
+    return NULL;
+}
+static void check_positions(setting* mine, setting* shared) {
+    char path[100];
+    tnt_t readers[MOST_NODES];
+    tnt_t writer;
+    snprintf(path, sizeof path, "%s/lines", mine->folder);
+    mine->common = tnt_io_open(path, O_RDWR | O_CREAT, 0600);
+    CHECK(mine->common >= TNT_IO_FIRST && tnt_write(shared, mine, sizeof *mine) == 0);
+    for (int k = 0; k < LINES; ++k) CHECK(tnt_io_write(mine->common, a_line, LINE) == LINE);
+    CHECK(tnt_io_lseek(mine->common, 0, SEEK_SET) == 0);
+    for (int k = 0; k < tnt_nodes(); ++k)
+        CHECK(tnt_create_at(&readers[k], k, &take_lines, shared) == 0);
+    CHECK(tnt_create_at(&writer, 0, &write_lines, shared) == 0);
+    for (int k = 0; k < tnt_nodes(); ++k) CHECK(tnt_join(readers[k], NULL) == 0);
+    CHECK(tnt_join(writer, NULL) == 0 && tnt_io_close(mine->common) == 0);
+}
+
+/* A thread that waits for input of a socket keeps nobody from writing to it. */
+static void* await_line(void* argument) {
+    char line[2 * LINE];
+    setting const own = own_setting(argument);
+    CHECK(tnt_io_gets(own.common, line, sizeof line) == LINE);
+    return NULL;
+}
+static void check_both_ways(setting* mine, setting* shared) {
+    char line[LINE];
+    int ends[2];
+    int const input = dup(STDIN_FILENO);
+    tnt_t reader;
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 && dup2(ends[0], STDIN_FILENO) == 0);
+    mine->common = TNT_STDIN_FILENO;
+    CHECK(tnt_write(shared, mine, sizeof *mine) == 0);
+    CHECK(tnt_create_at(&reader, tnt_nodes() - 1, &await_line, shared) == 0);
+    for (int k = 0; k < 100; ++k) tnt_yield();
+    CHECK(tnt_io_lseek(TNT_STDIN_FILENO, 0, SEEK_CUR) == -ESPIPE);
+    CHECK(tnt_io_write(TNT_STDIN_FILENO, a_line, LINE) == LINE);
+    CHECK(read(ends[1], line, LINE) == LINE && write(ends[1], line, LINE) == LINE);
+    CHECK(tnt_join(reader, NULL) == 0);
+    CHECK(input < 0 || dup2(input, STDIN_FILENO) == 0);
+}
+
 static void check_all(void) {
     setting mine = {"/tmp/tnt-files-XXXXXX", 0};
     CHECK(mkdtemp(mine.folder) != NULL);
@@ -168,6 +240,8 @@ static void check_all(void) {
     run_everywhere(&work, shared);
     check_records(mine.common);
     CHECK(tnt_io_close(mine.common) == 0);
+    check_positions(&mine, shared);
+    check_both_ways(&mine, shared);
     char command[100];
     snprintf(command, sizeof command, "rm -r %s", mine.folder);
     CHECK(system(command) == 0);
@@ -239,6 +313,10 @@ static void do_as_told(char const* word) {
 }
 
 int main(int count, char** words) {
+    if (count == 3 && strcmp(words[1], "starts") == 0) {
+        printf("%s\n", strerror(tnt_init(strtoull(words[2], NULL, 10))));
+        return 0;
+    }
     CHECK(tnt_init(0) == 0);
     if (count > 1)
         do_as_told(words[1]);

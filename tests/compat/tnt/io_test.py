@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Output and input of threads at other nodes. Arguments: the program `tulle`, and files.c."""
 import collections
+import errno
 import os
 import subprocess
 import sys
@@ -91,6 +92,15 @@ class Option(unittest.TestCase):
         done = run("streams", options=["--io", "0"], text="".join(f"{k:0200d}\n" for k in range(2000)))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.expect_all_lines(done.stdout, [f"{k:0200d}" for k in range(2000)])
+
+    def test_start_before_main_promises_no_memory_that_is_not_there(self):
+        """At least so many bytes, or a refusal."""
+        gib = 1 << 30
+        self.assertEqual(run("starts", str(8 * gib)).stdout, "Success\n")
+        for options, size, said in (((), 8 * gib, "Success"), ((), 512 * gib, os.strerror(errno.ENOMEM)),
+                                    (("--set", "global_memory=512G"), 512 * gib, "Success")):
+            done = run("starts", str(size), options=["--io", "0", *options])
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, said + "\n", ""))
 
     def test_nonsense_is_refused(self):
         done = run("reads", options=["--io", "7"])

@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <tnt.h>
+#include <tulle.h>
 
 #include <errno.h>
 #include <stdint.h>
@@ -223,6 +224,54 @@ static void* keeps_values(void* argument) {
     return NULL;
 }
 
+static void* makes_key(void* key) {
+    CHECK(tnt_key_create((tnt_key_t*)key, NULL) == 0);
+    return NULL;
+}
+static void create_at_last(tnt_t* thread, void* (*function)(void*), void* argument) {
+    CHECK(tnt_create_at(thread, tnt_nodes() - 1, function, argument) == 0);
+}
+/* A key of another node for which this one has no room is a key. */
+static void keys_without_room(void) {
+    tulle_key key = 0;
+    tulle_key last = 0;
+    tnt_t thread;
+    tnt_key_t* const other = tnt_malloc(sizeof *other);
+    CHECK(other != NULL);
+    create_at_last(&thread, makes_key, other);
+    CHECK(tnt_join(thread, NULL) == 0);
+    tulle_key all[1 << 12];
+    unsigned count = 0;
+    while (tulle_key_create(&key, NULL) == 0) all[count++] = last = key;
+    if (tnt_nodes() > 1) CHECK(tnt_setspecific(*other, other) == EAGAIN);
+    CHECK(tnt_getspecific(*other) == NULL);
+    CHECK(tnt_key_create(&(tnt_key_t){0}, NULL) == EAGAIN);
+    CHECK(tulle_key_delete(last) == 0);
+    CHECK(tnt_setspecific(*other, other) == 0 && tnt_getspecific(*other) == other);
+    for (unsigned k = 0; k + 1 < count; ++k) CHECK(tulle_key_delete(all[k]) == 0);
+    CHECK(tnt_key_delete(*other) == 0 && tnt_free(other) == 0);
+}
+
+/* Used for the first time at another node while it is deleted: no node has it afterwards. */
+static void* uses_key(void* key) {
+    return (void*)(intptr_t)tnt_setspecific((tnt_key_t)(uintptr_t)key, &own_calls);
+}
+static void keys_deleted_at_first_use(void) {
+    for (int k = 0; k < 20 * ROUNDS; ++k) {
+        tnt_key_t key = 0;
+        tnt_t thread;
+        void* result = NULL;
+        CHECK(tnt_key_create(&key, NULL) == 0);
+        create_at_last(&thread, uses_key, (void*)(uintptr_t)key);
+        for (int turn = 0; turn < k % 16; ++turn) tnt_yield();
+        CHECK(tnt_key_delete(key) == 0);
+        CHECK(tnt_join(thread, &result) == 0);
+        CHECK(result == NULL || result == (void*)EINVAL);
+        create_at_last(&thread, uses_key, (void*)(uintptr_t)key);
+        CHECK(tnt_join(thread, &result) == 0 && result == (void*)EINVAL);
+    }
+}
+
 static void* remote_self(void* argument) {
     (void)argument;
     CHECK(tnt_equal(tnt_self(), tnt_self()) && !tnt_equal(tnt_self(), 0));
@@ -268,6 +317,12 @@ static void time_outs(void) {
     CHECK(tnt_mutex_timedlock(&mutex, &none) == EINVAL &&
           tnt_mutex_timedlock(&mutex, NULL) == EINVAL);
     CHECK(tnt_cond_timedwait(&condition, &mutex, &past) == ETIMEDOUT);
+    for (int k = 0; k < 4; ++k) {
+        time_t const seconds[] = {-1, -100, -9223372038, (time_t)INT64_MIN};
+        struct timespec const before_all = {seconds[k], 999999999};
+        CHECK(tnt_mutex_timedlock(&mutex, &before_all) == ETIMEDOUT);
+        CHECK(tnt_cond_timedwait(&condition, &mutex, &before_all) == ETIMEDOUT);
+    }
     CHECK(tnt_cond_timedwait(&condition, &mutex, NULL) == EINVAL);
     CHECK(tnt_mutex_trylock(&mutex) == EBUSY && tnt_mutex_unlock(&mutex) == 0);
     CHECK(tnt_rwlock_wrlock(&lock) == 0 && tnt_rwlock_tryrdlock(&lock) == EBUSY);
@@ -383,6 +438,8 @@ int main(int argc, char** argv) {
     once_after_an_exit();
     for_all(keeps_values);
     CHECK(world->destroyed == THREADS);
+    keys_without_room();
+    keys_deleted_at_first_use();
     mutex_types();
     time_outs();
     destroyed_after_a_broadcast();

@@ -6,6 +6,9 @@
 
 #include <mtbb/task_group.h>
 
+#include <limits>
+#include <type_traits>
+
 namespace mtbb {
 
 // body(range) for parts that are not divisible. A range has begin(), end(), grainsize(), empty(),
@@ -40,8 +43,39 @@ template <class Index, class Part> void for_parts(Index a, Index b, Index grain,
     group.wait();
 }
 
-template <class Index> Index step_count(Index first, Index last, Index step) {
-    return first < last ? static_cast<Index>((last - first + step - 1) / step) : Index(0);
+// Steps are counted without sign, as there may be more of them than the index has positive values.
+// Of an index that is no number of the language: in its own type.
+template <class Index, bool IsNumber> struct count_type { using type = Index; };
+template <class Index> struct count_type<Index, true> {
+    using type =
+        typename std::common_type<typename std::make_unsigned<Index>::type, unsigned>::type;
+};
+template <class Index>
+using count_of = typename count_type<Index, std::is_integral<Index>::value>::type;
+
+template <class Index> count_of<Index> step_count(Index first, Index last, Index step) {
+    using count = count_of<Index>;
+    if (!(first < last) || step < Index(0)) return count(0);
+    return (static_cast<count>(last) - static_cast<count>(first) - count(1)) /
+               static_cast<count>(step) +
+           count(1);
+}
+
+template <class Index> Index after_steps(Index first, Index step, count_of<Index> steps) {
+    using count = count_of<Index>;
+    return static_cast<Index>(static_cast<count>(first) + steps * static_cast<count>(step));
+}
+
+// Where a part ends: `last`, if the steps of the loop lead to what is no index any more.
+template <class Index>
+Index end_of_part(Index first, Index last, Index step, count_of<Index> steps) {
+    using count = count_of<Index>;
+    const Index before = after_steps(first, step, steps - count(1));
+    const bool is_past_all =
+        std::is_integral<Index>::value &&
+        static_cast<count>(std::numeric_limits<Index>::max()) - static_cast<count>(before) <
+            static_cast<count>(step);
+    return is_past_all ? last : after_steps(first, step, steps);
 }
 
 } // namespace tulle_detail
@@ -49,8 +83,10 @@ template <class Index> Index step_count(Index first, Index last, Index step) {
 // f(i) for each i.
 template <class Index, class Func>
 Func parallel_for(Index first, Index last, Index step, const Func& f) {
-    tulle_detail::for_parts(Index(0), tulle_detail::step_count(first, last, step), Index(1),
-                            [=, &f](Index a, Index) { f(static_cast<Index>(first + a * step)); });
+    using count = tulle_detail::count_of<Index>;
+    tulle_detail::for_parts(
+        count(0), tulle_detail::step_count(first, last, step), count(1),
+        [=, &f](count a, count) { f(tulle_detail::after_steps(first, step, a)); });
     return f;
 }
 template <class Index, class Func> Func parallel_for(Index first, Index last, const Func& f) {
@@ -60,11 +96,13 @@ template <class Index, class Func> Func parallel_for(Index first, Index last, co
 // f(a, b) for parts [a, b) of at most `grainsize` steps.
 template <class Index, class Func>
 Func parallel_for(Index first, Index last, Index step, Index grainsize, const Func& f) {
-    const Index grain = grainsize < Index(1) ? Index(1) : grainsize;
-    tulle_detail::for_parts(
-        Index(0), tulle_detail::step_count(first, last, step), grain, [=, &f](Index a, Index b) {
-            f(static_cast<Index>(first + a * step), static_cast<Index>(first + b * step));
-        });
+    using count = tulle_detail::count_of<Index>;
+    const count grain = grainsize < Index(1) ? count(1) : static_cast<count>(grainsize);
+    tulle_detail::for_parts(count(0), tulle_detail::step_count(first, last, step), grain,
+                            [=, &f](count a, count b) {
+                                f(tulle_detail::after_steps(first, step, a),
+                                  tulle_detail::end_of_part(first, last, step, b));
+                            });
     return f;
 }
 
