@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -495,6 +496,41 @@ TEST(blocking, commands_and_children) {
     int status = 0;
     EXPECT_EQ(qt_wait4(child, &status, 0, nullptr), child);
     EXPECT_EQ(WEXITSTATUS(status), 4);
+}
+
+TEST(blocking, commands_have_the_signals_of_the_caller) {
+    library const running(1);
+    run([] {
+        int const status = qt_system("kill -TERM $$");
+        ASSERT_TRUE(WIFSIGNALED(status));
+        EXPECT_EQ(WTERMSIG(status), SIGTERM);
+    });
+}
+
+TEST(blocking, a_write_that_nobody_reads_raises_its_signal) {
+    static std::atomic<int> s_raised;
+    s_raised = 0; // also where the test is repeated
+    auto* const before = std::signal(SIGPIPE, [](int) { ++s_raised; });
+    {
+        library const running(1);
+        int ends[2]{};
+        ASSERT_EQ(::pipe(ends), 0);
+        ::close(ends[0]);
+        run([&] {
+            EXPECT_EQ(qt_write(ends[1], "x", 1), -1);
+            EXPECT_EQ(errno, EPIPE);
+            EXPECT_EQ(s_raised, 1);
+            sigset_t pipe_only, others;
+            sigemptyset(&pipe_only);
+            sigaddset(&pipe_only, SIGPIPE);
+            ::pthread_sigmask(SIG_BLOCK, &pipe_only, &others);
+            EXPECT_EQ(qt_write(ends[1], "x", 1), -1);
+            ::pthread_sigmask(SIG_SETMASK, &others, nullptr);
+            EXPECT_EQ(s_raised, 1);
+        });
+        ::close(ends[1]);
+    }
+    std::signal(SIGPIPE, before);
 }
 
 TEST(blocking, connections) {

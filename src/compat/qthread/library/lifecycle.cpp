@@ -5,6 +5,7 @@
 #include "compat/qthread/library/environment.hpp"
 #include "compat/qthread/library/library.hpp"
 #include "compat/qthread/library/places.hpp"
+#include "compat/qthread/library/process_fork.hpp"
 #include "compat/qthread/library/result.hpp"
 #include "compat/qthread/sync/locks.hpp"
 #include "compat/qthread/threads/futures.hpp"
@@ -110,6 +111,8 @@ void start_library() {
         initialize();
         the().has_started_tulle = true;
     }
+    // After Tulle, which then is told later of a fork, and whose locks are taken within ours.
+    expect_process_forks();
     // Makes the caller known where others have started Tulle.
     static_cast<void>(this_thread::get_id());
     the().shepherds = static_cast<std::size_t>(shepherd_count());

@@ -115,6 +115,12 @@ void forget_places() noexcept {
     s_disabled_workers.clear();
 }
 
+void places_at_fork(fork_phase phase) noexcept {
+    if (phase == fork_phase::before) return s_places_lock.lock();
+    s_places_lock.unlock();
+    if (phase == fork_phase::in_child) forget_places();
+}
+
 } // namespace tulle::compat
 
 using namespace tulle::compat;

@@ -2,6 +2,8 @@
 // Which shepherds and workers are there, and which of them are enabled.
 #pragma once
 
+#include "compat/qthread/library/process_fork.hpp"
+
 #include <cstddef>
 
 namespace tulle::compat {
@@ -15,5 +17,6 @@ namespace tulle::compat {
 void disable_workers_from(std::size_t first);
 // At the end of the library.
 void forget_places() noexcept;
+void places_at_fork(fork_phase phase) noexcept;
 
 } // namespace tulle::compat
