@@ -31,6 +31,8 @@ struct stack_area {
     std::size_t size = 0;
 };
 [[nodiscard]] TULLE_API stack_area current_stack() noexcept;
+// The option stack_size of the run time, which runs.
+[[nodiscard]] TULLE_API std::size_t usual_stack_size() noexcept;
 
 // For programs whose threads expect nothing of main that it does not expect of them: any worker may
 // run main, the caller, from now on, as if its own were stuck (the option main_moves, which may

@@ -42,6 +42,8 @@ stack_area current_stack() noexcept {
     return {w->current->stack.low, w->current->stack.size - k_pooled_fiber_bytes};
 }
 
+std::size_t usual_stack_size() noexcept { return scheduler::instance().chosen().stack_size; }
+
 void let_main_move() noexcept { scheduler::instance().let_main_move(); }
 
 int default_worker_count() { return os::discover().default_workers; }

@@ -381,6 +381,34 @@ TEST(environment_variables, a_stack_and_what_else_it_needs_make_a_power_of_two) 
     qthread_finalize();
 }
 
+aligned_t go_down(void* left) {
+    auto const levels = reinterpret_cast<std::uintptr_t>(left);
+    if (levels == 0) return 0;
+    aligned_t result = 0, depth = 0;
+    qthread_fork(&go_down, reinterpret_cast<void*>(levels - 1), &result);
+    qthread_readFF(&depth, &result);
+    return depth + 1;
+}
+
+// Tulle runs already. Who reads a result runs the qthread on its own stack only while that has
+// room, so this takes more than one.
+TEST(stacks, are_promised_where_others_have_started_tulle) {
+    for (auto const& [native, promised] : std::vector<std::pair<std::size_t, std::size_t>>{
+             {256 << 10, 32768}, {1 << 20, (1 << 20) - 8192}, {16 << 10, 32768}}) {
+        tulle::initialize({2, native});
+        ASSERT_EQ(qthread_initialize(), QTHREAD_SUCCESS);
+        EXPECT_EQ(qthread_readstate(STACK_SIZE), promised);
+        aligned_t result = 0, depth = 0;
+        ASSERT_EQ(qthread_fork(&go_down, reinterpret_cast<void*>(5000), &result), QTHREAD_SUCCESS);
+        qthread_readFF(&depth, &result);
+        EXPECT_EQ(depth, 5000U);
+        qthread_finalize();
+        tulle::finalize();
+    }
+    tulle::set_option("workers", "auto");
+    tulle::set_option("stack_size", "256K");
+}
+
 // --- memory of a qthread -------------------------------------------------------------------------
 
 TEST(local_memory, is_its_own_and_grows) {

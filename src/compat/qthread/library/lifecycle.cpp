@@ -46,6 +46,7 @@ using namespace std::chrono_literals;
 constexpr auto k_patience_with_qthreads = 1s;
 constexpr auto k_between_looks = 10ms; // a worker that has not come back meanwhile computes
 constexpr std::size_t k_default_stack = 32768;
+constexpr std::size_t k_usual_native_stack = std::size_t{256} << 10U;
 constexpr std::size_t k_default_io_workers = 10;
 constexpr std::size_t k_default_io_timeout_s = 8;
 // What the variables may say: the largest native stack holds the first.
@@ -73,16 +74,22 @@ void set_shape(shape const& wanted) {
 }
 
 void set_stacks() {
-    the().stack_size = number_of("STACK_SIZE", 0, k_most_stack);
-    if (the().stack_size != 0) {
-        the().stack_size = std::max(the().stack_size, k_default_stack);
-        set_option("stack_size", std::to_string(the().stack_size + k_stack_overhead));
-        s_sets_stack = true;
-    } else {
-        if (s_sets_stack) set_option("stack_size", "256K");
-        s_sets_stack = false;
-        the().stack_size = k_default_stack;
+    std::size_t const wanted = number_of("STACK_SIZE", 0, k_most_stack);
+    if (wanted != 0) {
+        std::size_t const bytes = std::max(wanted, k_default_stack) + k_stack_overhead;
+        set_option("stack_size", std::to_string(bytes));
+    } else if (s_sets_stack) {
+        set_option("stack_size", std::to_string(k_usual_native_stack));
     }
+    s_sets_stack = wanted != 0;
+}
+
+// What a qthread may use of a stack of the run time, whoever has started that. Who has asked for
+// stacks of a size needs them; the usual ones are larger than the default of Qthreads.
+std::size_t promised_stack() noexcept {
+    std::size_t const native = detail::usual_stack_size();
+    if (native == k_usual_native_stack) return k_default_stack;
+    return std::max(native, k_default_stack + k_stack_overhead) - k_stack_overhead;
 }
 
 // Programs keep data for each number of qthread_worker(), as only one qthread at a time has it: no
@@ -118,6 +125,7 @@ void start_library() {
     the().shepherds = static_cast<std::size_t>(shepherd_count());
     the().workers = static_cast<std::size_t>(worker_count());
     the().workers_each = (the().workers + the().shepherds - 1) / the().shepherds;
+    the().stack_size = promised_stack();
     if (enabled != 0) disable_workers_from(enabled);
     the().next_task_id.store(1, std::memory_order_relaxed); // relaxed, both: published by `running`
     the().next_team_id.store(QTHREAD_DEFAULT_TEAM_ID + 1, std::memory_order_relaxed);
