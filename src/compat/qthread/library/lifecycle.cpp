@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <limits>
 #include <mutex>
 #include <string>
@@ -45,6 +46,7 @@ using namespace std::chrono_literals;
 // Of finalise, with qthreads that are alive, while none ends and no worker computes.
 constexpr auto k_patience_with_qthreads = 1s;
 constexpr auto k_between_looks = 10ms; // a worker that has not come back meanwhile computes
+constexpr int k_most_late = 10;
 constexpr std::size_t k_default_stack = 32768;
 constexpr std::size_t k_usual_native_stack = std::size_t{256} << 10U;
 constexpr std::size_t k_default_io_workers = 10;
@@ -171,22 +173,53 @@ private:
         std::vector<std::int64_t>(static_cast<std::size_t>(worker_slot_count()), -1);
 };
 
+// Whether other qthreads have had the caller's worker, so that the caller comes back late from a
+// short sleep. If the OS thread has computed meanwhile they have. Else they have been blocked in
+// the kernel, or other programs have had the processors. That says little, and may go on for ever,
+// so it counts a few times until something gets on.
+class lateness {
+public:
+    void begin() noexcept {
+        m_begin = clock::now();
+        m_computed = computed();
+    }
+    [[nodiscard]] bool is_telling() noexcept {
+        if (clock::now() - m_begin <= k_between_looks) return false;
+        return computed() - m_computed > k_between_looks || m_silent++ < k_most_late;
+    }
+    void something_gets_on() noexcept { m_silent = 0; }
+
+private:
+    using clock = std::chrono::steady_clock;
+    static std::chrono::nanoseconds computed() noexcept {
+        timespec used{};
+        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+        return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+    }
+
+    clock::time_point m_begin{};
+    std::chrono::nanoseconds m_computed{};
+    int m_silent = 0;
+};
+
 // Workers that belong to somebody else may compute for ever.
 void wait_for_tasks() noexcept try {
     using clock = std::chrono::steady_clock;
     progress seen;
+    lateness late;
     auto looked = clock::now();
     auto until = looked + k_patience_with_qthreads;
     // Looked at again and again, so that the end of a task, millions of times, need not ask whether
     // somebody waits for the last.
     while (the().live_tasks.now() != 0 && clock::now() < until) {
-        auto const before = clock::now();
+        late.begin();
         this_thread::sleep_for(100us);
         auto const now = clock::now();
         if (!the().has_started_tulle || now < looked + k_between_looks) continue;
-        // Others have had the caller's worker if it comes late.
-        if (seen.look() || now > before + k_between_looks) until = now + k_patience_with_qthreads;
         looked = now;
+        bool const got_on = seen.look();
+        if (got_on) late.something_gets_on();
+        if (got_on || late.is_telling()) until = now + k_patience_with_qthreads;
     }
 } catch (std::exception const&) {} // no memory
 
