@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -198,6 +199,33 @@ TEST(arrays_without_a_shepherd, loops_visit_each_unit_once) {
         qthread_enable_shepherd(last);
         for (std::size_t i = 0; i != 5000; ++i)
             ASSERT_EQ(*static_cast<std::uint64_t*>(qarray_elem_nomigrate(a.get(), i)), 1U);
+    }
+    qthread_finalize();
+}
+
+// Segments have owners among all shepherds, but those that are chosen are enabled.
+TEST(arrays_beside_a_disabled_shepherd, owners) {
+    qthread_finalize(); // what another test has left
+    ASSERT_EQ(qthread_init(3), QTHREAD_SUCCESS);
+    ASSERT_EQ(qthread_disable_shepherd(1), QTHREAD_SUCCESS);
+    array const a{qarray_create_configured(50000, 8, DIST, 0, 1), qarray_destroy};
+    qarray_set_shepof(a.get(), 0, 2);
+    EXPECT_EQ(qarray_shepof(a.get(), 0), 2);
+    qarray_set_shepof(a.get(), 0, 3);
+    EXPECT_EQ(qarray_shepof(a.get(), 0), 2);
+    for (distribution_t const d : {DIST_RAND, DIST_LEAST, DIST_STRIPES, FIXED_HASH}) {
+        array const spread{qarray_create_configured(50000, 8, d, 0, 1), qarray_destroy};
+        std::array<int, 3> owned{};
+        for (std::size_t k = 0; k < 50000; k += spread->segment_size) {
+            qthread_shepherd_id_t const owner = qarray_shepof(spread.get(), k);
+            ASSERT_LT(owner, 3);
+            ++owned[owner];
+        }
+        EXPECT_GT(owned[0], 0) << d;
+        EXPECT_GT(owned[2], 0) << d;
+        if (d == DIST_RAND || d == DIST_LEAST) {
+            EXPECT_EQ(owned[1], 0) << d;
+        }
     }
     qthread_finalize();
 }

@@ -8,10 +8,16 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <thread>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace {
 
@@ -285,6 +291,57 @@ TEST(lifecycle, goes_on_after_a_finalise_with_a_qthread_and_a_future_that_wait_f
     qthread_fill(&s_never);
     wait_for(s_begun);
     wait_for(s_future);
+}
+
+TEST(lifecycle, finalise_waits_for_one_that_computes_on_the_only_worker) {
+    static std::atomic<bool> s_ended;
+    s_ended = false; // also where the test is repeated
+    {
+        library const running(1);
+        qthread_fork(
+            +[](void*) -> aligned_t {
+                auto const computed = [] {
+                    timespec used{};
+                    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+                    return std::chrono::seconds(used.tv_sec) +
+                           std::chrono::nanoseconds(used.tv_nsec);
+                };
+                for (int piece = 0; piece != 40; ++piece) { // longer than finalise is patient
+                    auto const end = computed() + std::chrono::milliseconds(50);
+                    while (computed() < end) {}
+                    qthread_yield();
+                }
+                s_ended = true;
+                return 0;
+            },
+            nullptr, nullptr);
+    }
+    EXPECT_TRUE(s_ended);
+}
+
+// The child stands for a program on a machine that is busy with others: whenever it sleeps it is
+// woken late.
+TEST(lifecycle, finalise_gives_up_where_others_have_the_processors) {
+    constexpr unsigned k_patience_s = 60;
+    pid_t const child = ::fork();
+    if (child == 0) {
+        ::alarm(k_patience_s);
+        static aligned_t s_never;
+        qthread_init(2);
+        qthread_empty(&s_never);
+        qthread_fork(
+            +[](void*) -> aligned_t { return wait_for(s_never); }, nullptr, nullptr);
+        qthread_finalize();
+        ::_exit(3);
+    }
+    int status = -1;
+    while (::waitpid(child, &status, WNOHANG) == 0) {
+        ::kill(child, SIGSTOP);
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        ::kill(child, SIGCONT);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_EQ(status, 3 << 8);
 }
 
 // --- teams ---------------------------------------------------------------------------------------

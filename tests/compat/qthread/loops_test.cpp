@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -455,6 +456,41 @@ TEST(qloop_queue_without_a_shepherd, each_iteration_once) {
         qthread_enable_shepherd(1);
         qthread_enable_shepherd(2);
     }
+    qthread_finalize();
+}
+
+// Loops are spread over those that are enabled, and may be sent to each by its number.
+TEST(qloop_beside_a_disabled_shepherd, goes_to_the_others) {
+    qthread_finalize(); // what another test has left
+    ASSERT_EQ(qthread_init(3), QTHREAD_SUCCESS);
+    ASSERT_EQ(qthread_disable_shepherd(1), QTHREAD_SUCCESS);
+    static std::array<std::atomic<int>, 3> s_seen;
+    for (auto& count : s_seen) count = 0; // also where the test is repeated
+    auto const body = +[](std::size_t, std::size_t, void*) {
+        qthread_shepherd_id_t const here = qthread_shep();
+        ++s_seen[here < s_seen.size() ? here : 1];
+    };
+    qt_loop_queue_run_there(qt_loop_queue_create(CHUNK, 0, 100, 1, body, nullptr), 2);
+    EXPECT_GT(s_seen[2], 0);
+    EXPECT_EQ(s_seen[0] + s_seen[1], 0);
+    s_seen[2] = 0;
+    auto* const more = qt_loop_queue_create(CHUNK, 0, 1, 1, body, nullptr);
+    qt_loop_queue_addworker(more, 2);
+    while (s_seen[2] == 0) qthread_yield();
+    qt_loop_queue_run(more);
+    // One part for each of the two shepherds, which wait for each other.
+    auto const both = +[](std::size_t, std::size_t, void*) {
+        ++s_seen[qthread_shep() == 2 ? 2 : 0];
+        while (s_seen[0] == 0 || s_seen[2] == 0) qthread_yield();
+    };
+    for (auto& count : s_seen) count = 0;
+    qt_loop_balance(0, 2, both, nullptr);
+    EXPECT_EQ(s_seen[0], 1);
+    EXPECT_EQ(s_seen[2], 1);
+    for (auto& count : s_seen) count = 0;
+    qt_loop_queue_run(qt_loop_queue_create(CHUNK, 0, 2, 1, both, nullptr));
+    EXPECT_EQ(s_seen[0], 1);
+    EXPECT_EQ(s_seen[2], 1);
     qthread_finalize();
 }
 

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -380,6 +381,34 @@ TEST(environment_variables, a_stack_and_what_else_it_needs_make_a_power_of_two) 
     qthread_finalize();
 }
 
+aligned_t go_down(void* left) {
+    auto const levels = reinterpret_cast<std::uintptr_t>(left);
+    if (levels == 0) return 0;
+    aligned_t result = 0, depth = 0;
+    qthread_fork(&go_down, reinterpret_cast<void*>(levels - 1), &result);
+    qthread_readFF(&depth, &result);
+    return depth + 1;
+}
+
+// Tulle runs already. Who reads a result runs the qthread on its own stack only while that has
+// room, so this takes more than one.
+TEST(stacks, are_promised_where_others_have_started_tulle) {
+    for (auto const& [native, promised] : std::vector<std::pair<std::size_t, std::size_t>>{
+             {256 << 10, 32768}, {1 << 20, (1 << 20) - 8192}, {16 << 10, 32768}}) {
+        tulle::initialize({2, native});
+        ASSERT_EQ(qthread_initialize(), QTHREAD_SUCCESS);
+        EXPECT_EQ(qthread_readstate(STACK_SIZE), promised);
+        aligned_t result = 0, depth = 0;
+        ASSERT_EQ(qthread_fork(&go_down, reinterpret_cast<void*>(5000), &result), QTHREAD_SUCCESS);
+        qthread_readFF(&depth, &result);
+        EXPECT_EQ(depth, 5000U);
+        qthread_finalize();
+        tulle::finalize();
+    }
+    tulle::set_option("workers", "auto");
+    tulle::set_option("stack_size", "256K");
+}
+
 // --- memory of a qthread -------------------------------------------------------------------------
 
 TEST(local_memory, is_its_own_and_grows) {
@@ -495,6 +524,41 @@ TEST(blocking, commands_and_children) {
     int status = 0;
     EXPECT_EQ(qt_wait4(child, &status, 0, nullptr), child);
     EXPECT_EQ(WEXITSTATUS(status), 4);
+}
+
+TEST(blocking, commands_have_the_signals_of_the_caller) {
+    library const running(1);
+    run([] {
+        int const status = qt_system("kill -TERM $$");
+        ASSERT_TRUE(WIFSIGNALED(status));
+        EXPECT_EQ(WTERMSIG(status), SIGTERM);
+    });
+}
+
+TEST(blocking, a_write_that_nobody_reads_raises_its_signal) {
+    static std::atomic<int> s_raised;
+    s_raised = 0; // also where the test is repeated
+    auto* const before = std::signal(SIGPIPE, [](int) { ++s_raised; });
+    {
+        library const running(1);
+        int ends[2]{};
+        ASSERT_EQ(::pipe(ends), 0);
+        ::close(ends[0]);
+        run([&] {
+            EXPECT_EQ(qt_write(ends[1], "x", 1), -1);
+            EXPECT_EQ(errno, EPIPE);
+            EXPECT_EQ(s_raised, 1);
+            sigset_t pipe_only, others;
+            sigemptyset(&pipe_only);
+            sigaddset(&pipe_only, SIGPIPE);
+            ::pthread_sigmask(SIG_BLOCK, &pipe_only, &others);
+            EXPECT_EQ(qt_write(ends[1], "x", 1), -1);
+            ::pthread_sigmask(SIG_SETMASK, &others, nullptr);
+            EXPECT_EQ(s_raised, 1);
+        });
+        ::close(ends[1]);
+    }
+    std::signal(SIGPIPE, before);
 }
 
 TEST(blocking, connections) {

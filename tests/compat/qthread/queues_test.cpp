@@ -362,6 +362,19 @@ TEST(qdqueue, refuses_what_makes_no_sense) {
     EXPECT_EQ(qdqueue_destroy(nullptr), QTHREAD_BADARGS);
 }
 
+TEST(qdqueue, has_a_part_for_each_shepherd_while_one_is_disabled) {
+    qthread_finalize(); // what another test has left
+    ASSERT_EQ(qthread_init(3), QTHREAD_SUCCESS);
+    ASSERT_EQ(qthread_disable_shepherd(1), QTHREAD_SUCCESS);
+    {
+        auto const q = make_distributed_queue();
+        EXPECT_EQ(qdqueue_enqueue_there(q.get(), element(7), 2), QTHREAD_SUCCESS);
+        EXPECT_EQ(qdqueue_enqueue_there(q.get(), element(7), 3), QTHREAD_BADARGS);
+        EXPECT_EQ(qdqueue_dequeue(q.get()), element(7));
+    }
+    qthread_finalize();
+}
+
 struct own_first {
     qdqueue_t* q;
     bool found_own;

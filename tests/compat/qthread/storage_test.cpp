@@ -323,6 +323,65 @@ TEST(qalloc, a_map_can_be_loaded_again) {
     EXPECT_EQ(qalloc_malloc(again, 0), piece);
 }
 
+// A file that somebody has written over is refused, or what it has left can be used.
+class damaged_heap {
+public:
+    damaged_heap(char const* name, bool is_dynamic) : m_name(name) {
+        void* const map = is_dynamic ? qalloc_makedynmap(k_small, nullptr, name, 2)
+                                     : qalloc_makestatmap(k_small, nullptr, name, 64, 2);
+        void* const piece = qalloc_malloc(map, 64);
+        EXPECT_NE(qalloc_malloc(map, 10000), nullptr);
+        qalloc_free(piece, map); // so that a list has one
+        qalloc_cleanup();
+        int const file = ::open(name, O_RDONLY | O_CLOEXEC);
+        EXPECT_EQ(::pread(file, m_sound.data(), m_sound.size(), 0),
+                  static_cast<ssize_t>(m_sound.size()));
+        ::close(file);
+    }
+    // Whether a file with this word can be loaded; if so, pieces are taken and given back.
+    [[nodiscard]] bool loads_with(std::size_t offset, std::uint64_t word) const {
+        std::vector<char> damaged = m_sound;
+        std::memcpy(damaged.data() + offset, &word, sizeof word);
+        int const file = ::open(m_name, O_WRONLY | O_CLOEXEC);
+        EXPECT_EQ(::pwrite(file, damaged.data(), damaged.size(), 0),
+                  static_cast<ssize_t>(damaged.size()));
+        ::close(file);
+        void* const map = qalloc_loadmap(m_name);
+        if (map == nullptr) return false;
+        for (std::size_t const size : {64U, 64U, 64U, 9000U})
+            if (void* const piece = qalloc_malloc(map, size)) {
+                std::memset(piece, -1, 64);
+                qalloc_free(piece, map);
+            }
+        qalloc_cleanup();
+        return true;
+    }
+
+private:
+    static constexpr off_t k_small = off_t{1} << 16U;
+
+    char const* m_name;
+    std::vector<char> m_sound = std::vector<char>(k_small);
+};
+
+TEST(qalloc, refuses_damaged_files) {
+    constexpr std::size_t k_kind = 24, k_streams = 40, k_begin = 48, k_fresh = 56;
+    for (bool const is_dynamic : {false, true}) {
+        file_name const name;
+        damaged_heap const heap(name.get(), is_dynamic);
+        for (std::uint64_t const word :
+             {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{1} << 16U, std::uint64_t{1} << 62U,
+              ~std::uint64_t{0}})
+            for (std::size_t offset = 0; offset != 448; offset += 8) {
+                bool const loads = heap.loads_with(offset, word);
+                bool const is_of_use = word == 0 && is_dynamic && offset == k_fresh;
+                for (std::size_t const number : {k_kind, k_streams, k_begin, k_fresh})
+                    EXPECT_FALSE(loads && offset == number && !is_of_use && word != 3)
+                        << offset << ": " << word;
+            }
+    }
+}
+
 TEST(qalloc, says_what_is_wrong) {
     file_name const name;
     auto const fails_with = [](void* map, int error) { return map == nullptr && errno == error; };

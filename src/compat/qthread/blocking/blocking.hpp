@@ -5,9 +5,11 @@
 // (blocking_action.cpp).
 #pragma once
 
-#include <cerrno>
+#include "compat/qthread/library/process_fork.hpp"
 
 #include <tulle/signal.hpp>
+
+#include <csignal>
 
 namespace tulle::compat {
 
@@ -15,14 +17,17 @@ namespace tulle::compat {
 struct io_job {
     void (*run)(io_job*) = nullptr;
     io_job* next = nullptr;
+    sigset_t signals_blocked{}; // by the qthread
     signal done{1};
 };
 // Has the job run by an OS thread, and waits; false: there is none, and no more can be started.
 [[nodiscard]] bool run_elsewhere(io_job& job);
 void end_io_workers() noexcept;
+void io_workers_at_fork(fork_phase phase) noexcept;
 
 // The worker for which a native worker of this number stands in; -1: none.
 [[nodiscard]] int stands_in_for(int native) noexcept;
 void forget_blocking() noexcept;
+void blocking_at_fork(fork_phase phase) noexcept;
 
 } // namespace tulle::compat

@@ -74,6 +74,12 @@ void forget_blocking() noexcept {
     s_deputies.clear();
 }
 
+void blocking_at_fork(fork_phase phase) noexcept {
+    if (phase == fork_phase::before) return s_actions_lock.lock();
+    s_actions_lock.unlock();
+    if (phase == fork_phase::in_child) forget_blocking();
+}
+
 } // namespace tulle::compat
 
 using namespace tulle::compat;

@@ -8,13 +8,16 @@
 #include "compat/qthread/library/arguments.hpp"
 #include "compat/qthread/library/library.hpp"
 #include "compat/qthread/threads/task.hpp"
+#include "os/thread.hpp"
 
 #include <qthread/qt_syscalls.h>
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 
 #include <csignal>
 #include <pthread.h>
@@ -29,8 +32,9 @@ constexpr std::chrono::seconds k_patience_with_workers{1};
 
 class io_workers {
 public:
+    // It is never destroyed: threads may outlive static objects.
     static io_workers& instance() {
-        static auto* const s_all = new io_workers; // threads may outlive static objects
+        static auto* const s_all = ::new (storage()) io_workers;
         return *s_all;
     }
 
@@ -51,19 +55,30 @@ public:
         m_ended.wait_for(held, k_patience_with_workers, [this] { return m_running == 0; });
         m_ends = false;
     }
+    // In the child the OS threads are not there, and their calls are of qthreads that are not there
+    // either. Who waited for the condition variables is noted in them, so all is made anew.
+    void at_fork(fork_phase phase) {
+        switch (phase) {
+            case fork_phase::before: return m_lock.lock();
+            case fork_phase::in_parent: return m_lock.unlock();
+            case fork_phase::in_child: ::new (storage()) io_workers;
+        }
+    }
 
 private:
-    // They take no signals: those are for the program's own threads.
+    io_workers() = default;
+    static void* storage() noexcept {
+        alignas(io_workers) static std::byte s_storage[sizeof(io_workers)];
+        return s_storage;
+    }
+    // Between calls they take no signals: those are for the program's own threads.
     bool start_one() {
-        sigset_t all, before;
-        sigfillset(&all);
+        os::signals_blocked const during_the_start;
         pthread_attr_t how;
         pthread_attr_init(&how);
         pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
         pthread_t made{};
         bool const started = pthread_create(&made, &how, &io_workers::main, this) == 0;
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
         pthread_attr_destroy(&how);
         m_running += started ? 1 : 0;
         return started;
@@ -76,12 +91,19 @@ private:
         std::unique_lock held(m_lock);
         while (io_job* const job = take(held)) {
             held.unlock();
-            job->run(job);
+            run_with_signals_of_caller(*job);
             job->done.notify(); // the last access
             held.lock();
         }
         --m_running;
         m_ended.notify_all();
+    }
+    // A command has the mask of its caller, and so has a call that raises a signal (SIGPIPE).
+    static void run_with_signals_of_caller(io_job& job) {
+        sigset_t own;
+        pthread_sigmask(SIG_SETMASK, &job.signals_blocked, &own);
+        job.run(&job);
+        pthread_sigmask(SIG_SETMASK, &own, nullptr);
     }
     // Null: it is to end.
     io_job* take(std::unique_lock<std::mutex>& held) {
@@ -104,6 +126,7 @@ private:
 
 template <class Call, class Result> struct call_job : io_job {
     explicit call_job(Call& what) : call(what) {
+        pthread_sigmask(SIG_BLOCK, nullptr, &signals_blocked);
         run = [](io_job* self) {
             auto& job = *static_cast<call_job*>(self);
             errno = 0;
@@ -133,6 +156,7 @@ bool run_elsewhere(io_job& job) {
 }
 
 void end_io_workers() noexcept { io_workers::instance().end(); }
+void io_workers_at_fork(fork_phase phase) noexcept { io_workers::instance().at_fork(phase); }
 
 } // namespace tulle::compat
 

@@ -5,11 +5,13 @@
 #include "compat/qthread/library/environment.hpp"
 #include "compat/qthread/library/library.hpp"
 #include "compat/qthread/library/places.hpp"
+#include "compat/qthread/library/process_fork.hpp"
 #include "compat/qthread/library/result.hpp"
 #include "compat/qthread/sync/locks.hpp"
 #include "compat/qthread/threads/futures.hpp"
 #include "compat/qthread/threads/task.hpp"
 
+#include <tulle/detail/chosen_size.hpp>
 #include <tulle/detail/stack_attachments.hpp>
 #include <tulle/detail/worker_decisions.hpp>
 #include <tulle/runtime.hpp>
@@ -21,6 +23,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <limits>
 #include <mutex>
 #include <string>
@@ -44,7 +47,9 @@ using namespace std::chrono_literals;
 // Of finalise, with qthreads that are alive, while none ends and no worker computes.
 constexpr auto k_patience_with_qthreads = 1s;
 constexpr auto k_between_looks = 10ms; // a worker that has not come back meanwhile computes
+constexpr int k_most_late = 10;
 constexpr std::size_t k_default_stack = 32768;
+constexpr std::size_t k_usual_native_stack = std::size_t{256} << 10U;
 constexpr std::size_t k_default_io_workers = 10;
 constexpr std::size_t k_default_io_timeout_s = 8;
 // What the variables may say: the largest native stack holds the first.
@@ -72,16 +77,22 @@ void set_shape(shape const& wanted) {
 }
 
 void set_stacks() {
-    the().stack_size = number_of("STACK_SIZE", 0, k_most_stack);
-    if (the().stack_size != 0) {
-        the().stack_size = std::max(the().stack_size, k_default_stack);
-        set_option("stack_size", std::to_string(the().stack_size + k_stack_overhead));
-        s_sets_stack = true;
-    } else {
-        if (s_sets_stack) set_option("stack_size", "256K");
-        s_sets_stack = false;
-        the().stack_size = k_default_stack;
+    std::size_t const wanted = number_of("STACK_SIZE", 0, k_most_stack);
+    if (wanted != 0) {
+        std::size_t const bytes = std::max(wanted, k_default_stack) + k_stack_overhead;
+        set_option("stack_size", std::to_string(bytes));
+    } else if (s_sets_stack) {
+        set_option("stack_size", std::to_string(k_usual_native_stack));
     }
+    s_sets_stack = wanted != 0;
+}
+
+// What a qthread may use of a stack of the run time, whoever has started that. Who has asked for
+// stacks of a size needs them; the usual ones are larger than the default of Qthreads.
+std::size_t promised_stack() noexcept {
+    std::size_t const native = detail::chosen_size(detail::size_option::stack_size);
+    if (native == k_usual_native_stack) return k_default_stack;
+    return std::max(native, k_default_stack + k_stack_overhead) - k_stack_overhead;
 }
 
 // Programs keep data for each number of qthread_worker(), as only one qthread at a time has it: no
@@ -110,11 +121,14 @@ void start_library() {
         initialize();
         the().has_started_tulle = true;
     }
+    // After Tulle, which then is told later of a fork, and whose locks are taken within ours.
+    expect_process_forks();
     // Makes the caller known where others have started Tulle.
     static_cast<void>(this_thread::get_id());
     the().shepherds = static_cast<std::size_t>(shepherd_count());
     the().workers = static_cast<std::size_t>(worker_count());
     the().workers_each = (the().workers + the().shepherds - 1) / the().shepherds;
+    the().stack_size = promised_stack();
     if (enabled != 0) disable_workers_from(enabled);
     the().next_task_id.store(1, std::memory_order_relaxed); // relaxed, both: published by `running`
     the().next_team_id.store(QTHREAD_DEFAULT_TEAM_ID + 1, std::memory_order_relaxed);
@@ -160,22 +174,53 @@ private:
         std::vector<std::int64_t>(static_cast<std::size_t>(worker_slot_count()), -1);
 };
 
+// Whether other qthreads have had the caller's worker, so that the caller comes back late from a
+// short sleep. If the OS thread has computed meanwhile they have. Else they have been blocked in
+// the kernel, or other programs have had the processors. That says little, and may go on for ever,
+// so it counts a few times until something gets on.
+class lateness {
+public:
+    void begin() noexcept {
+        m_begin = clock::now();
+        m_computed = computed();
+    }
+    [[nodiscard]] bool is_telling() noexcept {
+        if (clock::now() - m_begin <= k_between_looks) return false;
+        return computed() - m_computed > k_between_looks || m_silent++ < k_most_late;
+    }
+    void something_gets_on() noexcept { m_silent = 0; }
+
+private:
+    using clock = std::chrono::steady_clock;
+    static std::chrono::nanoseconds computed() noexcept {
+        timespec used{};
+        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+        return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+    }
+
+    clock::time_point m_begin{};
+    std::chrono::nanoseconds m_computed{};
+    int m_silent = 0;
+};
+
 // Workers that belong to somebody else may compute for ever.
 void wait_for_tasks() noexcept try {
     using clock = std::chrono::steady_clock;
     progress seen;
+    lateness late;
     auto looked = clock::now();
     auto until = looked + k_patience_with_qthreads;
     // Looked at again and again, so that the end of a task, millions of times, need not ask whether
     // somebody waits for the last.
     while (the().live_tasks.now() != 0 && clock::now() < until) {
-        auto const before = clock::now();
+        late.begin();
         this_thread::sleep_for(100us);
         auto const now = clock::now();
         if (!the().has_started_tulle || now < looked + k_between_looks) continue;
-        // Others have had the caller's worker if it comes late.
-        if (seen.look() || now > before + k_between_looks) until = now + k_patience_with_qthreads;
         looked = now;
+        bool const got_on = seen.look();
+        if (got_on) late.something_gets_on();
+        if (got_on || late.is_telling()) until = now + k_patience_with_qthreads;
     }
 } catch (std::exception const&) {} // no memory
 

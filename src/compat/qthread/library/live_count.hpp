@@ -29,6 +29,14 @@ public:
         return sum(&place::begun) - ended;
     }
 
+    // In a child process, whose only thread calls this. relaxed, both: there is no other.
+    void forget() noexcept {
+        for (place& p : m_places) {
+            p.begun.store(0, std::memory_order_relaxed);
+            p.ended.store(0, std::memory_order_relaxed);
+        }
+    }
+
     // Changes whenever one ends.
     [[nodiscard]] std::size_t ended_so_far() const noexcept { return sum(&place::ended); }
 

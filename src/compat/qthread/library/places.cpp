@@ -82,6 +82,19 @@ template <class Native> int set_worker(qthread_worker_id_t worker, bool disabled
 
 } // namespace
 
+std::size_t count_shepherds() noexcept { return the().is_running() ? the().shepherds : 0; }
+
+qthread_shepherd_id_t active_shepherds::find(std::size_t k) noexcept {
+    if (!the().is_running()) return 0;
+    std::lock_guard const held(s_places_lock);
+    std::size_t left = k % (the().shepherds - count_disabled(s_disabled_shepherds));
+    std::size_t found = 0;
+    for (;; ++found) {
+        bool const disabled = found < s_disabled_shepherds.size() && s_disabled_shepherds[found];
+        if (!disabled && left-- == 0) return static_cast<qthread_shepherd_id_t>(found);
+    }
+}
+
 std::size_t count_active_shepherds() noexcept {
     std::lock_guard const held(s_places_lock);
     return the().is_running() ? the().shepherds - count_disabled(s_disabled_shepherds) : 0;
@@ -113,6 +126,12 @@ void forget_places() noexcept {
     s_neighbours.clear();
     s_disabled_shepherds.clear();
     s_disabled_workers.clear();
+}
+
+void places_at_fork(fork_phase phase) noexcept {
+    if (phase == fork_phase::before) return s_places_lock.lock();
+    s_places_lock.unlock();
+    if (phase == fork_phase::in_child) forget_places();
 }
 
 } // namespace tulle::compat

@@ -3,6 +3,7 @@
 // how many are fetched at a time depends on the first one only (factoring: Hummel, Schonberg and
 // Flynn 1992, doi:10.1145/135226.135232), and for timed loops on the clock.
 #include "compat/qthread/library/arguments.hpp"
+#include "compat/qthread/library/places.hpp"
 
 #include <qthread/qloop.h>
 #include <qthread/qtimer.h>
@@ -33,6 +34,8 @@ struct qqloop_handle_s {
 namespace {
 
 using loop = qqloop_handle_s;
+using tulle::compat::active_shepherds;
+using tulle::compat::count_shepherds;
 using tulle::compat::is_object;
 
 constexpr double k_timed_chunk = 20e-6; // seconds that a chunk of a timed loop is to take
@@ -124,12 +127,10 @@ aligned_t work(void* p) {
     return 0;
 }
 
-void add_worker(loop& l, std::size_t shepherd) {
+void add_worker(loop& l, qthread_shepherd_id_t shepherd) {
     l.active.fetch_add(1, std::memory_order_relaxed); // relaxed: see may_leave
     l.running.add_signalers(1);
-    if (qthread_fork_to(work, &l, nullptr, static_cast<qthread_shepherd_id_t>(shepherd)) !=
-        QTHREAD_SUCCESS)
-        work(&l);
+    if (qthread_fork_to(work, &l, nullptr, shepherd) != QTHREAD_SUCCESS) work(&l);
 }
 
 loop* make(qt_loop_queue_type type, std::size_t start, std::size_t stop, std::size_t incr,
@@ -173,13 +174,13 @@ void qt_loop_queue_setchunk(qqloop_handle_t* l, size_t chunk) {
 void qt_loop_queue_run(qqloop_handle_t* l) {
     if (!is_object(l)) return;
     std::unique_ptr<loop> const owner(l);
-    auto const shepherds = std::max<std::size_t>(qthread_num_shepherds(), 1);
-    for (std::size_t k = 0; k != std::min(l->workers, l->count); ++k) add_worker(*l, k % shepherds);
+    active_shepherds const shepherds;
+    for (std::size_t k = 0; k != std::min(l->workers, l->count); ++k) add_worker(*l, shepherds[k]);
     l->running.wait();
 }
 
 void qt_loop_queue_run_there(qqloop_handle_t* l, qthread_shepherd_id_t shep) {
-    if (!is_object(l) || shep >= qthread_num_shepherds()) return;
+    if (!is_object(l) || shep >= count_shepherds()) return;
     std::unique_ptr<loop> const owner(l);
     l->workers = 1;
     add_worker(*l, shep);
@@ -187,5 +188,5 @@ void qt_loop_queue_run_there(qqloop_handle_t* l, qthread_shepherd_id_t shep) {
 }
 
 void qt_loop_queue_addworker(qqloop_handle_t* l, qthread_shepherd_id_t const shep) {
-    if (is_object(l) && shep < qthread_num_shepherds()) add_worker(*l, shep);
+    if (is_object(l) && shep < count_shepherds()) add_worker(*l, shep);
 }

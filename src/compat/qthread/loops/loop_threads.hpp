@@ -4,6 +4,8 @@
 // before qthread_initialize(), the caller of the loop runs that part itself.
 #pragma once
 
+#include "compat/qthread/library/places.hpp"
+
 #include <qthread/futurelib.h>
 #include <qthread/qthread.h>
 
@@ -39,7 +41,7 @@ enum class thread_kind { qthread, simple, future };
 }
 
 // Calls body(part, first, last) for each part of equal size, each by a thread of its own. Part k
-// goes to the shepherd k modulo their number.
+// goes to the k-th shepherd that is enabled, modulo their number.
 template <class Body> class part_loop {
 public:
     part_loop(std::size_t start, std::size_t stop, std::size_t parts, Body& body)
@@ -50,12 +52,11 @@ public:
 
     void run(thread_kind kind) {
         auto const parts = make_parts();
-        auto const shepherds = std::max<std::size_t>(qthread_num_shepherds(), 1);
+        active_shepherds const shepherds;
         for (std::size_t k = 0; k != m_parts.count(); ++k) {
             part here{this, k}; // where there is no memory for all
             part* const p = parts != nullptr ? &(parts[k] = here) : &here;
-            auto const shepherd = static_cast<qthread_shepherd_id_t>(k % shepherds);
-            if (p == &here || !start_thread(kind, run_part, p, shepherd)) run_part(p);
+            if (p == &here || !start_thread(kind, run_part, p, shepherds[k])) run_part(p);
         }
         m_running.wait();
     }

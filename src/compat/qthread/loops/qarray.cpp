@@ -2,6 +2,7 @@
 // Making arrays, and to whom their segments belong (segments.hpp). Pages are of the system's, so
 // memory is where it is first used.
 #include "compat/qthread/library/arguments.hpp"
+#include "compat/qthread/library/places.hpp"
 #include "compat/qthread/loops/segments.hpp"
 
 #include <qthread/qarray.h>
@@ -96,7 +97,7 @@ qthread_shepherd_id_t qarray_shepof(qarray const* a, size_t const index) {
 }
 
 void qarray_set_shepof(qarray* a, size_t const i, qthread_shepherd_id_t shep) {
-    if (!is_object(a) || i >= a->count || shep >= qthread_num_shepherds()) return;
+    if (!is_object(a) || i >= a->count || shep >= count_shepherds()) return;
     if (a->dist_type == DIST) as_segmented(a).give(as_segmented(a).segment_of(i), shep);
     if (a->dist_type == ALL_SAME) as_segmented(a).give_all(shep);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/qthread/loops/segments.hpp"
 
+#include "compat/qthread/library/places.hpp"
+
 #include <qthread/qtimer.h>
 
 #include <sys/mman.h>
@@ -23,23 +25,24 @@ void note_segments(qthread_shepherd_id_t shepherd, std::size_t change) noexcept 
     s_segments[shepherd].fetch_add(change, std::memory_order_relaxed);
 }
 
-std::size_t shepherd_count() noexcept { return std::max<std::size_t>(qthread_num_shepherds(), 1); }
+std::size_t shepherd_count() noexcept { return std::max<std::size_t>(count_shepherds(), 1); }
 
 qthread_shepherd_id_t as_shepherd(std::size_t k) noexcept {
     return static_cast<qthread_shepherd_id_t>(k);
 }
 
-qthread_shepherd_id_t any_shepherd() noexcept {
-    return as_shepherd(qtimer_fastrand() % shepherd_count());
-}
+qthread_shepherd_id_t any_shepherd() noexcept { return active_shepherds()[qtimer_fastrand()]; }
 
 qthread_shepherd_id_t shepherd_with_least() noexcept {
-    auto const end = s_segments.begin() + static_cast<std::ptrdiff_t>(shepherd_count());
-    auto const least = std::min_element(s_segments.begin(), end, [](auto const& a, auto const& b) {
-        // relaxed: see note_segments
-        return a.load(std::memory_order_relaxed) < b.load(std::memory_order_relaxed);
-    });
-    return as_shepherd(static_cast<std::size_t>(least - s_segments.begin()));
+    // relaxed: see note_segments
+    auto const count = [](qthread_shepherd_id_t s) {
+        return s_segments[s].load(std::memory_order_relaxed);
+    };
+    active_shepherds const shepherds;
+    qthread_shepherd_id_t least = shepherds[0];
+    for (std::size_t k = 1, end = count_active_shepherds(); k < end; ++k)
+        if (count(shepherds[k]) < count(least)) least = shepherds[k];
+    return least;
 }
 
 qthread_shepherd_id_t own_shepherd() noexcept {

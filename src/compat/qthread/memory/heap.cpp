@@ -31,6 +31,17 @@ std::size_t class_for(std::size_t size) noexcept {
 
 // --- both kinds ----------------------------------------------------------------------------------
 
+bool heap::lay_out(heap_header& h) {
+    constexpr std::uint64_t k_most = std::uint64_t{1} << 42U;
+    if (h.size > k_most || h.streams == 0 || h.streams > h.size || h.item > h.size) return false;
+    switch (h.kind) {
+        case heap_kind::fixed: static_heap::lay_out(h); break;
+        case heap_kind::dynamic: dynamic_heap::lay_out(h); break;
+        default: return false; // of a damaged file
+    }
+    return h.begin < h.size;
+}
+
 heap* heap::open(char const* name, heap_header const& wanted) {
     std::unique_ptr<heap> h;
     if (wanted.kind == heap_kind::fixed) {
@@ -39,7 +50,11 @@ heap* heap::open(char const* name, heap_header const& wanted) {
         h = std::make_unique<dynamic_heap>();
     }
     h->m_streams = std::vector<stream>(static_cast<std::size_t>(wanted.streams));
-    return h->m_file.open(name, wanted) ? h.release() : nullptr;
+    if (!h->m_file.open(name, wanted)) return nullptr;
+    if (h->m_file.is_new() || h->is_sound()) return h.release();
+    h->close();
+    errno = EINVAL;
+    return nullptr;
 }
 
 std::size_t heap::preferred_stream() const noexcept { return os_thread_number() % stream_count(); }
@@ -51,8 +66,18 @@ void heap::write_back() {
     m_file.write_back();
 }
 
-void* heap::pop(std::uint64_t& head) const noexcept {
+bool heap::may_be_piece(std::uint64_t offset, std::uint64_t size) const noexcept {
+    heap_header const& h = m_file.header();
+    return offset >= h.begin && offset < h.size && size <= h.size - offset &&
+           offset % sizeof(std::uint64_t) == 0;
+}
+
+void* heap::pop(std::uint64_t& head, std::uint64_t size) const noexcept {
     if (head == 0) return nullptr;
+    if (!may_be_piece(head, size)) {
+        head = 0;
+        return nullptr;
+    }
     std::byte* const piece = m_file.at(head);
     head = m_file.word(head);
     return piece;
@@ -76,7 +101,7 @@ void* static_heap::allocate(std::size_t) {
     for (std::size_t k = 0; k != stream_count(); ++k) {
         std::size_t const s = (preferred + k) % stream_count();
         std::lock_guard const held(m_streams[s].lock);
-        if (void* const piece = pop(list_head(s))) return piece;
+        if (void* const piece = pop(list_head(s), m_file.header().item)) return piece;
         if (k != 0) continue;
         std::lock_guard const fresh_held(m_fresh_lock);
         heap_header& h = m_file.header();
@@ -86,6 +111,14 @@ void* static_heap::allocate(std::size_t) {
     }
     errno = ENOMEM;
     return nullptr;
+}
+
+bool static_heap::is_sound() const noexcept {
+    heap_header const& h = m_file.header();
+    if (h.fresh < h.begin || h.fresh > h.size || (h.fresh - h.begin) % h.item != 0) return false;
+    for (std::size_t s = 0; s != stream_count(); ++s)
+        if (list_head(s) != 0 && !may_be_piece(list_head(s), h.item)) return false;
+    return true;
 }
 
 void static_heap::free(void* piece) {
@@ -103,6 +136,23 @@ void dynamic_heap::lay_out(heap_header& h) {
         sizeof(heap_header) + h.streams * k_classes.size() * sizeof(std::uint64_t);
     h.begin = round_up(lists + h.size / k_page * sizeof(std::uint32_t), k_page);
     h.fresh = 0;
+}
+
+// A process that was ended in the middle of a call may have left pages that nobody has.
+bool dynamic_heap::is_sound() const noexcept {
+    std::uint64_t const count = page_count();
+    for (std::uint64_t p = 0; p != count; ++p) {
+        std::uint32_t const u = page_use(p);
+        std::uint32_t const length = u & ~static_cast<std::uint32_t>(use::run);
+        bool const is_known =
+            u == length ? u <= k_classes.size() || u == static_cast<std::uint32_t>(use::inside_run)
+                        : length <= count - p;
+        if (!is_known) return false;
+    }
+    for (std::size_t k = 0; k != stream_count() * k_classes.size(); ++k)
+        if (list_head(k) != 0 && !may_be_piece(list_head(k), k_classes[k % k_classes.size()]))
+            return false;
+    return m_file.header().fresh < std::max<std::uint64_t>(count, 1);
 }
 
 std::uint64_t dynamic_heap::page_count() const noexcept {
@@ -133,13 +183,13 @@ void* dynamic_heap::allocate_small(std::size_t size_class) {
         std::size_t const s = (preferred + k) % stream_count();
         std::lock_guard const held(m_streams[s].lock);
         std::uint64_t& head = list_head(s * k_classes.size() + size_class);
-        if (void* const piece = pop(head)) return piece;
+        if (void* const piece = pop(head, k_classes[size_class])) return piece;
         if (k != 0) continue;
         std::lock_guard const fresh_held(m_fresh_lock);
         void* const page = allocate_run(1);
         if (page == nullptr) continue;
         carve((m_file.offset(page) - m_file.header().begin) / k_page, size_class, head);
-        return pop(head);
+        return pop(head, k_classes[size_class]);
     }
     return nullptr;
 }
@@ -192,6 +242,7 @@ void dynamic_heap::free(void* piece) {
         std::lock_guard const held(m_fresh_lock);
         return free_run(page);
     }
+    if (u == 0 || u > k_classes.size()) return; // no piece of this heap
     std::lock_guard const held(m_streams[s].lock);
     push(list_head(s * k_classes.size() + u - 1), offset);
 }

@@ -22,12 +22,17 @@ public:
     heap(heap const&) = delete;
     heap& operator=(heap const&) = delete;
 
+    // False: no heap can be so.
+    [[nodiscard]] static bool lay_out(heap_header& h);
     // Null: errno says why.
     [[nodiscard]] static heap* open(char const* name, heap_header const& wanted);
 
     [[nodiscard]] virtual void* allocate(std::size_t size) = 0;
     virtual void free(void* piece) = 0;
     void write_back(); // nobody allocates meanwhile
+    // Of the file, which may have been damaged: whether numbers in it lead to pieces of the heap.
+    // Pieces themselves are the program's, and are looked at when they are given out.
+    [[nodiscard]] virtual bool is_sound() const noexcept = 0;
     void close() noexcept { m_file.close(); }
 
 protected:
@@ -42,7 +47,10 @@ protected:
     [[nodiscard]] std::uint64_t& list_head(std::size_t list) const noexcept {
         return m_file.word(sizeof(heap_header) + list * sizeof(std::uint64_t));
     }
-    [[nodiscard]] void* pop(std::uint64_t& head) const noexcept;
+    // Whether a free piece may begin there.
+    [[nodiscard]] bool may_be_piece(std::uint64_t offset, std::uint64_t size) const noexcept;
+    // Of a list of pieces of that size. A number that leads to no piece ends the list.
+    [[nodiscard]] void* pop(std::uint64_t& head, std::uint64_t size) const noexcept;
     void push(std::uint64_t& head, std::uint64_t piece) const noexcept;
 
     heap_file m_file;
@@ -55,6 +63,7 @@ public:
     static void lay_out(heap_header& h);
     void* allocate(std::size_t size) override;
     void free(void* piece) override;
+    [[nodiscard]] bool is_sound() const noexcept override;
 };
 
 class dynamic_heap final : public heap {
@@ -62,6 +71,7 @@ public:
     static void lay_out(heap_header& h);
     void* allocate(std::size_t size) override;
     void free(void* piece) override;
+    [[nodiscard]] bool is_sound() const noexcept override;
 
 private:
     // What the table of pages says of each.

@@ -45,7 +45,8 @@ bool load_header(int file, std::uint64_t size, heap_header& found) {
 }
 
 bool same_layout(heap_header const& a, heap_header const& b) noexcept {
-    return a.size == b.size && a.kind == b.kind && a.item == b.item && a.streams == b.streams;
+    return a.size == b.size && a.kind == b.kind && a.item == b.item && a.streams == b.streams &&
+           a.begin == b.begin;
 }
 
 } // namespace

@@ -34,7 +34,7 @@ class heap_file {
 public:
     [[nodiscard]] static bool read_header(char const* name, heap_header& found);
     // A new or empty file is made as `wanted` says; its base is where it shall be mapped, 0:
-    // anywhere.
+    // anywhere. One that is there must have the same layout.
     [[nodiscard]] bool open(char const* name, heap_header wanted);
     void close() noexcept;
     void write_back() const noexcept;

@@ -44,18 +44,6 @@ void* open(char const* name, heap_header const& wanted) try {
     return nullptr;
 }
 
-// False: no heap can be so.
-bool lay_out(heap_header& h) {
-    constexpr std::uint64_t k_most = std::uint64_t{1} << 42U;
-    if (h.size > k_most || h.streams == 0 || h.streams > h.size || h.item > h.size) return false;
-    if (h.kind == heap_kind::fixed) {
-        static_heap::lay_out(h);
-    } else {
-        dynamic_heap::lay_out(h);
-    }
-    return h.begin < h.size;
-}
-
 void* make(off_t filesize, void* addr, char const* name, heap_kind kind, size_t item,
            size_t streams) {
     heap_header wanted{};
@@ -64,7 +52,7 @@ void* make(off_t filesize, void* addr, char const* name, heap_kind kind, size_t 
     wanted.kind = kind;
     wanted.item = item;
     wanted.streams = streams;
-    if (name == nullptr || !lay_out(wanted)) {
+    if (name == nullptr || !heap::lay_out(wanted)) {
         errno = EINVAL;
         return nullptr;
     }
@@ -84,8 +72,11 @@ void* qalloc_makedynmap(off_t const filesize, void* addr, char const* filename,
 void* qalloc_loadmap(char const* filename) {
     heap_header found{};
     if (filename == nullptr) errno = EINVAL;
-    return filename != nullptr && heap_file::read_header(filename, found) ? open(filename, found)
-                                                                          : nullptr;
+    if (filename == nullptr || !heap_file::read_header(filename, found)) return nullptr;
+    // Where the pieces begin follows from the rest, and is compared with what the file says.
+    if (heap::lay_out(found)) return open(filename, found);
+    errno = EINVAL;
+    return nullptr;
 }
 
 void qalloc_checkpoint() {

@@ -3,6 +3,7 @@
 // the other and nothing was put in meanwhile:
 // each part counts what has been put in, after the fact.
 #include "compat/qthread/library/arguments.hpp"
+#include "compat/qthread/library/places.hpp"
 
 #include <qthread/qdqueue.h>
 #include <qthread/qlfqueue.h>
@@ -93,7 +94,7 @@ private:
 };
 
 qdqueue_t* qdqueue_create() try {
-    std::size_t const shepherds = qthread_num_shepherds();
+    std::size_t const shepherds = tulle::compat::count_shepherds();
     return shepherds != 0 ? new qdqueue_s(shepherds) : nullptr;
 } catch (std::bad_alloc const&) {
     return nullptr;

@@ -12,20 +12,48 @@
 
 #include <tulle/spawn_group.hpp>
 
-#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 namespace tulle::compat {
 
 namespace {
 
-std::mutex s_futures_lock; // of changes of the group
-std::shared_ptr<spawn_group> s_futures;
+using group_pointer = std::shared_ptr<spawn_group>;
 
-std::shared_ptr<spawn_group> futures() {
-    std::lock_guard const held(s_futures_lock);
-    return s_futures;
+struct futures_state {
+    std::mutex lock; // guards the rest
+    group_pointer group;
+    std::size_t limit = 0; // of the group
+    // In a child process: threads of the parent hold its permits, and never give them back.
+    bool is_of_parent = false;
+    std::vector<group_pointer> left_behind; // groups of the parent, whose end would wait for these
+};
+
+// It is never destroyed: the end of a group waits for its threads, of which some may wait for ever.
+futures_state& state() {
+    static auto& s_state = *new futures_state;
+    return s_state;
+}
+
+group_pointer make_group(std::size_t limit) {
+    if (limit == 0) return nullptr;
+    return std::make_shared<spawn_group>(per_shepherd{limit}, when_full::block);
+}
+
+// Throws std::bad_alloc, and what the start of the run time does in a child process.
+group_pointer futures() {
+    futures_state& s = state();
+    std::lock_guard const held(s.lock);
+    if (!s.is_of_parent) return s.group;
+    s.left_behind.reserve(s.left_behind.size() + 1);
+    group_pointer made = make_group(s.limit);
+    s.left_behind.push_back(std::exchange(s.group, std::move(made)));
+    s.is_of_parent = false;
+    return s.group;
 }
 
 int start(spawn_group& group, birth const& b, int shepherd) {
@@ -37,7 +65,9 @@ int start(spawn_group& group, birth const& b, int shepherd) {
 
 int fork_future(qthread_f function, void* argument, aligned_t* result, int shepherd) {
     if (function == nullptr || !is_object_or_null(result)) return QTHREAD_BADARGS;
-    auto const group = futures();
+    group_pointer group;
+    int const error = guarded([&group] { group = futures(); });
+    if (error != QTHREAD_SUCCESS) return error;
     if (group == nullptr)
         return qthread_fork_to(function, argument, result,
                                shepherd < 0 ? NO_SHEPHERD
@@ -49,10 +79,22 @@ int fork_future(qthread_f function, void* argument, aligned_t* result, int sheph
 } // namespace
 
 void end_futures() noexcept {
-    std::shared_ptr<spawn_group> ended; // its end joins, without the lock
-    std::lock_guard const held(s_futures_lock);
-    // Not if some wait for ever: then it stays, and is found again.
-    if (the().live_tasks.now() == 0) ended.swap(s_futures);
+    group_pointer ended; // its end joins, without the lock
+    futures_state& s = state();
+    std::lock_guard const held(s.lock);
+    if (s.is_of_parent) {
+        s.limit = 0;
+    } else if (the().live_tasks.now() ==
+               0) { // else some wait for ever: it stays, and is found again
+        ended.swap(s.group);
+    }
+}
+
+void futures_at_fork(fork_phase phase) noexcept {
+    futures_state& s = state();
+    if (phase == fork_phase::before) return s.lock.lock();
+    if (phase == fork_phase::in_child) s.is_of_parent = s.group != nullptr;
+    s.lock.unlock();
 }
 
 } // namespace tulle::compat
@@ -63,12 +105,13 @@ int future_init(int limit) {
     if (limit < 0) return QTHREAD_BADARGS;
     if (!the().is_running()) return QTHREAD_NOT_ALLOWED;
     return guarded([limit] {
-        std::shared_ptr<tulle::spawn_group> made;
-        if (limit != 0)
-            made = std::make_shared<tulle::spawn_group>(
-                tulle::per_shepherd{static_cast<std::size_t>(limit)}, tulle::when_full::block);
-        std::lock_guard const held(s_futures_lock);
-        s_futures.swap(made);
+        futures_state& s = state();
+        group_pointer made = make_group(static_cast<std::size_t>(limit));
+        std::lock_guard const held(s.lock);
+        if (s.is_of_parent) s.left_behind.push_back(s.group);
+        s.group.swap(made);
+        s.limit = static_cast<std::size_t>(limit);
+        s.is_of_parent = false;
     });
 }
 
