@@ -23,6 +23,8 @@
 #include <thread>
 #include <vector>
 
+#include <tulle/runtime.hpp>
+
 namespace {
 
 // Elements are addresses; these stand for numbers.
@@ -363,7 +365,8 @@ TEST(qdqueue, refuses_what_makes_no_sense) {
 }
 
 TEST(qdqueue, has_a_part_for_each_shepherd_while_one_is_disabled) {
-    qthread_finalize(); // what another test has left
+    qthread_finalize(); // what other tests have left
+    if (tulle::is_initialized()) tulle::finalize();
     ASSERT_EQ(qthread_init(3), QTHREAD_SUCCESS);
     ASSERT_EQ(qthread_disable_shepherd(1), QTHREAD_SUCCESS);
     {
