@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/foreign_sanitizer.hpp"
 #include "base/misspelt_option.hpp"
+#include "base/sanitize.hpp"
 #include "diag/answer.hpp"
 #include "diag/explain_report.hpp"
 #include "diag/fault_handler.hpp"
@@ -283,8 +284,11 @@ start_result instance::start_as(base::option_table const& options, bool adopt_ca
     return result;
 }
 
-// Checkers tell of OS threads that have ended and that nobody has joined.
+// The thread sanitizer tells of OS threads that have ended and that nobody has joined. Nobody else
+// minds them, and to wait for a lock at the end of a process has dangers of its own, as where a
+// handler of a signal calls exit.
 void instance::expect_end_of_process() noexcept {
+    if (!base::k_thread_sanitizer) return;
     auto const prepare = [] { sched::scheduler::instance().prepare_end_of_process(); };
     if (!m_expects_end) m_expects_end = std::atexit(prepare) == 0;
 }

@@ -284,6 +284,7 @@ work begin_with_events(worker& w) noexcept {
 bool stand_by_if_surplus(worker& w) noexcept {
     if (TULLE_LIKELY(!w.owner->active().is_surplus(w))) return true;
     static_cast<void>(w.owner->idle().end_search());
+    w.owner->leave_deadlines(w); // whose inserters may have relied on the search
     if (!w.owner->active().stand_by(w)) return false;
     w.owner->idle().begin_search();
     return true;

@@ -82,7 +82,7 @@ std::size_t stack_arena::take(span* out, std::size_t count) noexcept {
         stack_name const taken = take_one();
         slab const& home = m_slabs[taken.slab()];
         home.next[taken.index()] = k_in_use;
-        out[done++] = {stack_base(home, taken.index()) + m_guard_bytes, m_bytes - m_guard_bytes};
+        out[done++] = {stack_base(home, taken.index()) + m_guard_bytes, m_class.bytes()};
     }
     m_stats.in_use += done;
     m_stats.high_water = std::max(m_stats.high_water, m_stats.in_use);
@@ -298,8 +298,7 @@ void stack_arena::visit(span_visitor visitor, void* argument) const noexcept {
         slab const& home = m_slabs[i];
         for (std::uint32_t index = 0; index < home.carved; ++index) {
             if (home.next[index] == k_in_use)
-                visitor(argument,
-                        {stack_base(home, index) + m_guard_bytes, m_bytes - m_guard_bytes});
+                visitor(argument, {stack_base(home, index) + m_guard_bytes, m_class.bytes()});
         }
     }
     if (held) m_lock.unlock();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process ends, by whatever call of whatever thread, whatever its threads do, and its static
 // objects may use the run time.
+#include "base/sanitize.hpp"
 #include "forked_fib.hpp"
 #include "runtime_fixture.hpp"
 #include "sched/scheduler.hpp"
@@ -147,6 +148,7 @@ void end_with_os_threads_that_have_ended() {
 }
 
 TEST(process_end_of_workers, ended_os_threads_are_joined_and_no_other_ends) {
+    if (!base::k_thread_sanitizer) GTEST_SKIP() << "nobody but the thread sanitizer asks for it";
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(end_with_os_threads_that_have_ended(), ::testing::ExitedWithCode(k_status), "");
 }

@@ -7,7 +7,9 @@
 #include "compat/qthread/threads/futures.hpp"
 #include "compat/qthread/threads/task.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <new>
 
 #include <pthread.h>
@@ -16,12 +18,17 @@ namespace tulle::compat {
 
 namespace {
 
-// None of these takes a lock of another.
+using at_fork = void (*)(fork_phase) noexcept;
+constexpr at_fork k_parts[] = {io_workers_at_fork, futures_at_fork, places_at_fork,
+                               blocking_at_fork};
+
+// None of these takes a lock of another. Locks are left in the opposite order, as a part may take
+// its own once more in the child.
 void tell_parts(fork_phase phase) noexcept {
-    io_workers_at_fork(phase);
-    futures_at_fork(phase);
-    places_at_fork(phase);
-    blocking_at_fork(phase);
+    if (phase == fork_phase::before)
+        std::for_each(std::begin(k_parts), std::end(k_parts), [=](at_fork f) { f(phase); });
+    else
+        std::for_each(std::rbegin(k_parts), std::rend(k_parts), [=](at_fork f) { f(phase); });
 }
 
 // Of the qthreads that were alive the child has the one that called fork(2), if one did.

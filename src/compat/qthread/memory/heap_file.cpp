@@ -41,7 +41,8 @@ bool load_header(int file, std::uint64_t size, heap_header& found) {
     if (size < sizeof found) return fail(EINVAL);
     if (::pread(file, &found, sizeof found, 0) != static_cast<ssize_t>(sizeof found))
         return fail(errno != 0 ? errno : EINVAL);
-    return (found.magic == k_magic && found.size == size) || fail(EINVAL);
+    bool const is_sound = found.magic == k_magic && found.size == size && found.base != 0;
+    return is_sound || fail(EINVAL);
 }
 
 bool same_layout(heap_header const& a, heap_header const& b) noexcept {
