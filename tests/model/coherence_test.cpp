@@ -296,16 +296,16 @@ TEST(coherence, counts_under_a_lock) {
 
 TEST(coherence, counts_in_a_unit_that_stays_writable) {
     model::result r =
-        model::explore("coherence_count_only", quick(10000), count_only<k_usual>(2, 4));
+        model::explore("coherence_count_only", quick(4000), count_only<k_usual>(2, 4));
     EXPECT_TRUE(r.passed()) << r;
-    r = model::explore("coherence_count_only_short", quick(10000), count_only<k_short>(2, 4));
+    r = model::explore("coherence_count_only_short", quick(4000), count_only<k_short>(2, 4));
     EXPECT_TRUE(r.passed()) << r;
     r = model::explore(
-        "coherence_count_only_refreshed", quick(10000),
+        "coherence_count_only_refreshed", quick(4000),
         count_only<k_usual>(2, 4, {false, flaw::none, dsm::outdated_copies::are_refreshed}));
     EXPECT_TRUE(r.passed()) << r;
     for (telling const how : k_each_way) {
-        r = model::explore("coherence_far_count_only", quick(6000),
+        r = model::explore("coherence_far_count_only", quick(2500),
                            count_only<k_of_two_machines>(3, 3, of_two_machines(how)));
         EXPECT_TRUE(r.passed()) << r;
     }
