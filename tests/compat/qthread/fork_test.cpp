@@ -2,6 +2,7 @@
 // Forks in all their forms, results of all kinds, teams, futures, and finalise and initialise
 // again.
 #include "base/sanitize.hpp"
+#include "running_qthreads.hpp"
 
 #include <qthread/futurelib.h>
 #include <qthread/qthread.h>
@@ -23,14 +24,7 @@
 
 namespace {
 
-struct library {
-    explicit library(qthread_shepherd_id_t shepherds = 2) {
-        EXPECT_EQ(qthread_init(shepherds), QTHREAD_SUCCESS);
-    }
-    ~library() { qthread_finalize(); }
-    library(library const&) = delete;
-    library& operator=(library const&) = delete;
-};
+using library = tulle::testing::running_qthreads;
 
 aligned_t increment(void* argument) { return *static_cast<aligned_t*>(argument) + 1; }
 aligned_t where(void*) { return qthread_shep(); }
@@ -48,7 +42,7 @@ uint64_t wait_for(syncvar_t& result) {
 }
 
 TEST(fork, result_is_a_word_that_becomes_full) {
-    library const running;
+    library const running(2);
     aligned_t forty_one = 41, result = 0;
     ASSERT_EQ(qthread_fork(&increment, &forty_one, &result), QTHREAD_SUCCESS);
     EXPECT_EQ(wait_for(result), 42U);
@@ -70,7 +64,7 @@ TEST(fork, to_a_shepherd_runs_there_and_numbers_wrap_around) {
 }
 
 TEST(fork, copies_of_arguments_outlive_the_originals) {
-    library const running;
+    library const running(2);
     constexpr int k_threads = 100;
     aligned_t results[k_threads]{};
     for (aligned_t k = 0; k < k_threads; ++k) {
@@ -83,7 +77,7 @@ TEST(fork, copies_of_arguments_outlive_the_originals) {
 }
 
 TEST(fork, large_arguments_are_copied) {
-    library const running;
+    library const running(2);
     struct large {
         char text[5000];
     };
@@ -101,7 +95,7 @@ TEST(fork, large_arguments_are_copied) {
 }
 
 TEST(fork, syncvar_results) {
-    library const running;
+    library const running(2);
     aligned_t one = 1;
     syncvar_t result = SYNCVAR_STATIC_INITIALIZER;
     ASSERT_EQ(qthread_fork_syncvar(&increment, &one, &result), QTHREAD_SUCCESS);
@@ -141,7 +135,7 @@ template <class Fork> void expect_to_wait_for_both(Fork fork) {
 }
 
 TEST(precondition, starts_when_all_words_are_full) {
-    library const running;
+    library const running(2);
     expect_to_wait_for_both([](gate& g, aligned_t& result) {
         return qthread_fork_precond(&pass, &g, &result, 2, &g.a, &g.b);
     });
@@ -162,7 +156,7 @@ TEST(precondition, starts_when_all_words_are_full) {
 }
 
 TEST(precondition, with_a_copied_argument) {
-    library const running;
+    library const running(2);
     aligned_t ready = 0, one = 1;
     syncvar_t result = SYNCVAR_STATIC_INITIALIZER;
     qthread_empty(&ready);
@@ -174,7 +168,7 @@ TEST(precondition, with_a_copied_argument) {
 }
 
 TEST(spawn, with_preconditions_and_flags) {
-    library const running;
+    library const running(2);
     aligned_t ready = 0, result = 0, one = 1;
     qthread_empty(&ready);
     auto** const list = static_cast<aligned_t**>(std::malloc(2 * sizeof(aligned_t*)));
@@ -194,7 +188,7 @@ void add(void* target, void const* source) {
 }
 
 TEST(spawn, results_into_sincs) {
-    library const running;
+    library const running(2);
     constexpr aligned_t k_threads = 200;
     aligned_t const zero = 0;
     aligned_t sum = 0;
@@ -217,7 +211,7 @@ TEST(spawn, results_into_sincs) {
 }
 
 TEST(fork, call_method_delivers_as_a_qthread_does) {
-    library const running;
+    library const running(2);
     aligned_t result = 0, one = 1;
     qthread_empty(&result);
     qthread_call_method(&increment, &one, &result, 0);
@@ -227,7 +221,7 @@ TEST(fork, call_method_delivers_as_a_qthread_does) {
 }
 
 TEST(fork, by_an_os_thread_that_is_no_worker) {
-    library const running;
+    library const running(2);
     aligned_t one = 1, result = 0;
     std::thread([&] {
         EXPECT_EQ(qthread_shep(), NO_SHEPHERD);
@@ -239,7 +233,7 @@ TEST(fork, by_an_os_thread_that_is_no_worker) {
 
 TEST(fork, before_and_after_the_library_runs_is_not_allowed) {
     EXPECT_EQ(qthread_fork(&nothing, nullptr, nullptr), QTHREAD_NOT_ALLOWED);
-    { library const running; }
+    { library const running(2); }
     EXPECT_EQ(qthread_fork(&nothing, nullptr, nullptr), QTHREAD_NOT_ALLOWED);
 }
 
@@ -259,7 +253,7 @@ TEST(lifecycle, initialise_again_with_another_number_of_shepherds) {
 TEST(lifecycle, finalise_waits_for_qthreads_that_nobody_waits_for) {
     static std::atomic<int> s_ended{0};
     {
-        library const running;
+        library const running(2);
         for (int k = 0; k < 100; ++k)
             qthread_fork(
                 +[](void*) -> aligned_t {
@@ -280,13 +274,13 @@ TEST(lifecycle, goes_on_after_a_finalise_with_a_qthread_and_a_future_that_wait_f
         return value;
     };
     {
-        library const running;
+        library const running(2);
         qthread_empty(&s_never);
         qthread_fork(wait, nullptr, &s_begun);
         ASSERT_EQ(future_init(1), QTHREAD_SUCCESS);
         future_fork(wait, nullptr, &s_future);
     }
-    library const again;
+    library const again(2);
     aligned_t one = 1, result = 0;
     ASSERT_EQ(qthread_fork(&increment, &one, &result), QTHREAD_SUCCESS);
     EXPECT_EQ(wait_for(result), 2U);
@@ -372,7 +366,7 @@ aligned_t lead(void* subteam) {
 }
 
 TEST(team, leader_ends_when_all_members_and_subteams_have) {
-    library const running;
+    library const running(2);
     s_members = 0;
     EXPECT_EQ(qt_team_id(), static_cast<unsigned>(QTHREAD_DEFAULT_TEAM_ID));
     EXPECT_EQ(qt_team_parent_id(), static_cast<unsigned>(QTHREAD_NON_TEAM_ID));
@@ -383,7 +377,7 @@ TEST(team, leader_ends_when_all_members_and_subteams_have) {
 }
 
 TEST(team, members_inherit_it_and_subteams_of_the_default_team_have_it_as_parent) {
-    library const running;
+    library const running(2);
     aligned_t result = 0;
     auto const parent = +[](void*) -> aligned_t { return qt_team_parent_id(); };
     ASSERT_EQ(qthread_fork_new_subteam(parent, nullptr, &result), QTHREAD_SUCCESS);
@@ -401,7 +395,7 @@ TEST(team, members_inherit_it_and_subteams_of_the_default_team_have_it_as_parent
 }
 
 TEST(team, critical_sections_exclude_each_other) {
-    library const running;
+    library const running(2);
     static aligned_t s_count = 0;
     aligned_t results[20];
     for (aligned_t& r : results)
@@ -456,7 +450,7 @@ aligned_t tree(void* depth) {
 }
 
 TEST(future, without_a_limit_they_are_qthreads) {
-    library const running;
+    library const running(2);
     EXPECT_EQ(tree(reinterpret_cast<void*>(5)), 32U);
     ASSERT_EQ(future_init(1000), QTHREAD_SUCCESS);
     EXPECT_EQ(tree(reinterpret_cast<void*>(5)), 32U);

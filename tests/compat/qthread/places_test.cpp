@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who and where a qthread is, shepherds that are disabled, the environment, local memory, keys and
 // blocking calls.
+#include "running_qthreads.hpp"
 #include "standing_by.hpp"
 
 #include <qthread/io.h>
@@ -30,14 +31,7 @@
 
 namespace {
 
-struct library {
-    explicit library(qthread_shepherd_id_t shepherds) {
-        EXPECT_EQ(qthread_init(shepherds), QTHREAD_SUCCESS);
-    }
-    ~library() { qthread_finalize(); }
-    library(library const&) = delete;
-    library& operator=(library const&) = delete;
-};
+using library = tulle::testing::running_qthreads;
 
 // Variables of the environment for a scope; qthread_init() has set some of them.
 struct environment {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Children that a program makes with fork(2) go on with the library.
 #include "base/sanitize.hpp"
+#include "running_qthreads.hpp"
 
 #include <qthread/futurelib.h>
 #include <qthread/qt_syscalls.h>
@@ -15,14 +16,7 @@
 
 namespace {
 
-struct library {
-    explicit library(qthread_shepherd_id_t shepherds) {
-        EXPECT_EQ(qthread_init(shepherds), QTHREAD_SUCCESS);
-    }
-    ~library() { qthread_finalize(); }
-    library(library const&) = delete;
-    library& operator=(library const&) = delete;
-};
+using library = tulle::testing::running_qthreads;
 
 // The status of a child that ends with what `body` returns; one that hangs is ended.
 int status_of_child(std::function<int()> const& body) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who reads the result of a qthread that nobody has begun runs it, where that cannot be told from
 // waiting for it but by the stack; and clones, one on each worker.
+#include "running_qthreads.hpp"
+
 #include <qthread/qthread.h>
 
 #include <gtest/gtest.h>
@@ -13,14 +15,7 @@
 
 namespace {
 
-struct library {
-    explicit library(qthread_shepherd_id_t shepherds = 1) {
-        EXPECT_EQ(qthread_init(shepherds), QTHREAD_SUCCESS);
-    }
-    ~library() { qthread_finalize(); }
-    library(library const&) = delete;
-    library& operator=(library const&) = delete;
-};
+using library = tulle::testing::running_qthreads;
 
 // In a qthread, as main has a stack of which nothing is known.
 aligned_t run(qthread_f f, void* argument = nullptr) {
@@ -33,7 +28,7 @@ aligned_t run(qthread_f f, void* argument = nullptr) {
 aligned_t stack(void*) { return reinterpret_cast<aligned_t>(qthread_tos()); }
 
 TEST(result, of_a_thread_that_nobody_has_begun_is_computed_by_its_reader) {
-    library const running;
+    library const running(1);
     aligned_t const same = run([](void*) -> aligned_t {
         aligned_t by_ff = 0, by_fe = 0;
         syncvar_t by_syncvar = SYNCVAR_STATIC_INITIALIZER;
@@ -68,7 +63,7 @@ aligned_t tell(void* argument) {
 }
 
 TEST(result, whoever_computes_it_is_a_qthread_of_its_own) {
-    library const running;
+    library const running(1);
     run([](void*) -> aligned_t {
         own child{};
         aligned_t result = 0;
@@ -191,7 +186,7 @@ template <int Number> aligned_t note(void*) {
 }
 
 TEST(yield, goes_to_the_newest_child_first) {
-    library const running;
+    library const running(1);
     g_order.clear();
     run([](void*) -> aligned_t {
         qthread_fork(&note<1>, nullptr, nullptr);
@@ -206,7 +201,7 @@ TEST(yield, goes_to_the_newest_child_first) {
 
 // Others have their turn although a thread always has a child to yield to.
 TEST(yield, leaves_nobody_waiting_behind_children) {
-    library const running;
+    library const running(1);
     static std::atomic<bool> s_other_has_run{false};
     s_other_has_run = false;
     aligned_t const rounds = run([](void*) -> aligned_t {
