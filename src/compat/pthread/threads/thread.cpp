@@ -35,6 +35,7 @@
 #include <mutex>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 
 #include <resolv.h>
@@ -144,9 +145,16 @@ __attribute__((constructor(101))) void prepare_calls() {
 // A program that stands still by its own fault is told so, and stands still as it would anyway.
 // Threads wait in the kernel in calls that nobody here makes, such as those of streams, and whoever
 // ends their waits may be a thread that has no worker yet: each of them may take one, as natively.
+// Stacks are as large as those of threads that ask for nothing else: these begin on the stack of a
+// loop, and none has to be made for them, which takes as long as all else of a short thread.
 void choose_options() {
     if (std::getenv("TULLE_DEADLOCK") == nullptr) set_option("deadlock", "warn");
     if (std::getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "2048");
+    asked_for by_default;
+    ask(nullptr, by_default);
+    if (std::getenv("TULLE_STACK_SIZE") == nullptr && by_default.stack_size != 0 &&
+        by_default.stack_size <= stack::k_largest_bytes)
+        set_option("stack_size", std::to_string(by_default.stack_size));
 }
 
 // The program has its own copy of the run time, which would stand on this one's threads.
