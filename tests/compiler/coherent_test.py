@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PARMACS programs of which each process has a copy of its own of shared memory, compiled by `tulle cc`, on one host and on the hosts of
-scripts/two-hosts: what one stores the others see as they see it in one memory. `python3 coherent_test.py TULLE SOURCES`"""
+scripts/two-hosts: what one stores the others see as they see it in one memory. `python3 coherent_test.py TULLE SOURCES`;
+TULLE_TEST_LEVELS=few: with two numbers of processes and sizes of units, where there are more"""
 import errno
 import os
 import pathlib
@@ -32,11 +33,16 @@ import parmacs_programs  # noqa: E402
 TWO_HOSTS = SOURCES / "scripts/two-hosts"
 CANNOT_BE_MADE = 125
 PATIENCE = 400  # seconds: who waits for a lock of another host asks it again and again, which takes long beside busy processes
+FEW = os.environ.get("TULLE_TEST_LEVELS") == "few"
 REFUSED_CHILD = "tulle: coherent memory: used by the child of a fork, which takes no part in it: let its parent do it\n"
 
 
 def run(command, **variables):
     return parmacs_programs.run(command, mpi.environment(), PATIENCE, **variables)
+
+
+def some_of(*ways):
+    return (ways[0], ways[-1]) if FEW else ways
 
 
 class Programs(unittest.TestCase):
@@ -67,7 +73,7 @@ class Private(Programs):
     def test_programs_see_one_memory(self):
         for name in ("coherent", "objects", "threads", "orders"):
             program = self.build(name, "-O2")
-            for places, unit in ((2, "64"), (2, "256"), (3, "4096"), (4, "1024")):
+            for places, unit in some_of((2, "64"), (2, "256"), (3, "4096"), (4, "1024")):
                 with self.subTest(name, places=places, unit=unit):
                     self.passes(program, places, TULLE_COHERENT_UNIT=unit)
 
@@ -77,7 +83,7 @@ class Private(Programs):
     def test_with_copies_that_are_refreshed(self):
         for name in ("coherent", "objects", "threads", "orders"):
             program = self.build(name, "-O2", compiler=(TULLE, "cc", "--scheme=refresh"))
-            for places, unit in ((2, "64"), (3, "4096"), (4, "256")):
+            for places, unit in some_of((2, "64"), (3, "4096"), (4, "256")):
                 with self.subTest(name, places=places, unit=unit):
                     self.passes(program, places, TULLE_COHERENT_UNIT=unit)
         self.passes(self.build("threads", "-O1", compiler=(TULLE, "cc", "--scheme=refresh", "--share-globals")), 2)
@@ -169,7 +175,7 @@ class SeveralWorkers(Programs):
         seed = chosen_seed()
         for name, words in (("O0", ["-O0"]), ("O2", ["-O2"]), ("refresh", ["-O2", "--scheme=refresh"])):
             program = self.build_c("workers", *words, output=name)
-            for places, threads, unit in ((2, 2, "64"), (2, 3, "1024"), (3, 2, "4096")):
+            for places, threads, unit in some_of((2, 2, "64"), (2, 3, "1024"), (3, 2, "4096")):
                 with self.subTest(name, places=places, threads=threads, unit=unit, seed=seed):
                     done = self.run_on(program, places, threads, 15, seed, threads, TULLE_WORKERS=str(threads), TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -177,7 +183,7 @@ class SeveralWorkers(Programs):
     def test_input_and_output_of_threads_that_wait(self):
         for scheme in ("states", "refresh", "directory"):
             program = self.build_c("transfers", "-O2", f"--scheme={scheme}", output=f"transfers_{scheme}")
-            for workers, unit in ((1, "64"), (1, "4096"), (2, "1024")):
+            for workers, unit in some_of((1, "64"), (1, "4096"), (2, "1024")):
                 with self.subTest(scheme, workers=workers, unit=unit):
                     done = self.run_on(program, 2, TULLE_WORKERS=str(workers), TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -185,7 +191,7 @@ class SeveralWorkers(Programs):
     def test_threads_of_a_place_see_one_memory_by_pages(self):
         seed = chosen_seed()
         program = self.build_c("workers", "-O2", "-DBY_PAGES", output="pages", compiler=("cc",))
-        for places, threads, workers in ((2, 2, 2), (2, 3, 3), (3, 2, 1), (2, 3, 2)):
+        for places, threads, workers in some_of((2, 2, 2), (2, 3, 3), (3, 2, 1), (2, 3, 2)):
             with self.subTest(places=places, threads=threads, workers=workers, seed=seed):
                 done = self.run_on(program, places, threads, 15, seed, workers, TULLE_WORKERS=str(workers), TULLE_COHERENT="pages")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -194,7 +200,7 @@ class SeveralWorkers(Programs):
         seed = chosen_seed()
         for level in ("-O0", "-O2"):
             program = self.build_c("workers", level, "--scheme=directory", "-DBY_DIRECTORY", output=f"directory{level}")
-            for places, threads, workers in ((2, 2, 2), (2, 3, 3), (3, 2, 2), (2, 3, 1)):
+            for places, threads, workers in some_of((2, 2, 2), (2, 3, 3), (3, 2, 2), (2, 3, 1)):
                 with self.subTest(level, places=places, threads=threads, workers=workers, seed=seed):
                     done = self.run_on(program, places, threads, 15, seed, workers, TULLE_WORKERS=str(workers))
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -249,7 +255,7 @@ class OverHosts(Programs):
         seed = chosen_seed()
         for name, words in (("O0", ["-O0"]), ("O2", ["-O2"]), ("refresh", ["-O2", "--scheme=refresh"])):
             program = self.build_c("workers", *words, output=name)
-            for places, threads, workers, unit in ((2, 2, 2, "64"), (3, 2, 1, "256"), (2, 3, 1, "1024")):
+            for places, threads, workers, unit in some_of((2, 2, 2, "64"), (2, 3, 1, "1024"), (3, 2, 1, "256")):
                 with self.subTest(name, places=places, threads=threads, workers=workers, unit=unit, seed=seed):
                     done = self.on_two(program, places, arguments=[threads, 2, seed, workers],
                                        TULLE_WORKERS=str(workers), TULLE_COHERENT_UNIT=unit)
@@ -288,7 +294,7 @@ class OverHosts(Programs):
     def test_threads_of_a_place_see_one_memory_by_pages(self):
         seed = chosen_seed()
         program = self.build_c("workers", "-O2", "-DBY_PAGES", output="pages", compiler=("cc",))
-        for places, threads, workers in ((2, 2, 2), (3, 2, 2), (2, 3, 1)):
+        for places, threads, workers in some_of((2, 3, 1), (2, 2, 2), (3, 2, 2)):
             with self.subTest(places=places, threads=threads, workers=workers, seed=seed):
                 done = self.on_two(program, places, arguments=[threads, 2, seed, workers], TULLE_WORKERS=str(workers), TULLE_COHERENT="pages")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -296,7 +302,7 @@ class OverHosts(Programs):
     def test_programs_see_one_memory(self):
         for name in ("coherent", "objects", "orders"):
             program = self.build(name, "-O2")
-            for places, unit in ((2, "64"), (4, "256"), (3, "4096")):
+            for places, unit in some_of((2, "64"), (3, "4096"), (4, "256")):
                 with self.subTest(name, places=places, unit=unit):
                     done = self.on_two(program, places, TULLE_COHERENT_UNIT=unit)
                     self.assertEqual(done.returncode, 0, done.stderr)
