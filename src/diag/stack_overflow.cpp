@@ -194,11 +194,16 @@ private:
                         size_text(size).text);
     }
 
+    // The limit of the system is the size that threads without attributes have, in KiB.
     void print_advice() noexcept {
         if (m_is_systems) return print_advice_for_system();
         std::size_t const size = size_to_set(class_bytes(), bytes_wanted(m_fault, m_own));
         if (size == 0) return m_out.print("    it wanted more than the 1G that a stack can have\n");
         m_out.print("    give it %zu bytes or more: ", size);
+        if (m_seen.has_variables)
+            return m_out.print("pthread_attr_setstacksize, or ulimit -s %zu where the program does "
+                               "not choose\n",
+                               size / 1024);
         if (!m_seen.has_own_stack) m_out.print("TULLE_STACK_SIZE=%s", size_text(size).text);
         bool const by_attribute = m_seen.site != nullptr && m_seen.outer_count == 0;
         if (by_attribute || m_seen.has_own_stack)

@@ -55,6 +55,7 @@ TULLE_NO_SANITIZE void copy(fiber const& f, thread_view& seen) noexcept {
     seen.stolen = f.stolen;
     seen.stack = f.stack;
     seen.has_own_stack = f.kind_of_stack == fiber_kind::pooled && !f.hosts_loop;
+    seen.has_variables = f.thread_pointer != nullptr;
     seen.id = f.stolen != nullptr ? f.base.id : 0;
     if (f.frame != nullptr) {
         seen.id = f.frame->id;

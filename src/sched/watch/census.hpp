@@ -35,6 +35,7 @@ struct thread_view {
     arch::registers from{};     // where it goes on; pc 0: not known, as it runs
     stack::span stack{};        // empty: the stack is the system's
     bool has_own_stack = false; // made for one thread, with a size of its own
+    bool has_variables = false; // thread-local ones, as a thread of pthread_create has
 };
 
 struct unstarted_counts {

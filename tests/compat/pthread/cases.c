@@ -708,6 +708,7 @@ int main(int count, char** words) {
     if (count > 1 && strcmp(words[1], "hold_c11") == 0) hold_c11();
     if (count > 1 && strcmp(words[1], "parts_of_the_cancelled") == 0) parts_of_the_cancelled();
     if (count > 1 && strcmp(words[1], "hold_named") == 0) hold_named();
+    if (count > 1 && strcmp(words[1], "overflow") == 0) overflow_a_stack();
     if (count > 1 && strcmp(words[1], "ceiling_locks") == 0) ceiling_locks();
     if (count > 2 && strcmp(words[1], "set_mode") == 0) set_mode(atoi(words[2]));
     if (count > 1 && strcmp(words[1], "starts_after_unwanted") == 0) starts_after_unwanted();

@@ -289,6 +289,7 @@ void rules_of_locks(void);
 void rules_of_fork(void);
 void times_of_threads(void);
 void hold_named(void);
+void overflow_a_stack(void);
 
 // --- signal_rule_cases.c
 void rules_of_signals(void);

@@ -183,6 +183,13 @@ class Loading(unittest.TestCase):
         for name in ('"by itself"', '"early, perhaps"', '"a?b"'):
             self.assertIn(f" {name} ", said)
 
+    def test_who_overflows_a_stack_is_told_what_to_do(self):
+        """Options of Tulle change nothing at stacks of such threads."""
+        done = run(*WAY, CASES, "overflow", TULLE_DEADLOCK="off")
+        self.assertEqual(done.returncode, -signal.SIGSEGV, done)
+        self.assertRegex(done.stderr, r"(?m)^    give it \d+ bytes or more: pthread_attr_setstacksize, or ulimit -s \d+ where the program does not choose$")
+        self.assertNotIn("TULLE_STACK_SIZE", done.stderr)
+
     def test_it_tells_what_the_system_runs(self):
         done = run(TULLE, "run", "--pthreads", "--explain", CASES, "own_resources")
         self.assertIn("\nthreads that are OS threads: 1, as they bring memory for their stacks\n", done.stderr)

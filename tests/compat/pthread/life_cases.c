@@ -363,6 +363,20 @@ void whole_stacks(void) {
     in_thread(writes_own_stack, NULL);
 }
 
+static int s_levels = 1 << 20;
+static int goes_deeper(int level) {
+    char volatile frame[512];
+    frame[0] = (char)level;
+    return level == s_levels ? 0 : goes_deeper(level + 1) + frame[0];
+}
+static void* goes_too_deep(void* unused) {
+    SHOW(goes_deeper(0));
+    return unused;
+}
+
+// For a test that looks at what is told of it: of a thread without attributes.
+void overflow_a_stack(void) { in_thread(goes_too_deep, NULL); }
+
 // Of more than 1 GiB, by attributes or for all threads of the process.
 void large_stacks(void) {
     size_t const size = ((size_t)1 << 30) + ((size_t)64 << 20);
