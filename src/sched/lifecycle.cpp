@@ -18,6 +18,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <new>
+#include <utility>
 
 #include <sched.h>
 
@@ -289,6 +290,7 @@ void scheduler::flush_caches(worker& w) noexcept {
     while (!w.spares.empty()) w.owner->release_fiber(static_cast<fiber&>(w.spares.take()));
     if (runnable* const reserve = w.spares.take_reserve())
         w.owner->release_fiber(*static_cast<fiber*>(reserve));
+    if (fiber* const kept = std::exchange(w.kept, nullptr)) w.owner->release_fiber(*kept);
     w.stacks.flush(w.owner->stacks());
     free_cached_records(w);
 }
@@ -314,6 +316,7 @@ void scheduler::free_everything() noexcept {
 void scheduler::trim(worker& w) noexcept {
     while (w.spares.size() > k_spares_kept) release_fiber(static_cast<fiber&>(w.spares.take()));
     while (runnable* const f = m_shared_spares.pop()) release_fiber(*static_cast<fiber*>(f));
+    if (fiber* const kept = std::exchange(w.kept, nullptr)) release_fiber(*kept);
     w.stacks.flush(*m_stacks);
     free_cached_records(w);
     free_shared_records();

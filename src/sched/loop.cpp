@@ -13,6 +13,8 @@
 
 #include <tulle/schedule_point.hpp>
 
+#include <utility>
+
 namespace tulle::sched {
 
 namespace {
@@ -184,18 +186,38 @@ TULLE_INLINE fiber* next_at_once(worker& w) noexcept {
     return loop_is_needed(w) ? nullptr : static_cast<fiber*>(w.ready.pop_if(runnable_kind::fiber));
 }
 
+// The caller's thread has ended. If the next thread of its size may go on here, and somebody waits
+// to go on meanwhile, mostly the spawner: that thread. To make a fiber for each, and to give it
+// back, takes longer than all else of a short thread. Null: the fiber is to be released.
+TULLE_INLINE thread_record* await_next_of_size(worker& w, fiber& self,
+                                               loop_control const& own) noexcept {
+    if (w.kept != nullptr || loop_is_needed(w) || self.stack.size > scheduler::k_most_kept ||
+        w.owner->stacks().is_short())
+        return nullptr;
+    runnable* const next = w.ready.begin_pop(runnable_kind::fiber);
+    if (next == nullptr) return nullptr;
+    self.alive.store(0, std::memory_order_relaxed); // relaxed: as in set_wait
+    w.kept = &self; // the worker takes it when it has switched, and not before
+    switch_from_loop(w, static_cast<fiber&>(*next), own);
+    return std::exchange(this_worker()->begins_on_kept, nullptr);
+}
+
 template <bool measures> TULLE_INLINE void run_on_own_stack(void* argument) noexcept {
     first_switch();
-    thread_record& t = *static_cast<thread_record*>(argument);
-    arch::begin_rounding();
-    fiber* const waiter = run_at_bottom<measures>(t);
-    fiber& self = *this_worker()->current;
-    if (self.records != nullptr) clean_deques(self);
-    if (waiter != nullptr) resume(*waiter);
+    loop_control const own;
+    auto* t = static_cast<thread_record*>(argument);
+    while (t != nullptr) {
+        arch::begin_rounding();
+        fiber* const waiter = run_at_bottom<measures>(*t);
+        fiber& self = *this_worker()->current;
+        if (self.records != nullptr) clean_deques(self);
+        if (waiter != nullptr) resume(*waiter);
+        t = measures ? nullptr : await_next_of_size(*this_worker(), self, own);
+    }
     worker& w = *this_worker();
     fiber* next = next_at_once(w);
     if (next == nullptr) next = &take_spare(w);
-    leave_to(w, *next, &post_release_fiber, &self, nullptr);
+    leave_to(w, *next, &post_release_fiber, w.current, nullptr);
     base::fatal("a stack that was given back has been resumed");
 }
 

@@ -134,7 +134,25 @@ fiber* scheduler::make_loop_fiber(worker& w) noexcept {
     return f;
 }
 
+namespace {
+
+// With the stack that `t` wants, from where it goes on with `t`; null: none is kept.
+TULLE_INLINE fiber* take_kept(worker& w, thread_record& t) noexcept {
+    fiber* const f = w.kept;
+    if (f == nullptr || f->stack.size != stack::size_class{t.stack_class}.bytes()) return nullptr;
+    w.kept = nullptr;
+    w.begins_on_kept = &t;
+    f->alive.store(fiber::k_alive_mark, std::memory_order_relaxed); // relaxed: as in set_wait
+    return f;
+}
+
+} // namespace
+
 fiber* scheduler::make_thread_fiber(worker& w, thread_record& t) noexcept {
+    if (fiber* const f = take_kept(w, t)) {
+        f->shepherd = t.shepherd;
+        return f;
+    }
     stack::span const memory = w.stacks.take(*m_stacks, stack::size_class{t.stack_class});
     if (!memory) return nullptr;
     fiber* const f = build_fiber(memory, m_entries.own_stack, &t);

@@ -225,6 +225,8 @@ public:
     [[nodiscard]] fiber* make_loop_fiber(worker& w) noexcept;
     // The fiber's stack has the class that `t` wants.
     [[nodiscard]] fiber* make_thread_fiber(worker& w, thread_record& t) noexcept;
+    // The largest stack that a worker keeps for the next thread of that size.
+    static constexpr std::size_t k_most_kept = std::size_t{256} << 10U;
     void return_spares(worker& w) noexcept;
     void release_fiber(fiber& f) noexcept; // nobody stands on it
     [[nodiscard]] stack::stack_pool& stacks() noexcept { return *m_stacks; }

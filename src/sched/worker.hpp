@@ -223,6 +223,9 @@ struct alignas(128) worker_core {
     // What it runs handles messages, and must not be suspended, though it may spawn.
     bool delivers = false;
     spare_stock spares; // suspended fibers with an idle loop
+    // Suspended at the bottom of a stack of another size, whose thread has ended: for the next one
+    // of that size. Null: there is none.
+    fiber* kept = nullptr;
     // The OS thread's own stack, when it is not where threads run.
     fiber* native = nullptr;
     // That it takes part in (modes/deterministic.hpp); fixed before the worker starts.
@@ -232,7 +235,8 @@ struct alignas(128) worker_core {
     thread_record* start_next = nullptr; // to be run by the loop before anything else (child first)
     // Claimed already: the next context, a loop, runs it at once.
     thread_record* begins = nullptr;
-    record_deque* stolen_from = nullptr; // the deque of the record that it stole last
+    thread_record* begins_on_kept = nullptr; // likewise, on what was `kept`
+    record_deque* stolen_from = nullptr;     // the deque of the record that it stole last
     base::rng random;
     steal_pace pace;                 // of its steals from other workers' ready queues
     std::vector<std::uint32_t> seen; // progress of other workers' ready queues at the last visit
