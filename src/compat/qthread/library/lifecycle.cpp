@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting and ending. The thread that initialises becomes the native worker 0, as the first
 // qthread of Qthreads.
+#include "base/option.hpp"
 #include "compat/qthread/blocking/blocking.hpp"
 #include "compat/qthread/library/environment.hpp"
 #include "compat/qthread/library/lateness.hpp"
@@ -67,11 +68,16 @@ void set_number(char const* option, std::size_t value) {
     set_option(option, value == 0 ? "auto" : std::to_string(value));
 }
 
+// One for each, where there may be so many; at least one for each shepherd.
+std::size_t with_stand_ins(std::size_t workers) noexcept {
+    return std::min(2 * workers, std::size_t{base::k_most_workers});
+}
+
 void set_shape(shape const& wanted) {
     if (wanted.shepherds == 0 && !s_sets_shape) return;
     s_sets_shape = wanted.shepherds != 0;
     set_number("workers", 0); // it is at most the next one
-    set_number("max_workers", s_sets_shape ? wanted.most + wanted.shepherds : 0);
+    set_number("max_workers", s_sets_shape ? with_stand_ins(wanted.most) : 0);
     set_number("workers", wanted.most);
     set_number("shepherds", wanted.shepherds);
 }
@@ -264,7 +270,6 @@ void qthread_finalize() {
     set_self(nullptr);
     end_tulle();
     forget_places();
-    forget_blocking();
     forget_locks();
     delete s_main;
     s_main = nullptr;
