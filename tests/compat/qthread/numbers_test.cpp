@@ -170,29 +170,32 @@ TEST(numbers, of_the_first_qthread) {
 
 // It was made ready by the worker that then waits for its number, and only that one may run it.
 TEST(numbers, the_first_qthread_stays_on_its_os_thread) {
-    library const running(1);
+    library const running(2); // the other worker is free
     numbered data;
     pipe_ends const p;
     aligned_t word = 0;
     qthread_empty(&word);
     std::atomic<bool> blocks{false};
     long const own = os_thread();
-    started const blocked([&] {
-        qthread_fill(&word);
-        qt_begin_blocking_action();
-        blocks = true;
-        p.read();
-        qt_end_blocking_action();
-        data.leave(data.enter());
-    });
-    started const other([&] {
-        while (!blocks) qthread_yield();
-        std::size_t const number = data.enter();
-        p.write();
-        use_for_a_while();
-        data.leave(number);
-        for (int k = 0; k < 100; ++k) qthread_yield();
-    });
+    started const blocked(
+        [&] {
+            qthread_fill(&word);
+            qt_begin_blocking_action();
+            blocks = true;
+            p.read();
+            qt_end_blocking_action();
+            data.leave(data.enter());
+        },
+        0);
+    started const other(
+        [&] {
+            while (!blocks) qthread_yield();
+            std::size_t const number = data.enter();
+            p.write();
+            use_for_a_while();
+            data.leave(number);
+        },
+        0);
     qthread_readFF(nullptr, &word);
     EXPECT_EQ(os_thread(), own);
     EXPECT_EQ(data.met(), 0);
@@ -276,6 +279,36 @@ TEST(numbers, who_comes_back_is_ready_for_any_worker) {
         1);
 }
 
+// The OS thread of a worker that is not wanted for so long ends; that of one that waits for its
+// number does not, as nobody would start another one.
+TEST(numbers, one_is_in_use_for_long) {
+    library const running(2);
+    numbered data;
+    pipe_ends const p;
+    std::atomic<bool> blocks{false};
+    {
+        started const blocked(
+            [&] {
+                qt_begin_blocking_action();
+                blocks = true;
+                p.read();
+                qt_end_blocking_action();
+                data.leave(data.enter());
+            },
+            1);
+        while (!blocks) qthread_yield();
+        started const other(
+            [&] {
+                std::size_t const number = data.enter();
+                p.write();
+                std::this_thread::sleep_for(1200ms);
+                data.leave(number);
+            },
+            1);
+    }
+    EXPECT_EQ(data.met(), 0);
+}
+
 TEST(numbers, a_lock_is_held_over_an_action) {
     library const running(1);
     numbered data;
@@ -325,6 +358,30 @@ TEST(numbers, each_worker_that_is_blocked_has_a_stand_in) {
     };
     { started const a(block), b(block), c(meet), d(meet); }
     EXPECT_EQ(numbers, 3U);
+}
+
+// The only worker of the shepherd is blocked, and what stands in for it is, too.
+TEST(numbers, a_stand_in_that_is_blocked_has_another_one) {
+    library const running(2);
+    pipe_ends const p;
+    std::atomic<int> blocking{0};
+    auto const block = [&] {
+        EXPECT_EQ(qthread_worker(nullptr), 1);
+        qt_begin_blocking_action();
+        ++blocking;
+        p.read();
+        qt_end_blocking_action();
+        EXPECT_EQ(qthread_worker(nullptr), 1);
+    };
+    started const first(block, 1), second(block, 1);
+    while (blocking != 2) qthread_yield();
+    started const third(
+        [&] {
+            EXPECT_EQ(qthread_worker(nullptr), 1);
+            p.write();
+            p.write();
+        },
+        1);
 }
 
 TEST(numbers, a_shepherd_is_disabled_while_one_is_blocked) {
