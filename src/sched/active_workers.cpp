@@ -163,11 +163,12 @@ bool active_workers::stand_by(worker& w) noexcept {
     return true;
 }
 
-// A number that it has had is nobody's now.
+// A number that it has had is nobody's now; it may get another one.
 void active_workers::begin_standing_by(worker& w) noexcept {
     std::lock_guard const held(m_changing);
     w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
     give_number_back(w);
+    if (!m_scheduler.is_stopping()) take_up(w);
 }
 
 // False: it is not wanted after all. A number that it was to have may have been taken back.

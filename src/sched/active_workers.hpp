@@ -15,6 +15,7 @@
 #include "sched/worker_limit.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <mutex>
 #include <vector>
 
@@ -70,7 +71,8 @@ public:
 
     // --- stand-ins (stand_ins.cpp) ---------------------------------------------------------------
     // A thread that is about to block its worker on purpose calls this there. False: it has no
-    // number, or nobody can stand in for it.
+    // number, or has lent it already. Where nobody can stand in yet the next worker does that comes
+    // to stand by.
     [[nodiscard]] bool lend_number(worker& self) noexcept;
     // Called once for each that returned true, by any OS thread. True: something that has the
     // number runs on, and this worker runs nothing until it is back; the thread has to leave it.
@@ -112,9 +114,12 @@ private:
     [[nodiscard]] bool is_spare(worker_remote const& w) const noexcept;
     [[nodiscard]] worker_remote* free_substitute(shepherd& home) noexcept;
     [[nodiscard]] worker_remote* free_stand_in(shepherd& home) noexcept;
-    [[nodiscard]] worker_remote* lend_to_stand_in(worker_remote& lender) noexcept;
-    [[nodiscard]] bool begin_stand_in(worker_remote& lender) noexcept;
+    [[nodiscard]] std::size_t missing_stand_ins() const noexcept;
+    [[nodiscard]] worker_remote* lend_to_stand_in(worker_remote& lender, std::size_t kept) noexcept;
+    [[nodiscard]] bool begin_stand_in(worker_remote& lender, std::size_t kept) noexcept;
     void pass_number_on(worker_remote& stand_in) noexcept;
+    void take_up(worker_remote& w) noexcept;
+    [[nodiscard]] bool recall(worker_remote& lender) noexcept;
     bool give_number_back(worker_remote& stand_in) noexcept;
 
     scheduler& m_scheduler;

@@ -18,9 +18,13 @@ public:
 
     // --- a lender --------------------------------------------------------------------------------
     [[nodiscard]] bool is_lent() const noexcept { return m_stand_in != nullptr; }
+    // Until it is lent or taken back: a worker that comes to stand by is to stand in.
+    void want_stand_in() noexcept { m_wants_stand_in = true; }
+    [[nodiscard]] bool wants_stand_in() const noexcept { return m_wants_stand_in; }
     [[nodiscard]] int index_of_stand_in() const noexcept { return m_stand_in->m_own; }
-    // To a worker that stands by, and stands in for nobody.
+    // To a worker that stands by, or that has nothing else to run, and stands in for nobody.
     void lend_to(lent_number& stand_in) noexcept {
+        m_wants_stand_in = false;
         m_stand_in = &stand_in;
         stand_in.m_lender = this;
     }
@@ -29,6 +33,8 @@ public:
         later    // when stand_in.end() has returned this lender
     };
     [[nodiscard]] taken_back take_back() noexcept {
+        m_wants_stand_in = false;
+        if (m_stand_in == nullptr) return taken_back::at_once;
         if (m_stand_in->m_is_used) {
             m_stand_in->m_is_recalled = true;
             return taken_back::later;
@@ -67,8 +73,9 @@ private:
     int m_own; // fixed
     lent_number* m_stand_in = nullptr;
     lent_number* m_lender = nullptr;
-    bool m_is_used = false;     // with a lender
-    bool m_is_recalled = false; // with m_is_used
+    bool m_wants_stand_in = false; // without one
+    bool m_is_used = false;        // with a lender
+    bool m_is_recalled = false;    // with m_is_used
 };
 
 } // namespace tulle::sched

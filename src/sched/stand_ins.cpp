@@ -6,6 +6,7 @@
 
 #include <tulle/detail/worker_numbers.hpp>
 
+#include <algorithm>
 #include <new>
 
 namespace tulle::sched {
@@ -30,12 +31,26 @@ worker_remote* active_workers::free_stand_in(shepherd& home) noexcept {
     return nullptr;
 }
 
-// Null: there are as many as there may be, or there is no memory, or no OS thread.
-worker_remote* active_workers::lend_to_stand_in(worker_remote& lender) noexcept try {
+// How many more there have to be if each worker is to have one.
+std::size_t active_workers::missing_stand_ins() const noexcept {
+    std::size_t missing = 0;
+    for (auto const& s : m_scheduler.shepherds()) {
+        auto const own = static_cast<std::size_t>(
+            std::count_if(s->workers.begin(), s->workers.end(),
+                          [this](auto const* w) { return w->index < m_limit.number(); }));
+        missing += std::max(own, s->workers.size() - own) - (s->workers.size() - own);
+    }
+    return missing;
+}
+
+// Null: there are as many as there may be, or there is no memory, or no OS thread. `kept`: so many
+// more are to be possible.
+worker_remote* active_workers::lend_to_stand_in(worker_remote& lender, std::size_t kept) noexcept
+    try {
     worker_remote* w = free_stand_in(*lender.home);
     if (w == nullptr) {
-        if (m_scheduler.workers().size() == static_cast<std::size_t>(m_scheduler.most_workers()))
-            return nullptr;
+        auto const most = static_cast<std::size_t>(m_scheduler.most_workers());
+        if (m_scheduler.workers().size() + kept >= most) return nullptr;
         w = &m_scheduler.make_worker(lender.home);
     }
     lender.numbers.lend_to(w->numbers);
@@ -46,8 +61,8 @@ worker_remote* active_workers::lend_to_stand_in(worker_remote& lender) noexcept 
     return nullptr;
 }
 
-bool active_workers::begin_stand_in(worker_remote& lender) noexcept {
-    worker_remote* const w = lend_to_stand_in(lender);
+bool active_workers::begin_stand_in(worker_remote& lender, std::size_t kept) noexcept {
+    worker_remote* const w = lend_to_stand_in(lender, kept);
     if (w == nullptr) return false;
     // relaxed: the change of m_limit follows.
     w->role.store(worker_role::stand_in, std::memory_order_relaxed);
@@ -57,40 +72,60 @@ bool active_workers::begin_stand_in(worker_remote& lender) noexcept {
     return true;
 }
 
-// What blocks a stand-in leaves the number to another one; or to nobody until it is back, where
-// there is no other.
+// What blocks a stand-in leaves the number to another one, which is none that a worker may need
+// that has none yet.
 void active_workers::pass_number_on(worker_remote& stand_in) noexcept {
     if (give_number_back(stand_in)) return;
     worker_remote& lender =
         *m_scheduler.workers()[static_cast<std::size_t>(stand_in.numbers.index_of_lender())];
     static_cast<void>(lender.numbers.take_back());
-    // relaxed, both: the change of m_limit follows.
+    // relaxed: the change of m_limit follows.
     stand_in.role.store(worker_role::regular, std::memory_order_relaxed);
-    if (begin_stand_in(lender)) return;
-    lender.numbers.lend_to(stand_in.numbers);
-    stand_in.role.store(worker_role::stand_in, std::memory_order_relaxed);
+    count_anew(m_limit.number());
+    if (!begin_stand_in(lender, missing_stand_ins())) lender.numbers.want_stand_in();
+}
+
+// A worker that could stand in does so for one that wants it.
+void active_workers::take_up(worker_remote& w) noexcept {
+    if (!is_spare(w)) return;
+    auto const& all = w.home->workers;
+    auto const found = std::find_if(all.begin(), all.end(), [](worker_remote const* lender) {
+        return lender->numbers.wants_stand_in();
+    });
+    if (found == all.end()) return;
+    (*found)->numbers.lend_to(w.numbers);
+    // relaxed: the change of m_limit follows.
+    w.role.store(worker_role::stand_in, std::memory_order_relaxed);
+    count_anew(m_limit.number());
+    m_limit.tell_all();
 }
 
 bool active_workers::lend_number(worker& self) noexcept {
     std::lock_guard const held(m_changing);
-    if (m_scheduler.is_stopping() || self.numbers.is_lent()) return false;
-    if (self.numbers.stands_in()) {
+    lent_number& own = self.numbers;
+    if (m_scheduler.is_stopping() || own.is_lent() || own.wants_stand_in()) return false;
+    if (own.stands_in()) {
         pass_number_on(self);
         return true;
     }
-    // One that is there for something else has none.
-    return self.index < m_limit.number() && begin_stand_in(self);
+    if (self.index >= m_limit.number()) return false; // it has none
+    if (!begin_stand_in(self, 0)) own.want_stand_in();
+    return true;
 }
 
-// relaxed, all stores: the change of m_limit follows.
 bool active_workers::take_number_back(int index) noexcept {
     std::lock_guard const held(m_changing);
     worker_remote& lender = *m_scheduler.workers()[static_cast<std::size_t>(index)];
-    if (!lender.numbers.is_lent()) {
-        if (index < m_limit.number()) return false;
-        lender.numbers.begin(); // a stand-in, which may have no number any more
-        return is_surplus(lender);
-    }
+    if (lender.numbers.is_lent()) return recall(lender);
+    static_cast<void>(lender.numbers.take_back()); // if it has wanted somebody
+    if (index < m_limit.number()) return false;
+    take_up(lender); // it was a stand-in when it was blocked
+    lender.numbers.begin();
+    return is_surplus(lender);
+}
+
+// relaxed, all stores: the change of m_limit follows.
+bool active_workers::recall(worker_remote& lender) noexcept {
     worker_remote& w =
         *m_scheduler.workers()[static_cast<std::size_t>(lender.numbers.index_of_stand_in())];
     bool const waits = lender.numbers.take_back() == lent_number::taken_back::later;

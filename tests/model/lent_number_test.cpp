@@ -32,6 +32,8 @@ struct errors {
     // A stand-in that is blocked keeps the number.
     bool blocks_with_number = false;
     bool gives_back_silently = false; // nobody is told
+    // Nobody stands in for a worker that was blocked while nobody could.
+    bool forgets_who_wants = false;
     // A worker that has stood by does not see again, under the lock, whether it is wanted.
     bool does_not_ask_again = false;
 };
@@ -71,7 +73,12 @@ private:
 class crew {
 public:
     static constexpr std::size_t k_workers = 3;
-    enum class other_does { uses_number, waits_for_blocked, blocks_until_blocked_is_back };
+    enum class other_does {
+        uses_number,
+        waits_for_blocked,
+        blocks_until_blocked_is_back,
+        blocks_until_blocked_blocks_again
+    };
 
     crew(errors const& e, other_does what) : m_errors(e), m_other(what) {
         m_limit.change(1);
@@ -82,7 +89,7 @@ public:
         lend();
         if (is_back_at_once()) {
             use(0);
-            end_blocked();
+            go_on();
         }
         loop(0);
     }
@@ -91,18 +98,37 @@ public:
 
     void check_end() {
         model::check(m_is_back.is_set(), "who was blocked has gone on");
-        model::check(!m_numbers[0].is_lent(), "the number is back");
+        bool const is_away = m_numbers[0].is_lent() || m_numbers[0].wants_stand_in();
+        model::check(!is_away, "the number is back");
     }
 
 private:
     // --- numbers, as in stand_ins.cpp ------------------------------------------------------------
     void lend() {
         std::lock_guard const held(m_lock);
+        m_numbers[0].want_stand_in();
+        if (m_stands_by[1]) take_up();
+    }
+    void take_up() {
+        if (!m_numbers[0].wants_stand_in()) return;
         m_numbers[0].lend_to(m_numbers[1]);
         m_is_stand_in.store(true, relaxed);
         tell();
     }
+    // The stand-in is blocked, and there is no third worker.
+    void pass_on() {
+        std::lock_guard const held(m_lock);
+        give_back(1);
+        if (!m_numbers[1].stands_in()) return;
+        static_cast<void>(m_numbers[0].take_back());
+        m_is_stand_in.store(false, relaxed);
+        m_numbers[0].want_stand_in();
+    }
     [[nodiscard]] bool take_back() {
+        if (!m_numbers[0].is_lent()) {
+            static_cast<void>(m_numbers[0].take_back());
+            return false;
+        }
         bool const waits = m_numbers[0].take_back() == lent_number::taken_back::later;
         m_is_stand_in.store(false, relaxed);
         m_is_held_back.store(waits, relaxed);
@@ -144,10 +170,18 @@ private:
             m_is_ready.store(false, relaxed);
         }
         use(self == 1 ? m_numbers[1].number() : static_cast<int>(self));
-        end_blocked();
+        go_on();
         return true;
     }
-    void end_blocked() {
+    // On worker 0 if there is no third one.
+    void go_on() {
+        if (m_other == other_does::blocks_until_blocked_blocks_again) {
+            lend();
+            m_blocks_again.set();
+            m_other_goes_on.wait();
+            std::lock_guard const held(m_lock);
+            static_cast<void>(take_back());
+        }
         m_is_back.set();
         std::lock_guard const held(m_lock);
         tell(); // all may end
@@ -161,20 +195,17 @@ private:
             m_is_back.wait();
             use(number);
         }
-        if (m_other == other_does::blocks_until_blocked_is_back) block_until_back();
+        if (m_other == other_does::blocks_until_blocked_is_back) block_until(m_is_back);
+        if (m_other != other_does::blocks_until_blocked_blocks_again) return;
+        block_until(m_blocks_again);
+        use(m_numbers[1].number());
+        m_other_goes_on.set();
     }
-    void block_until_back() {
-        if (!m_errors.blocks_with_number) {
-            std::lock_guard const held(m_lock);
-            give_back(1);
-            // There is no third worker.
-            if (m_numbers[1].stands_in()) {
-                static_cast<void>(m_numbers[0].take_back());
-                m_numbers[0].lend_to(m_numbers[1]);
-            }
-        }
-        m_is_back.wait();
+    void block_until(event& done) {
+        if (!m_errors.blocks_with_number) pass_on();
+        done.wait();
         std::lock_guard const held(m_lock);
+        if (!m_errors.forgets_who_wants) take_up();
         m_numbers[1].begin();
     }
 
@@ -187,6 +218,7 @@ private:
         std::lock_guard const held(m_lock);
         m_stands_by[self] = true;
         give_back(self);
+        if (self == 1) take_up();
     }
     void end_standing_by(std::size_t self) {
         std::lock_guard const held(m_lock);
@@ -236,7 +268,7 @@ private:
     model::atomic<bool> m_is_held_back{false}; // workers 0 and 1
     model::atomic<bool> m_is_ready{false};     // the thread that was blocked; under the lock
     bool m_other_has_run = false;              // by worker 1
-    event m_is_back;
+    event m_is_back, m_blocks_again, m_other_goes_on;
     std::array<model::plain<int>, k_workers> m_data;
 };
 
@@ -282,6 +314,18 @@ TEST(lent_number, a_stand_in_may_be_blocked) {
     model::result const r =
         model::explore("lent_number_both", random(), body(blocks_until_blocked_is_back, false));
     EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(lent_number, a_lender_blocks_again_while_its_stand_in_is_blocked) {
+    model::result const r = model::explore("lent_number_again", random(),
+                                           body(blocks_until_blocked_blocks_again, false));
+    EXPECT_TRUE(r.passed()) << r;
+}
+
+TEST(lent_number, must_find_who_wants_a_stand_in) {
+    expect_failure("lent_number_forgotten",
+                   body(blocks_until_blocked_blocks_again, false, {.forgets_who_wants = true}),
+                   "who runs has a number");
 }
 
 TEST(lent_number, must_be_waited_for) {

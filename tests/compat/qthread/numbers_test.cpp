@@ -226,6 +226,35 @@ TEST(numbers, both_block_one_after_the_other) {
     });
 }
 
+// The one is blocked anew while what stood in for it is, too. There is no other worker.
+TEST(numbers, one_blocks_again_while_its_stand_in_is_blocked) {
+    library const running(1);
+    pipe_ends const there, back, again;
+    std::atomic<bool> blocks{false};
+    started const blocked([&] {
+        qt_begin_blocking_action();
+        blocks = true;
+        there.read();
+        qt_end_blocking_action();
+        EXPECT_EQ(qthread_worker(nullptr), 0);
+        qt_begin_blocking_action();
+        back.write();
+        again.read();
+        qt_end_blocking_action();
+        EXPECT_EQ(qthread_worker(nullptr), 0);
+    });
+    started const other([&] {
+        while (!blocks) qthread_yield();
+        EXPECT_EQ(qthread_worker(nullptr), 0);
+        qt_begin_blocking_action();
+        there.write();
+        back.read();
+        qt_end_blocking_action();
+        EXPECT_EQ(qthread_worker(nullptr), 0);
+        again.write();
+    });
+}
+
 // And the first one is blocked still.
 TEST(numbers, a_stand_in_that_was_blocked_has_its_number_again) {
     library const running(1);
@@ -382,6 +411,30 @@ TEST(numbers, a_stand_in_that_is_blocked_has_another_one) {
             p.write();
         },
         1);
+}
+
+// However many are blocked on one shepherd, a worker of another one that is blocked has a stand-in.
+TEST(numbers, those_of_one_shepherd_leave_stand_ins_to_the_other) {
+    library const running(2);
+    pipe_ends const p;
+    std::atomic<int> blocking{0};
+    auto const block = [&] {
+        qt_begin_blocking_action();
+        ++blocking;
+        p.read();
+        qt_end_blocking_action();
+    };
+    std::vector<std::unique_ptr<started>> all;
+    constexpr int k_blocked = 4; // beyond these there is no more worker for that shepherd
+    for (int k = 0; k < k_blocked; ++k) all.push_back(std::make_unique<started>(block, 1));
+    while (blocking != k_blocked) qthread_yield();
+    started const here(block, 0);
+    started const frees(
+        [&] {
+            while (blocking != k_blocked + 1) qthread_yield();
+            for (int k = 0; k <= k_blocked; ++k) p.write();
+        },
+        0);
 }
 
 TEST(numbers, a_shepherd_is_disabled_while_one_is_blocked) {

@@ -56,6 +56,19 @@ TEST(lent_number, comes_back_when_what_runs_has_ended) {
     EXPECT_EQ(stand_in.end(), nullptr);
 }
 
+TEST(lent_number, may_want_a_stand_in_that_is_not_there) {
+    lent_number lender(3), stand_in(7);
+    lender.want_stand_in();
+    EXPECT_TRUE(lender.wants_stand_in());
+    EXPECT_FALSE(lender.is_lent());
+    EXPECT_EQ(lender.take_back(), taken_back::at_once);
+    EXPECT_FALSE(lender.wants_stand_in());
+    lender.want_stand_in();
+    lender.lend_to(stand_in);
+    EXPECT_FALSE(lender.wants_stand_in());
+    EXPECT_TRUE(stand_in.stands_in());
+}
+
 class stand_ins : public ::testing::Test {
 protected:
     static void start(int most) {
@@ -99,8 +112,13 @@ TEST_F(stand_ins, have_the_number) {
 
 TEST_F(stand_ins, there_are_none_where_there_may_be_no_more_workers) {
     start(1);
-    EXPECT_EQ(detail::lend_number(), -1);
-    EXPECT_EQ(detail::lent_number(), -1);
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_EQ(detail::lend_number(), 0);
+        EXPECT_EQ(detail::lend_number(), -1); // twice
+        EXPECT_EQ(detail::lent_number(), -1);
+        detail::take_number_back(0);
+    }
+    EXPECT_EQ(spawn([] { return this_thread::worker_index(); }).join(), 0);
 }
 
 TEST_F(stand_ins, other_os_threads_have_none) {

@@ -68,9 +68,10 @@ void set_number(char const* option, std::size_t value) {
     set_option(option, value == 0 ? "auto" : std::to_string(value));
 }
 
-// One for each, where there may be so many; at least one for each shepherd.
+// One for each, where there may be so many, and as many for those that are blocked, too; at least
+// one for each shepherd.
 std::size_t with_stand_ins(std::size_t workers) noexcept {
-    return std::min(2 * workers, std::size_t{base::k_most_workers});
+    return std::min(3 * workers, std::size_t{base::k_most_workers});
 }
 
 void set_shape(shape const& wanted) {
