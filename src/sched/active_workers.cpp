@@ -20,6 +20,14 @@ int shepherd_of(runnable const& r) noexcept {
                                           : static_cast<thread_record const&>(r).shepherd;
 }
 
+// A thread of a worker that is to stand by. The bound one waits for the worker.
+void hand_over(worker& from, runnable& r) noexcept {
+    if (r.bound)
+        from.owner->post_to_mailbox(from, static_cast<fiber&>(r));
+    else
+        from.owner->inject(r, shepherd_of(r));
+}
+
 } // namespace
 
 int active_workers::set_count(int wanted) noexcept try {
@@ -107,7 +115,8 @@ void active_workers::count_anew(int wanted) noexcept {
                 s->is_disabled.load(std::memory_order_relaxed))
                 continue;
             if (w->index < wanted) ++active;
-            if (w->index < wanted || w->is_substitute.load(std::memory_order_relaxed))
+            if (w->index < wanted ||
+                w->role.load(std::memory_order_relaxed) != worker_role::regular)
                 ++running_here;
         }
         s->active.store(running_here, std::memory_order_relaxed); // relaxed: m_limit changes below
@@ -134,29 +143,51 @@ void active_workers::send_away_surplus() noexcept {
 // The threads that nobody has stolen go to the other workers, and one that sleeps is woken: for
 // these, for timers, and for work that its maker has left to this worker while it searched.
 bool active_workers::stand_by(worker& w) noexcept {
-    while (runnable* const r = w.ready.pop()) m_scheduler.inject(*r, shepherd_of(*r));
+    while (runnable* const r = w.ready.pop()) hand_over(w, *r);
     scheduler::flush_caches(w);
     w.has_worked = false;
     m_scheduler.m_idle.wake_one();
-    w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
+    begin_standing_by(w);
     w.rest.begin();
     for (;;) {
         std::uint32_t const seen = m_limit.read();
-        if (!is_surplus(w) || m_scheduler.is_stopping()) break;
+        if (!is_surplus(w) || m_scheduler.is_stopping()) {
+            if (end_standing_by(w)) break;
+            continue;
+        }
         bool const is_told = m_limit.wait_for_change(seen, os::monotonic_ns() + k_stands_by_ns);
         if (!is_told && may_end(w)) return false;
     }
     // Without a reserve the worker takes up work when others give stacks back.
     static_cast<void>(m_scheduler.m_shortage.keep_reserve(w));
+    return true;
+}
+
+// A number that it has had is nobody's now; it may get another one.
+void active_workers::begin_standing_by(worker& w) noexcept {
+    std::lock_guard const held(m_changing);
+    w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
+    give_number_back(w);
+    if (!m_scheduler.is_stopping()) take_up(w);
+}
+
+// False: it is not wanted after all. A number that it was to have may have been taken back.
+bool active_workers::end_standing_by(worker& w) noexcept {
+    std::lock_guard const held(m_changing);
+    if (is_surplus(w) && !m_scheduler.is_stopping()) return false;
+    w.numbers.begin();
     // relaxed: the number of active workers has changed, which tells as much.
     w.stands_by.store(false, std::memory_order_relaxed);
     return true;
 }
 
-// False for worker 0, for a worker that is wanted again by now, and where nobody would join it.
+// False for worker 0, for a worker that is wanted again by now or will be, and where nobody would
+// join it.
 bool active_workers::may_end(worker& w) noexcept {
     std::lock_guard const held(m_changing);
-    bool const is_needed = w.native == nullptr || !is_surplus(w);
+    // relaxed: under m_changing.
+    bool const is_needed =
+        w.native == nullptr || !is_surplus(w) || w.is_held_back.load(std::memory_order_relaxed);
     if (is_needed || m_keeps_os_threads || m_scheduler.is_stopping()) return false;
     // relaxed: read under m_changing, or by the watcher, which reads it again.
     w.has_ended.store(true, std::memory_order_relaxed);

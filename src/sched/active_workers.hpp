@@ -2,11 +2,12 @@
 // Which workers may run threads. Workers come and go while the run time runs: a worker is active if
 // its index is below the number that is wanted, and neither it nor its shepherd is disabled. All
 // others stand by: they are outside the idle set, so that nobody wakes them in vain, have nothing
-// in their queues, and sleep until that changes. A substitute for a stuck worker runs although its
-// index is not below the number.
+// in their queues, and sleep until that changes. A substitute for a stuck worker, and a stand-in
+// for one that a thread blocks on purpose, run although their index is not below the number.
 // A worker is made when it is first wanted, and ends with the run time; its OS thread ends sooner
 // if nobody has wanted it for a second. Worker 0, to which alone threads are bound, is always
-// active. The argument is in src/park/README.md.
+// active, but while it waits for its number (lent_number.hpp). The argument is in
+// src/park/README.md.
 #pragma once
 
 #include "os/machine.hpp"
@@ -14,6 +15,7 @@
 #include "sched/worker_limit.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <mutex>
 #include <vector>
 
@@ -32,7 +34,7 @@ public:
     [[nodiscard]] int count() const noexcept {
         return m_active_count.load(std::memory_order_relaxed);
     }
-    // These, and the substitutes.
+    // These, and the substitutes and stand-ins.
     [[nodiscard]] int running() const noexcept {
         return m_running_count.load(std::memory_order_relaxed);
     }
@@ -41,9 +43,10 @@ public:
     [[nodiscard]] TULLE_INLINE bool is_surplus(worker_remote const& w) const noexcept {
         // relaxed: written before the change of m_limit, which is read first.
         if (w.index >= m_limit.number_in(m_limit.read()) &&
-            !w.is_substitute.load(std::memory_order_relaxed))
+            w.role.load(std::memory_order_relaxed) == worker_role::regular)
             return true;
         return w.is_disabled.load(std::memory_order_relaxed) ||
+               w.is_held_back.load(std::memory_order_relaxed) ||
                w.home->is_disabled.load(std::memory_order_relaxed);
     }
 
@@ -65,6 +68,15 @@ public:
     [[nodiscard]] bool add_substitute(shepherd& home) noexcept;
     // The worker stands by as soon as it is done with what it runs.
     void dismiss_substitute(worker_remote& w) noexcept;
+
+    // --- stand-ins (stand_ins.cpp) ---------------------------------------------------------------
+    // A thread that is about to block its worker on purpose calls this there. False: it has no
+    // number, or has lent it already. Where nobody can stand in yet the next worker does that comes
+    // to stand by.
+    [[nodiscard]] bool lend_number(worker& self) noexcept;
+    // Called once for each that returned true, by any OS thread. True: something that has the
+    // number runs on, and this worker runs nothing until it is back; the thread has to leave it.
+    [[nodiscard]] bool take_number_back(int index) noexcept;
 
     // --- workers ---------------------------------------------------------------------------------
     // A surplus worker calls this from its loop, neither searching nor asleep. Returns true when
@@ -97,12 +109,23 @@ private:
     void apply_change(int wanted) noexcept;
     void send_away_surplus() noexcept;
     [[nodiscard]] bool may_end(worker& w) noexcept;
+    void begin_standing_by(worker& w) noexcept;
+    [[nodiscard]] bool end_standing_by(worker& w) noexcept;
+    [[nodiscard]] bool is_spare(worker_remote const& w) const noexcept;
     [[nodiscard]] worker_remote* free_substitute(shepherd& home) noexcept;
+    [[nodiscard]] worker_remote* free_stand_in(shepherd& home) noexcept;
+    [[nodiscard]] std::size_t missing_stand_ins() const noexcept;
+    [[nodiscard]] worker_remote* lend_to_stand_in(worker_remote& lender, std::size_t kept) noexcept;
+    [[nodiscard]] bool begin_stand_in(worker_remote& lender, std::size_t kept) noexcept;
+    void pass_number_on(worker_remote& stand_in) noexcept;
+    void take_up(worker_remote& w) noexcept;
+    [[nodiscard]] bool recall(worker_remote& lender) noexcept;
+    bool give_number_back(worker_remote& stand_in) noexcept;
 
     scheduler& m_scheduler;
     std::mutex m_changing;             // guards all below, and the list of workers
     worker_limit<os::machine> m_limit; // how many are wanted
-    int m_most_wanted = 0;             // in this run; the numbers of others are of substitutes
+    int m_most_wanted = 0;             // in this run; others are substitutes and stand-ins
     bool m_keeps_os_threads = false;
     std::atomic<int> m_active_count{0};
     std::atomic<int> m_running_count{0};

@@ -177,9 +177,11 @@ int scheduler::start_os_thread(worker& w) {
     if (w.kind != worker_kind::dedicated) return 0;
     // relaxed: the number of active workers changes, or is as it was.
     w.stands_by.store(false, std::memory_order_relaxed);
+    w.numbers.begin();
     w.rest.reset(); // the one before it may have ended while it was idle
     auto const start = [&w] { return os::start_thread(w.os_thread, &worker_main, &w); };
     if (int const error = m_begin_worker != nullptr ? os::with_signals_blocked(start) : start()) {
+        static_cast<void>(w.numbers.end());                 // nobody has recalled it
         w.stands_by.store(true, std::memory_order_release); // pairs with stands_still
         return error;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers that run in place of stuck ones. The watcher decides (watch/watcher.hpp). A substitute is
-// a worker whose index is not below the number that is wanted; but for its mark it would stand by.
+// a worker whose index is not below the number that is wanted; but for its role it would stand by.
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
@@ -8,14 +8,17 @@
 
 namespace tulle::sched {
 
-// One that stands by, or has stood by and ended. Null: there is none.
+// Whether it is to stand by, or does, or has stood by and ended, and nobody counts on it.
+bool active_workers::is_spare(worker_remote const& w) const noexcept {
+    // relaxed, both: under m_changing.
+    return w.index >= m_limit.number() && w.kind == worker_kind::dedicated &&
+           w.role.load(std::memory_order_relaxed) == worker_role::regular &&
+           !w.is_disabled.load(std::memory_order_relaxed) && !w.numbers.stands_in();
+}
+
 worker_remote* active_workers::free_substitute(shepherd& home) noexcept {
-    for (worker_remote* const w : home.workers) { // relaxed, all: under m_changing
-        bool const is_free =
-            w->index >= m_limit.number() && !w->is_substitute.load(std::memory_order_relaxed);
-        if (is_free && !w->is_disabled.load(std::memory_order_relaxed) &&
-            w->kind == worker_kind::dedicated)
-            return w;
+    for (worker_remote* const w : home.workers) {
+        if (is_spare(*w)) return w;
     }
     return nullptr;
 }
@@ -31,7 +34,7 @@ bool active_workers::add_substitute(shepherd& home) noexcept try {
     }
     if (m_scheduler.revive(m_scheduler.m_registry.core_of(*w)) != 0) return false;
     // relaxed: the change of m_limit follows.
-    w->is_substitute.store(true, std::memory_order_relaxed);
+    w->role.store(worker_role::substitute, std::memory_order_relaxed);
     w->probe.set(); // it comes for threads that wait
     count_anew(m_limit.number());
     m_limit.tell_all();
@@ -43,7 +46,7 @@ bool active_workers::add_substitute(shepherd& home) noexcept try {
 void active_workers::dismiss_substitute(worker_remote& w) noexcept {
     std::lock_guard const held(m_changing);
     // relaxed: the change of m_limit follows.
-    w.is_substitute.store(false, std::memory_order_relaxed);
+    w.role.store(worker_role::regular, std::memory_order_relaxed);
     if (!m_scheduler.is_stopping()) apply_change(m_limit.number());
 }
 

@@ -11,6 +11,7 @@
 #include "os/signal_stack.hpp"
 #include "park/idle_set.hpp"
 #include "sched/fiber.hpp"
+#include "sched/lent_number.hpp"
 #include "sched/queues/mailbox.hpp"
 #include "sched/queues/ready_queue.hpp"
 #include "sched/records/record_deque.hpp"
@@ -117,6 +118,9 @@ private:
 };
 
 enum class worker_kind : std::uint8_t { dedicated, adopted, guest };
+// One that is not regular runs although its index is not below the number that is wanted: in place
+// of a worker that is stuck, or of one that a thread blocks on purpose.
+enum class worker_role : std::uint8_t { regular, substitute, stand_in };
 
 // What others may touch. A thief, a waker, the watcher and a report get no more of a worker than
 // this.
@@ -128,7 +132,8 @@ struct alignas(128) worker_remote {
           kind(its_kind),
           keeps_resumed(its_kind != worker_kind::guest),
           ready(asymmetric),
-          stands_by(its_kind == worker_kind::dedicated) {}
+          stands_by(its_kind == worker_kind::dedicated),
+          numbers(its_index) {}
     worker_remote(worker_remote const&) = delete;
     worker_remote& operator=(worker_remote const&) = delete;
 
@@ -175,12 +180,15 @@ struct alignas(128) worker_remote {
     std::atomic<std::uint32_t> nap_word{0}; // futex; 1 while the worker naps (idle.cpp)
 
     // --- whether it may run threads --------------------------------------------------------------
+    // These are written under active_workers::m_changing.
     // It is not active, and runs nothing: not yet, or not any more.
     std::atomic<bool> stands_by;
-    // It runs in place of one that is stuck; written under active_workers::m_changing.
-    std::atomic<bool> is_substitute{false};
-    std::atomic<bool> is_disabled{false}; // written under active_workers::m_changing
-    std::atomic<bool> has_ended{false};   // its OS thread is at its end, to be joined
+    std::atomic<worker_role> role{worker_role::regular};
+    std::atomic<bool> is_disabled{false};
+    // It is to stand by until the number that it has lent, or was lent, is back.
+    std::atomic<bool> is_held_back{false};
+    lent_number numbers;
+    std::atomic<bool> has_ended{false}; // its OS thread is at its end, to be joined
     // Dedicated and started; used by those who start and join OS threads.
     bool has_os_thread = false;
     pthread_t os_thread{};   // likewise

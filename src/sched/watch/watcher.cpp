@@ -224,8 +224,8 @@ void watcher::substitute(std::uint64_t now) noexcept {
 worker_remote* watcher::substitute_to_dismiss() const noexcept {
     worker_remote* found = nullptr;
     for (worker_remote* const w : m_scheduler->workers()) {
-        // relaxed: written by this thread.
-        if (!w->is_substitute.load(std::memory_order_relaxed)) continue;
+        // relaxed: of substitutes written by this thread.
+        if (w->role.load(std::memory_order_relaxed) != worker_role::substitute) continue;
         found = w;
         if (sample(*w).is_idle) break;
     }

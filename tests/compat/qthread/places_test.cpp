@@ -388,7 +388,7 @@ aligned_t go_down(void* left) {
 // room, so this takes more than one.
 TEST(stacks, are_promised_where_others_have_started_tulle) {
     for (auto const& [native, promised] : std::vector<std::pair<std::size_t, std::size_t>>{
-             {256 << 10, 32768}, {1 << 20, (1 << 20) - 8192}, {16 << 10, 32768}}) {
+             {256 << 10, 32768}, {1 << 20, (1 << 20) - 8192}, {16 << 10, 8192}}) {
         tulle::initialize({2, native});
         ASSERT_EQ(qthread_initialize(), QTHREAD_SUCCESS);
         EXPECT_EQ(qthread_readstate(STACK_SIZE), promised);
@@ -400,6 +400,21 @@ TEST(stacks, are_promised_where_others_have_started_tulle) {
         tulle::finalize();
     }
     tulle::set_option("workers", "auto");
+    tulle::set_option("stack_size", "256K");
+}
+
+TEST(stacks, are_no_larger_than_the_option_says) {
+    { library const forgets_what_other_tests_have_asked_for(1); }
+    tulle::set_option("stack_size", "16K");
+    {
+        library const running(1);
+        EXPECT_EQ(qthread_readstate(STACK_SIZE), 8192U);
+        run([] {
+            auto const size = static_cast<char*>(qthread_bos()) - static_cast<char*>(qthread_tos());
+            EXPECT_LE(qthread_readstate(STACK_SIZE), static_cast<std::size_t>(size));
+            EXPECT_LE(qthread_readstate(STACK_SIZE), qthread_stackleft());
+        });
+    }
     tulle::set_option("stack_size", "256K");
 }
 

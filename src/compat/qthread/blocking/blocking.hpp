@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that block an OS thread. Those of qt_syscalls.h are made by OS threads of their own
 // (io_workers.cpp). Between qt_begin_blocking_action() and qt_end_blocking_action() a qthread
-// blocks its worker, and a native worker that otherwise stands by takes its place
-// (blocking_action.cpp).
+// blocks its worker, and another one stands in for it (blocking_action.cpp).
 #pragma once
 
 #include "compat/qthread/library/process_fork.hpp"
@@ -24,10 +23,5 @@ struct io_job {
 [[nodiscard]] bool run_elsewhere(io_job& job);
 void end_io_workers() noexcept;
 void io_workers_at_fork(fork_phase phase) noexcept;
-
-// The worker for which a native worker of this number stands in; -1: none.
-[[nodiscard]] int stands_in_for(int native) noexcept;
-void forget_blocking() noexcept;
-void blocking_at_fork(fork_phase phase) noexcept;
 
 } // namespace tulle::compat

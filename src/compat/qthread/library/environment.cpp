@@ -12,8 +12,8 @@ namespace tulle::compat {
 
 namespace {
 
-// There are as many again for calls that block, one for each shepherd, and the last workers of
-// shepherds of which some are disabled at the start.
+// There are as many again to stand in for those that are blocked, and the last workers of shepherds
+// of which some are disabled at the start.
 constexpr std::size_t k_most_workers = base::k_most_workers / 3;
 
 // The C library would take a sign, and count from the end. What does not fit is the largest number.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starting and ending. The thread that initialises becomes the native worker 0, as the first
 // qthread of Qthreads.
+#include "base/option.hpp"
 #include "compat/qthread/blocking/blocking.hpp"
 #include "compat/qthread/library/environment.hpp"
+#include "compat/qthread/library/lateness.hpp"
 #include "compat/qthread/library/library.hpp"
 #include "compat/qthread/library/places.hpp"
 #include "compat/qthread/library/process_fork.hpp"
@@ -47,7 +49,6 @@ using namespace std::chrono_literals;
 // Of finalise, with qthreads that are alive, while none ends and no worker computes.
 constexpr auto k_patience_with_qthreads = 1s;
 constexpr auto k_between_looks = 10ms; // a worker that has not come back meanwhile computes
-constexpr int k_most_late = 10;
 constexpr std::size_t k_default_stack = 32768;
 constexpr std::size_t k_usual_native_stack = std::size_t{256} << 10U;
 constexpr std::size_t k_default_io_workers = 10;
@@ -67,11 +68,17 @@ void set_number(char const* option, std::size_t value) {
     set_option(option, value == 0 ? "auto" : std::to_string(value));
 }
 
+// One for each, where there may be so many, and as many for those that are blocked, too; at least
+// one for each shepherd.
+std::size_t with_stand_ins(std::size_t workers) noexcept {
+    return std::min(3 * workers, std::size_t{base::k_most_workers});
+}
+
 void set_shape(shape const& wanted) {
     if (wanted.shepherds == 0 && !s_sets_shape) return;
     s_sets_shape = wanted.shepherds != 0;
     set_number("workers", 0); // it is at most the next one
-    set_number("max_workers", s_sets_shape ? wanted.most + wanted.shepherds : 0);
+    set_number("max_workers", s_sets_shape ? with_stand_ins(wanted.most) : 0);
     set_number("workers", wanted.most);
     set_number("shepherds", wanted.shepherds);
 }
@@ -92,7 +99,7 @@ void set_stacks() {
 std::size_t promised_stack() noexcept {
     std::size_t const native = detail::chosen_size(detail::size_option::stack_size);
     if (native == k_usual_native_stack) return k_default_stack;
-    return std::max(native, k_default_stack + k_stack_overhead) - k_stack_overhead;
+    return native - std::min(k_stack_overhead, native / 2);
 }
 
 // Programs keep data for each number of qthread_worker(), as only one qthread at a time has it: no
@@ -174,40 +181,23 @@ private:
         std::vector<std::int64_t>(static_cast<std::size_t>(worker_slot_count()), -1);
 };
 
-// Whether other qthreads have had the caller's worker, so that the caller comes back late from a
-// short sleep. If the OS thread has computed meanwhile they have. Else they have been blocked in
-// the kernel, or other programs have had the processors. That says little, and may go on for ever,
-// so it counts a few times until something gets on.
-class lateness {
-public:
-    void begin() noexcept {
-        m_begin = clock::now();
-        m_computed = computed();
+struct own_worker {
+    static std::chrono::steady_clock::time_point now() noexcept {
+        return std::chrono::steady_clock::now();
     }
-    [[nodiscard]] bool is_telling() noexcept {
-        if (clock::now() - m_begin <= k_between_looks) return false;
-        return computed() - m_computed > k_between_looks || m_silent++ < k_most_late;
-    }
-    void something_gets_on() noexcept { m_silent = 0; }
-
-private:
-    using clock = std::chrono::steady_clock;
     static std::chrono::nanoseconds computed() noexcept {
         timespec used{};
         ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
         return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
     }
-
-    clock::time_point m_begin{};
-    std::chrono::nanoseconds m_computed{};
-    int m_silent = 0;
+    static int worker() noexcept { return this_thread::worker_index(); }
 };
 
 // Workers that belong to somebody else may compute for ever.
 void wait_for_tasks() noexcept try {
     using clock = std::chrono::steady_clock;
     progress seen;
-    lateness late;
+    lateness<own_worker> late(k_between_looks);
     auto looked = clock::now();
     auto until = looked + k_patience_with_qthreads;
     // Looked at again and again, so that the end of a task, millions of times, need not ask whether
@@ -281,7 +271,6 @@ void qthread_finalize() {
     set_self(nullptr);
     end_tulle();
     forget_places();
-    forget_blocking();
     forget_locks();
     delete s_main;
     s_main = nullptr;

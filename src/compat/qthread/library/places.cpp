@@ -2,12 +2,12 @@
 // Shepherds and their neighbours. A shepherd or a worker is disabled here, and by the native calls.
 #include "compat/qthread/library/places.hpp"
 
-#include "compat/qthread/blocking/blocking.hpp"
 #include "compat/qthread/library/arguments.hpp"
 #include "compat/qthread/library/library.hpp"
 #include "compat/qthread/library/result.hpp"
 #include "compat/qthread/threads/task.hpp"
 
+#include <tulle/detail/worker_numbers.hpp>
 #include <tulle/shepherd.hpp>
 #include <tulle/this_thread.hpp>
 
@@ -110,7 +110,7 @@ std::size_t count_active_workers() noexcept {
 
 int worker_number() noexcept {
     int const native = this_thread::worker_index();
-    return native < static_cast<int>(the().workers) ? native : stands_in_for(native);
+    return native < static_cast<int>(the().workers) ? native : detail::lent_number();
 }
 
 void disable_workers_from(std::size_t first) {

@@ -19,8 +19,7 @@ namespace tulle::compat {
 namespace {
 
 using at_fork = void (*)(fork_phase) noexcept;
-constexpr at_fork k_parts[] = {io_workers_at_fork, futures_at_fork, places_at_fork,
-                               blocking_at_fork};
+constexpr at_fork k_parts[] = {io_workers_at_fork, futures_at_fork, places_at_fork};
 
 // None of these takes a lock of another. Locks are left in the opposite order, as a part may take
 // its own once more in the child.
@@ -36,8 +35,10 @@ void go_on_in_child() noexcept {
     tell_parts(fork_phase::in_child);
     the().live_tasks.forget();
     the().waiting_tasks.store(0, std::memory_order_relaxed); // relaxed: a number for reports
-    task const* const me = self();
-    if (me != nullptr && !me->is_main) the().live_tasks.begin();
+    task* const me = self();
+    if (me == nullptr) return;
+    me->lender = -1; // it is not there
+    if (!me->is_main) the().live_tasks.begin();
 }
 
 } // namespace

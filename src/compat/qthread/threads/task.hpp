@@ -30,9 +30,8 @@ struct task {
     unsigned flags = 0;
     unsigned id = QTHREAD_NON_TASK_ID; // drawn when asked for
     bool is_main = false;
-    // Between qt_begin_blocking_action() and qt_end_blocking_action()
-    bool blocks = false;
-    bool is_counted = false; // meanwhile, among those that block workers of the shepherd
+    bool blocks = false;     // between qt_begin_blocking_action() and qt_end_blocking_action()
+    int lender = -1;         // meanwhile, the native worker that has lent its number; -1: none has
     unsigned local_size = 0; // bytes of local memory that the qthread may have without asking
     void* local = nullptr;   // of that size; in its frame, or `grown`; null: made when asked for
     void* grown = nullptr;
