@@ -116,6 +116,15 @@ public:
             if (is_shared()) m_protocol.release();
         });
     }
+    // False: it has been done. True: the caller has a fence, and then calls release_behind_fence().
+    [[nodiscard]] bool begin_release() noexcept {
+        if (!is_shared()) return false;
+        if (!m_memory.has_threads() && !m_memory.has_far() && m_protocol.is_release_short())
+            return true;
+        release();
+        return false;
+    }
+    void release_behind_fence() noexcept { m_protocol.release_behind_fence(); }
     void acquire() noexcept {
         alone([&] {
             if (!is_shared()) return;

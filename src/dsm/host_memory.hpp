@@ -102,6 +102,7 @@ public:
         return m_is_protected && (state & k_forbids) != 0;
     }
 
+    [[nodiscard]] bool has_far() const noexcept { return m_far != nullptr; }
     // Whether several threads of this host use it. If so, the lock is held by the one that does.
     [[nodiscard]] bool has_threads() const noexcept { return m_has_threads; }
     [[nodiscard]] host_lock& lock() noexcept { return m_lock; }

@@ -219,6 +219,34 @@ TEST(basic_coherent_host, lets_a_unit_stay_writable_that_is_written_between_all_
     EXPECT_EQ(all.load(0, k_page), 8);
 }
 
+// What takes long is not put off until the caller holds its lock by a word that others look at.
+TEST(basic_coherent_host, leaves_a_short_release_to_a_caller_with_a_fence) {
+    two_hosts all(stores_are::checked, 1, 1, false);
+    all.share_pages(1, 2);
+    all.store(0, k_page, 1);
+    EXPECT_TRUE(all.at(0).begin_release());
+    all.at(1).acquire();
+    EXPECT_EQ(all.load(1, k_page), 0) << "nothing has happened yet";
+    all.at(0).release_behind_fence();
+    all.at(1).acquire();
+    EXPECT_EQ(all.load(1, k_page), 1);
+    for (host_number const h : {0U, 1U}) {
+        for (std::uint64_t k = 0; k < 2 * k_page; k += TULLE_COHERENT_LINE)
+            all.store(h, k_page + k, static_cast<std::uint8_t>(2 + h));
+        EXPECT_FALSE(all.at(h).begin_release());
+        all.at(1 - h).acquire();
+        EXPECT_EQ(all.load(1 - h, 3 * k_page - TULLE_COHERENT_LINE), 2 + h);
+    }
+}
+TEST(basic_coherent_host, leaves_no_release_to_a_caller_where_there_are_threads) {
+    two_hosts all;
+    all.share_pages(1, 1);
+    all.store(0, k_page, 1);
+    EXPECT_FALSE(all.at(0).begin_release());
+    all.at(1).acquire();
+    EXPECT_EQ(all.load(1, k_page), 1);
+}
+
 std::size_t touched_pages(two_hosts& all, host_number h, std::uint64_t chunk) {
     std::size_t count = 0;
     os::for_each_touched_page(
