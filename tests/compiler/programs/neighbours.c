@@ -148,6 +148,14 @@ __attribute__((noinline)) static void cut(double* a, double most) {
         if (a[k] > most) a[k] -= most;
 }
 
+// checks: 2, as the loop stores further, in some turns
+__attribute__((noinline)) static void cut_off(double* a, double most) {
+    STORE_EACH(a);
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k < k_elements; ++k)
+        if (a[k] > most) a[k + k_elements] = most;
+}
+
 // checks: 2, of what is stored first, and of the loop, which goes further
 __attribute__((noinline)) static void cut_twice_as_many(double* a, double most) {
     STORE_EACH(a);
@@ -177,6 +185,10 @@ static void test_arrays(double* a) {
     cut(a, 5);
     synchronise();
     REQUIRE(a[0] == 5 && a[2] == 1 && a[8] == 4 && a[13] == 2);
+    synchronise();
+    cut_off(a, 8);
+    synchronise();
+    REQUIRE(a[8] == 9 && a[8 + k_elements] == 8);
     synchronise();
     cut_twice_as_many(a, 1);
     synchronise();
