@@ -88,7 +88,7 @@ Value* check_writer::state_of(IRBuilder<>& builder, Value* address) {
 // By a word that the processor compares with a number in one instruction, which it is slow at for
 // words of 16 bits; LLVM would make one of 32 bits narrower, but for a bit that no state has.
 Value* check_writer::forbids_first(IRBuilder<>& builder, Value* address, unsigned lines, mode how) {
-    unsigned const bytes = lines == 1 ? 1 : lines <= 4 ? 4 : 8;
+    unsigned const bytes = lines == 1 ? 1 : lines <= k_most_lines_of_check ? 4 : 8;
     Value* const states = load_states(builder, address, builder.getIntNTy(8 * bytes));
     if (lines != 2) return forbids(builder, states, lines, how);
     APInt const wanted = bits_of(lines, how).zext(32) | APInt::getSignMask(32);
@@ -121,8 +121,8 @@ CallInst* check_writer::call(Instruction* at, char const* function, ArrayRef<Val
     return made;
 }
 
-// Of two lines the states are looked at together, also where the bytes lie in one. Only if that
-// does not allow the access it matters which lines are meant.
+// Of several lines the states are looked at together, also where the bytes lie in fewer. Only if
+// that does not allow the access it matters which lines are meant.
 void check_writer::check_bytes(Instruction* at, checked_bytes const& what) {
     IRBuilder<> builder(at);
     Value* first = address_of(builder, what.pointer);
@@ -138,13 +138,20 @@ void check_writer::check_bytes(Instruction* at, checked_bytes const& what) {
         call(slow, function, {first}, CallingConv::PreserveAll);
         return;
     }
-    Instruction* const unsure = when(forbids_first(builder, first, 2, how), at, true);
+    Instruction* const unsure =
+        when(forbids_first(builder, first, lines_of(what.bytes), how), at, true);
     builder.SetInsertPoint(unsure);
-    Value* const last = builder.CreateAdd(first, builder.getInt64(what.bytes - 1));
-    Value* const states = builder.CreateOr(state_of(builder, first), state_of(builder, last));
+    SmallVector<Value*, k_most_lines_of_check> all{first}; // in each line one
+    for (std::uint64_t k = TULLE_COHERENT_LINE; k < what.bytes - 1; k += TULLE_COHERENT_LINE)
+        all.push_back(builder.CreateAdd(first, builder.getInt64(k)));
+    all.push_back(builder.CreateAdd(first, builder.getInt64(what.bytes - 1)));
+    Value* states = nullptr;
+    for (Value* address : all) {
+        Value* const state = state_of(builder, address);
+        states = states == nullptr ? state : builder.CreateOr(states, state);
+    }
     Instruction* const slow = when(forbids(builder, states, 1, how), unsure, true);
-    call(slow, function, {first}, CallingConv::PreserveAll);
-    call(slow, function, {last}, CallingConv::PreserveAll);
+    for (Value* address : all) call(slow, function, {address}, CallingConv::PreserveAll);
 }
 
 // Inline for up to 8 lines by one word of states, for up to 256 by several; the run time looks at

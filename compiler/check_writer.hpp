@@ -8,12 +8,16 @@
 
 namespace tulle::compiler {
 
-// The bytes [offset, offset + bytes) from a pointer, at most a line of them.
+// So many states are compared with a number by one instruction.
+inline constexpr unsigned k_most_lines_of_check = 4;
+
+// The bytes [offset, offset + bytes) from a pointer, which lie in so many lines at most; something
+// of each is touched.
 struct checked_bytes {
     llvm::Value* pointer;
     std::int64_t offset;
     std::uint64_t bytes;
-    bool straddles;      // they may lie in two lines
+    bool straddles;      // they may lie in more than one line
     bool may_be_nowhere; // nothing may be touched, and the pointer be no address of a process
     mode how;
 };

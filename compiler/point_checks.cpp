@@ -22,6 +22,8 @@ using namespace llvm;
 namespace {
 
 constexpr std::int64_t k_line = TULLE_COHERENT_LINE;
+// Bytes that lie in as many lines as a check may have, wherever they begin.
+constexpr std::int64_t k_most_checked = (k_most_lines_of_check - 1) * k_line + 1;
 constexpr std::size_t k_most_followers = 100; // by one origin; there are as many pairs as squares
 constexpr int k_most_passes = 50;
 constexpr std::int64_t k_most_bytes_of_array = 64 * k_line;
@@ -236,7 +238,8 @@ void planner::plan_stretch(stretch const& part, known_bytes& known) {
     }
 }
 
-// Neighbours share a check, which comes before all accesses by the pointer.
+// Neighbours share a check, which comes before all accesses by the pointer. Where nothing is
+// touched between two, they are at most a line apart.
 void planner::plan_base(origin const* base, stretch const& part, mode how, known_bytes& known) {
     stretch unknown;
     placed_access const* by = nullptr; // the pointer that is there first
@@ -250,7 +253,8 @@ void planner::plan_base(origin const* base, stretch const& part, mode how, known
     for (auto const* a = unknown.begin(); a != unknown.end();) {
         auto const* next = a + 1;
         std::int64_t last = a->check_last;
-        for (; next != unknown.end() && std::max(last, next->check_last) - a->check_first < k_line;
+        for (; next != unknown.end() && next->check_first - last <= k_line &&
+               std::max(last, next->check_last) - a->check_first < k_most_checked;
              ++next)
             last = std::max(last, next->check_last);
         bool const is_whole = a->check_first == a->first && last == a->last;
@@ -259,6 +263,8 @@ void planner::plan_base(origin const* base, stretch const& part, mode how, known
                              {by->what->pointer(), a->check_first - by->first,
                               static_cast<std::uint64_t>(last - a->check_first + 1), !is_one,
                               by->what->is_masked, how}});
+        for (std::int64_t at = a->check_first; at < last; at += k_line)
+            known.add(base, at, std::min(at + k_line, last), how);
         known.add(base, a->check_first, last, how);
         a = next;
     }

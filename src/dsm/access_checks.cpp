@@ -61,6 +61,19 @@ bool are_close(std::uint64_t bytes, std::uint64_t stride) noexcept {
     return stride <= bytes || stride - bytes < TULLE_COHERENT_LINE;
 }
 
+// Rows that lie in one line each, at the same place in it, as columns of a matrix do.
+bool are_usable_lines(std::uint64_t first, std::uint64_t step, std::uint64_t more,
+                      std::uint8_t forbidding) noexcept {
+    std::uint8_t const* at = states_at(first);
+    std::uint64_t const lines = step / TULLE_COHERENT_LINE;
+    std::uint8_t found = *at;
+    for (std::uint64_t row = 0; row != more; ++row) {
+        at += lines;
+        found |= *at;
+    }
+    return (found & forbidding) == 0;
+}
+
 // Rows that lie in up to 8 lines each, by a word of states for each row, from which those of the
 // lines behind it are shifted out. They are looked at together.
 bool are_usable_rows(std::uint64_t first, std::uint64_t last, std::uint64_t step,
@@ -70,6 +83,8 @@ bool are_usable_rows(std::uint64_t first, std::uint64_t last, std::uint64_t step
     if (last - first > (k_states - 1) * TULLE_COHERENT_LINE || !is_coherent(first) ||
         !is_coherent(last + step * more))
         return false;
+    if (step % TULLE_COHERENT_LINE == 0 && lines_of(first, last) == 1)
+        return are_usable_lines(first, step, more, forbidding);
     std::uint64_t found = 0;
     for (std::uint64_t row = 0; row <= more; ++row, first += step, last += step) {
         std::uint64_t states = 0;

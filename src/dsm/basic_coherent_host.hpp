@@ -14,12 +14,14 @@
 #include <cstdint>
 #include <mutex>
 
+#include <tulle/detail/attributes.hpp>
+
 namespace tulle::dsm {
 
 template <std::size_t Notices, std::size_t Fetches> class basic_coherent_host {
+public:
     using memory = basic_host_memory<Notices, Fetches>;
 
-public:
     // As for basic_host_memory.
     basic_coherent_host(geometry const& chosen, host_map const& hosts, int descriptor,
                         std::uint64_t own_copy_at, std::uint8_t* states,
@@ -114,6 +116,15 @@ public:
             if (is_shared()) m_protocol.release();
         });
     }
+    // False: it has been done. True: the caller has a fence, and then calls release_behind_fence().
+    [[nodiscard]] bool begin_release() noexcept {
+        if (!is_shared()) return false;
+        if (!m_memory.has_threads() && !m_memory.has_far() && m_protocol.is_release_short())
+            return true;
+        release();
+        return false;
+    }
+    void release_behind_fence() noexcept { m_protocol.release_behind_fence(); }
     void acquire() noexcept {
         alone([&] {
             if (!is_shared()) return;
@@ -160,8 +171,12 @@ private:
         return m_is_shared;
     }
     void learn_of_chunks() noexcept {
-        if (!is_shared()) return;
+        if (is_shared() && TULLE_UNLIKELY(m_memory.chunks().has_more(m_chunks)))
+            learn_of_chunks_cold();
+    }
+    TULLE_COLD void learn_of_chunks_cold() noexcept {
         m_memory.chunks().read(m_chunks, [this](line_range chunk) {
+            m_memory.populate(chunk);
             m_memory.set_states(chunk, k_readable);
             m_protocol.expect_changes(chunk);
         });

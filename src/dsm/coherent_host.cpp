@@ -2,6 +2,7 @@
 #include "dsm/coherent_host.hpp"
 
 #include "dsm/basic_coherent_host.hpp"
+#include "dsm/coherent_release.hpp"
 #include "dsm/directory_host.hpp"
 #include "dsm/forked_child.hpp"
 
@@ -79,6 +80,12 @@ void release() noexcept {
     expect_no_child();
     if (s_own != nullptr) s_own->release();
 }
+bool begin_release() noexcept {
+    if (!is_host()) return false;
+    expect_no_child();
+    return s_own != nullptr && s_own->begin_release();
+}
+void release_behind_fence() noexcept { s_own->release_behind_fence(); }
 void acquire() noexcept {
     expect_no_child();
     if (s_own != nullptr) s_own->acquire();

@@ -76,6 +76,7 @@ public:
           m_carrier(hosts.carrier),
           m_lock(hosts.carrier),
           m_has_threads(threads != nullptr),
+          m_to_populate(most_populated() / hosts.near.size()),
           m_grace(m_is_protected ? nullptr : threads) { // protection holds for all at once
         if (hosts.near.size() == chosen.hosts) return;
         m_far = std::make_unique<far_memory>(chosen, hosts);
@@ -101,6 +102,7 @@ public:
         return m_is_protected && (state & k_forbids) != 0;
     }
 
+    [[nodiscard]] bool has_far() const noexcept { return m_far != nullptr; }
     // Whether several threads of this host use it. If so, the lock is held by the one that does.
     [[nodiscard]] bool has_threads() const noexcept { return m_has_threads; }
     [[nodiscard]] host_lock& lock() noexcept { return m_lock; }
@@ -298,6 +300,24 @@ public:
         return os::map_again(master_at(pages.first), own_at(pages.first), bytes_of(pages));
     }
 
+    // Bytes of the copies of a machine for which populate() is done.
+    [[nodiscard]] static std::uint64_t most_populated() noexcept {
+        return std::min(os::physical_memory() / k_part_populated, k_most_populated);
+    }
+    // Puts memory behind the own copy of a chunk that this host hears of, as long as it is not too
+    // much: in one call, and not in the middle of what the program does with it, where each page
+    // would be a fault of its own at each host. What is not done is left to faults.
+    void populate(line_range chunk) noexcept {
+        if (chunk.first < m_chosen.first_line() + m_chosen.program_bytes / TULLE_COHERENT_LINE)
+            return;
+        std::size_t const bytes = bytes_of(chunk);
+        if (m_to_populate < bytes) return;
+        m_to_populate -= bytes;
+        base::kept_errno const kept;
+        static_cast<void>(
+            os::system_memory().populate({used_at(chunk.first), bytes, bytes, std::size_t{1}}));
+    }
+
     // --- what all hosts are to know
     void add_chunks(line_range lines) noexcept {
         chunks().add(lines);
@@ -382,7 +402,11 @@ private:
     // somebody reads them. What is behind these goes past the caches, as far as it comes in runs.
     static constexpr std::uint64_t k_twins_in_caches = 1024 * 1024;
     static constexpr std::uint64_t k_masters_in_caches = 8 * k_twins_in_caches;
-    static constexpr std::uint64_t k_least_stream = 64;            // lines
+    static constexpr std::uint64_t k_least_stream = 64; // lines
+    // Bytes of the copies of a machine that take memory though nobody has used them; and which part
+    // of what it has these may be.
+    static constexpr std::uint64_t k_most_populated = 256 * 1024 * 1024;
+    static constexpr std::uint64_t k_part_populated = 16;
     static constexpr std::size_t k_expected = 8;                   // lines
     static constexpr std::size_t k_claimed_at_once = 1024;         // units
     static constexpr std::size_t k_taken_over_at_once = 64 * 1024; // bytes
@@ -570,6 +594,7 @@ private:
     host_lock m_lock;
     fetch_under_way* m_under_way = nullptr;
     bool m_has_threads;
+    std::uint64_t m_to_populate; // bytes, at most
     grace_periods<os::machine, checking_threads> m_grace;
 };
 

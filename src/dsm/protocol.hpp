@@ -172,6 +172,18 @@ public:
     void release() noexcept {
         if (m_has_threads) look_at_grace();
         machine::fence_seq_cst(); // pairs with the one of note_copy, and is that of last_ended
+        release_behind_fence();
+    }
+    // Whether it takes a moment, where no other machine is told.
+    [[nodiscard]] bool is_release_short() noexcept {
+        if (m_owned.size() + m_dirty.size() > k_few_runs) return false;
+        std::uint64_t lines = 0;
+        for (std::size_t k = 0; k < m_owned.size(); ++k) lines += m_owned[k].count;
+        for (std::size_t k = 0; k < m_dirty.size(); ++k) lines += m_dirty[k].units.count;
+        return lines <= k_few_lines;
+    }
+    // The same, where one thread uses the memory, which has made that fence.
+    void release_behind_fence() noexcept {
         if (m_owned.size() == 0 && m_dirty.size() == 0 && m_watched.size() == 0 && !has_fetches())
             return;
         forget_watched([this](watched_unit const& w) noexcept {
@@ -192,18 +204,9 @@ public:
     }
     // After this host was let go on.
     void acquire() noexcept {
-        for (host_number h = 0; h < m_world.hosts(); ++h) {
-            if (h == m_world.here()) continue;
-            bool const is_whole =
-                m_world.notices_of(h).read(m_notices_seen[h], [this](line_range lines) noexcept {
-                    each_alike_of(lines, [this](line_range run, host_number home) noexcept {
-                        learn_of(run, home);
-                    });
-                });
-            if (!is_whole)
-                m_world.each_unit(
-                    [this](line_range unit) noexcept { learn_of(unit, home_number(unit)); });
-        }
+        for (host_number h = 0; h < m_world.hosts(); ++h)
+            if (h != m_world.here() && m_world.notices_of(h).has_more(m_notices_seen[h]))
+                read_notices(h);
         renew_outdated();
     }
 
@@ -249,7 +252,9 @@ private:
     static constexpr std::uint32_t k_is_outdated = 1;
     static constexpr std::uint64_t k_all_periods = ~std::uint64_t{0};
     static constexpr line_number k_no_line = ~line_number{0};
-    static constexpr std::size_t k_ahead = 2; // runs, while one is written back
+    static constexpr std::size_t k_ahead = 2;        // runs, while one is written back
+    static constexpr std::size_t k_few_runs = 4;     // of a short release
+    static constexpr std::uint64_t k_few_lines = 64; // likewise, in all
 
     // Until which grace period has ended; for dirty ones that are writable, this says nothing.
     struct watched_unit {
@@ -629,6 +634,17 @@ private:
     }
 
     // --- acquire
+    TULLE_NOINLINE void read_notices(host_number writer) noexcept {
+        bool const is_whole = m_world.notices_of(writer).read(
+            m_notices_seen[writer], [this](line_range lines) noexcept {
+                each_alike_of(lines, [this](line_range run, host_number home) noexcept {
+                    learn_of(run, home);
+                });
+            });
+        if (!is_whole)
+            m_world.each_unit(
+                [this](line_range unit) noexcept { learn_of(unit, home_number(unit)); });
+    }
     void learn(line_range lines) noexcept {
         each_alike_of(lines,
                       [this](line_range run, host_number home) noexcept { learn_of(run, home); });

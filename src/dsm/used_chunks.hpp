@@ -59,6 +59,10 @@ public:
     [[nodiscard]] bool has(line_number line) const noexcept {
         return m_entries[part_of(line)].use.load(std::memory_order_relaxed) == k_is_listed;
     }
+    // Whether there are parts from the `seen`-th on. relaxed: see read.
+    [[nodiscard]] bool has_more(std::uint32_t seen) const noexcept {
+        return m_count.load(std::memory_order_relaxed) != seen;
+    }
     // Calls each(lines) for all parts from the `seen`-th on.
     template <class F> void read(std::uint32_t& seen, F each) const {
         // relaxed: the program's own synchronisation orders

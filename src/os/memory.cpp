@@ -184,6 +184,11 @@ std::size_t page_size() noexcept {
     return size;
 }
 
+std::uint64_t physical_memory() noexcept {
+    long const pages = ::sysconf(_SC_PHYS_PAGES);
+    return pages > 0 ? static_cast<std::uint64_t>(pages) * page_size() : 0;
+}
+
 std::size_t mapping_limit() noexcept {
     std::size_t limit = 65530;
     if (std::FILE* const file = std::fopen("/proc/sys/vm/max_map_count", "re")) {

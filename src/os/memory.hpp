@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tulle::os {
 
@@ -38,6 +39,9 @@ struct memory_calls {
 [[nodiscard]] memory_calls const& system_memory() noexcept;
 
 [[nodiscard]] std::size_t page_size() noexcept;
+
+// Bytes that the machine has; 0: the system does not say.
+[[nodiscard]] std::uint64_t physical_memory() noexcept;
 
 // The most mappings that this process may have (vm.max_map_count; the kernel's default where that
 // cannot be read).

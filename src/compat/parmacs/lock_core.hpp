@@ -8,6 +8,8 @@
 
 #include "base/spin_lock.hpp"
 
+#include <tulle/detail/spin_wait.hpp>
+
 #include <cstdint>
 #include <mutex>
 
@@ -56,6 +58,7 @@ public:
         bool is_free = false;
         std::uint32_t next = 0;
         do {
+            now = when_nobody_leaves(now);
             is_free = (now & k_held) == 0;
             next = (was_told ? now & ~k_told : now) |
                    (is_free ? k_held : k_queued | (insists ? k_hand_over : 0));
@@ -82,14 +85,33 @@ public:
         if ((m_state.load(std::memory_order_relaxed) & k_held) == 0) return {false, nullptr};
         return leave_to_first();
     }
+    // Instead of unlock(), in two steps, for a holder that has something short to do behind a full
+    // fence before it lets another one go on: begin_leaving() is that fence, and end_leaving()
+    // takes no exchange, as nobody changes the state meanwhile. False: somebody sleeps, or has been
+    // told, or nobody holds the lock; nothing has happened, and the caller calls unlock().
+    [[nodiscard]] bool begin_leaving() noexcept {
+        return Machine::exchange_and_fence(m_state, k_held, k_held | k_leaving);
+    }
+    void end_leaving() noexcept {
+        m_state.store(0, std::memory_order_release); // pairs with try_lock and enter
+    }
 
 private:
     static constexpr std::uint32_t k_held = 1;
+    static constexpr std::uint32_t k_leaving = 16; // beside k_held and no other
     // Changed with the lock of the list held:
     static constexpr std::uint32_t k_queued = 2;    // the list has entries
     static constexpr std::uint32_t k_told = 4;      // one is awake that was told, and will enter
     static constexpr std::uint32_t k_hand_over = 8; // the first insists
 
+    // relaxed: whoever leaves stores once more, and the caller's exchange orders.
+    [[nodiscard]] std::uint32_t when_nobody_leaves(std::uint32_t now) const noexcept {
+        for (detail::spin_wait<Machine> wait; (now & k_leaving) != 0;) {
+            wait.step();
+            now = m_state.load(std::memory_order_relaxed);
+        }
+        return now;
+    }
     [[nodiscard]] static bool may_just_leave(std::uint32_t state) noexcept {
         bool const somebody_sees_to_it = (state & (k_told | k_hand_over)) == k_told;
         return (state & k_held) != 0 && ((state & k_queued) == 0 || somebody_sees_to_it);

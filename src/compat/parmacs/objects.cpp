@@ -6,6 +6,7 @@
 #include "compat/parmacs/race_order.hpp"
 #include "compat/parmacs/spanning_lock.hpp"
 #include "compat/parmacs/world.hpp"
+#include "dsm/coherent_release.hpp"
 
 #include <tulle.h>
 #include <tulle/c/coherent_memory.h>
@@ -89,6 +90,7 @@ void say_no_memory(std::uint64_t size) try {
 } // namespace tulle::parmacs
 
 using namespace tulle::parmacs;
+namespace dsm = tulle::dsm;
 namespace races = tulle::races;
 
 void* tulle_parmacs_malloc(size_t size) {
@@ -119,8 +121,14 @@ void tulle_parmacs_lock(tulle_parmacs_lock_t lock) {
     tulle_coherent_acquire();
 }
 void tulle_parmacs_unlock(tulle_parmacs_lock_t lock) {
-    tulle_coherent_release();
     auto* const known = known_object<spanning_lock>(lock.tulle_shared, kind::lock);
+    if (dsm::begin_release()) {
+        if (known != nullptr && known->share.local().begin_leaving()) {
+            dsm::release_behind_fence();
+            return known->share.local().end_leaving();
+        }
+        tulle_coherent_release();
+    }
     bool const was_held = known != nullptr ? known->share.local().unlock() : unlock_unknown(lock);
     if (!was_held) fail("UNLOCK: nobody holds it");
 }

@@ -9,6 +9,7 @@
 #include "base/spin_lock.hpp"
 #include "compat/parmacs/barrier_core.hpp"
 #include "compat/parmacs/lock_core.hpp"
+#include "compat/parmacs/lock_machine.hpp"
 #include "os/machine.hpp"
 
 #include <tulle/c/sync.h>
@@ -28,7 +29,7 @@ enum class wish : std::uint32_t {
     to_take,     // at least an amount, and takes that away
 };
 
-struct waiter : lock_entry<os::machine> {
+struct waiter : lock_entry<lock_machine> {
     waiter* next = nullptr;
     tulle_signal_t* signal = nullptr; // at its place
     std::int32_t place = 0;
@@ -110,12 +111,15 @@ public:
     [[nodiscard]] bool looks_held() const noexcept { return m_core.looks_held(); } // a hint
     // False: nobody holds it.
     [[nodiscard]] bool unlock() noexcept { return m_core.try_unlock() || unlock_and_tell(); }
+    // As in lock_core.
+    [[nodiscard]] bool begin_leaving() noexcept { return m_core.begin_leaving(); }
+    void end_leaving() noexcept { m_core.end_leaving(); }
 
 private:
     void lock_later() noexcept;
     [[nodiscard]] bool unlock_and_tell() noexcept;
 
-    lock_core<os::machine> m_core;
+    lock_core<lock_machine> m_core;
 };
 
 // Those that wait for a condition, in the order in which they came; zero bytes are a valid one.

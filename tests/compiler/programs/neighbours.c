@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses that are a constant apart, in one block and in several: one check for those within a
-// line, made anew where a value of their address is another one, or after synchronisation.
+// Accesses that are a constant apart, in one block and in several: one check for those that lie in
+// a few lines, none of which is left out, made anew where a value of their address is another one,
+// or after synchronisation.
 #include "recorder.h"
 
 typedef double vector[3];
@@ -104,7 +105,7 @@ enum { k_elements = 14 };
     a[0] = 5, a[1] = 1, a[2] = 6, a[3] = 2, a[4] = 7, a[5] = 3, a[6] = 8, a[7] = 4, a[8] = 9,      \
     a[9] = 5, a[10] = 1, a[11] = 6, a[12] = 2, a[13] = 7
 
-// checks: 2, of what is stored first
+// checks: 1, of what is stored first
 __attribute__((noinline)) static void bound(double* a, double most) {
     STORE_EACH(a);
 #pragma clang loop unroll(disable) vectorize(disable)
@@ -112,7 +113,7 @@ __attribute__((noinline)) static void bound(double* a, double most) {
         if (k * most > 6) a[k] = most;
 }
 
-// checks: 3, as one more element is stored to
+// checks: 2, as one more element is stored to
 __attribute__((noinline)) static void bound_one_more(double* a, double most) {
     STORE_EACH(a);
 #pragma clang loop unroll(disable) vectorize(disable)
@@ -120,7 +121,7 @@ __attribute__((noinline)) static void bound_one_more(double* a, double most) {
         if (k * most < 0) a[k] = most;
 }
 
-// checks: 3
+// checks: 2
 __attribute__((noinline)) static void bound_later(double* a, double most) {
     STORE_EACH(a);
     synchronise();
@@ -129,7 +130,7 @@ __attribute__((noinline)) static void bound_later(double* a, double most) {
         if (k * most > 6) a[k] = most;
 }
 
-// checks: 3, as what has been loaded may not be stored to
+// checks: 2, as what has been loaded may not be stored to
 __attribute__((noinline)) static double bound_loaded(double* a, double most) {
     double const sum = a[0] + a[1] + a[2] + a[3] + a[4] + a[5] + a[6] + a[7] + a[8] + a[9] + a[10] +
                        a[11] + a[12] + a[13];
@@ -137,6 +138,73 @@ __attribute__((noinline)) static double bound_loaded(double* a, double most) {
     for (int k = 0; k < k_elements; ++k)
         if (k * most > 6) a[k] = most;
     return sum;
+}
+
+// checks: 1, as the loop loads what is stored first, and stores some of that
+__attribute__((noinline)) static void cut(double* a, double most) {
+    STORE_EACH(a);
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k < k_elements; ++k)
+        if (a[k] > most) a[k] -= most;
+}
+
+// checks: 2, as the loop stores further, in some turns
+__attribute__((noinline)) static void cut_off(double* a, double most) {
+    STORE_EACH(a);
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k < k_elements; ++k)
+        if (a[k] > most) a[k + k_elements] = most;
+}
+
+// checks: 2, of what is stored first, and of the loop, which goes further
+__attribute__((noinline)) static void cut_twice_as_many(double* a, double most) {
+    STORE_EACH(a);
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k < 2 * k_elements; ++k) a[k] -= most;
+}
+
+// checks: 2
+__attribute__((noinline)) static void cut_later(double* a, double most) {
+    STORE_EACH(a);
+    synchronise();
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k < k_elements; ++k) a[k] -= most;
+}
+
+// checks: 3, as a line is left out between what is stored first
+__attribute__((noinline)) static double sum_with_gap(double* a) {
+    a[0] = 1, a[20] = 2;
+    double sum = 0;
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int k = 0; k <= 20; ++k) sum += a[k];
+    return sum;
+}
+
+static void test_arrays(double* a) {
+    synchronise();
+    cut(a, 5);
+    synchronise();
+    REQUIRE(a[0] == 5 && a[2] == 1 && a[8] == 4 && a[13] == 2);
+    synchronise();
+    cut_off(a, 8);
+    synchronise();
+    REQUIRE(a[8] == 9 && a[8 + k_elements] == 8);
+    synchronise();
+    cut_twice_as_many(a, 1);
+    synchronise();
+    REQUIRE(a[0] == 4 && a[13] == 6);
+    double const beyond = a[14];
+    synchronise();
+    cut_twice_as_many(a, 1);
+    synchronise();
+    REQUIRE(a[14] == beyond - 1);
+    synchronise();
+    cut_later(a, 2);
+    synchronise();
+    REQUIRE(a[0] == 3 && a[13] == 5 && a[14] == beyond - 1);
+    for (int k = 0; k < 20; ++k) a[k] = 1;
+    synchronise();
+    REQUIRE(sum_with_gap(a) == 22);
 }
 
 static void test_bounds(double* a) {
@@ -207,5 +275,6 @@ int main(void) {
         REQUIRE(count_up(all + 2, more) == 4 * more); // it lies in two lines
     }
     test_bounds(coherent_memory(2 * k_elements * sizeof(double)));
+    test_arrays(coherent_memory(2 * k_elements * sizeof(double)));
     return 0;
 }

@@ -220,6 +220,14 @@ struct machine {
     static void fence_seq_cst(where at = where::current()) noexcept {
         model::fence(std::memory_order_seq_cst, at);
     }
+    static bool exchange_and_fence(atomic<std::uint32_t>& word, std::uint32_t expected,
+                                   std::uint32_t wanted, where at = where::current()) noexcept {
+        if (!word.compare_exchange_strong(expected, wanted, std::memory_order_relaxed,
+                                          std::memory_order_relaxed, at))
+            return false;
+        fence_seq_cst(at);
+        return true;
+    }
     static void pause() noexcept { spin_hint(); }
     static void yield_processor() noexcept { spin_hint(); }
     static void heavy_fence(where at = where::current()) noexcept { membarrier(at); }

@@ -80,6 +80,9 @@ INSTANTIATE_TEST_SUITE_P(layouts, access_checks,
                                            rows{k_middle + 8, 100, 163, 9},   // gaps of 63 bytes
                                            rows{k_middle + 8, 100, 164, 9},   // of 64
                                            rows{k_middle, 128, 1024, 5},      // part of a matrix
+                                           rows{k_middle + 8, 16, 4096, 9},   // a column of one
+                                           rows{k_middle + 56, 8, -192, 20},  // likewise, upwards
+                                           rows{k_middle + 56, 9, 256, 20},   // each in two lines
                                            rows{k_middle, 130, -1024, 5},     // likewise, downwards
                                            rows{k_middle + 1, 1000, 4096, 1}, // long ones
                                            rows{k_middle, 4, 0, 7}));         // the same one

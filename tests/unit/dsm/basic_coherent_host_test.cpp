@@ -5,6 +5,7 @@
 #include "os/fixed_range.hpp"
 #include "os/memory.hpp"
 #include "os/shared_memory.hpp"
+#include "os/touched_pages.hpp"
 
 #include <gtest/gtest.h>
 
@@ -216,6 +217,62 @@ TEST(basic_coherent_host, lets_a_unit_stay_writable_that_is_written_between_all_
     all.store(1, k_page + k_page / 2, 1);
     EXPECT_EQ(state_behind_release(), k_readable) << "one of two";
     EXPECT_EQ(all.load(0, k_page), 8);
+}
+
+// What takes long is not put off until the caller holds its lock by a word that others look at.
+TEST(basic_coherent_host, leaves_a_short_release_to_a_caller_with_a_fence) {
+    two_hosts all(stores_are::checked, 1, 1, false);
+    all.share_pages(1, 2);
+    all.store(0, k_page, 1);
+    EXPECT_TRUE(all.at(0).begin_release());
+    all.at(1).acquire();
+    EXPECT_EQ(all.load(1, k_page), 0) << "nothing has happened yet";
+    all.at(0).release_behind_fence();
+    all.at(1).acquire();
+    EXPECT_EQ(all.load(1, k_page), 1);
+    for (host_number const h : {0U, 1U}) {
+        for (std::uint64_t k = 0; k < 2 * k_page; k += TULLE_COHERENT_LINE)
+            all.store(h, k_page + k, static_cast<std::uint8_t>(2 + h));
+        EXPECT_FALSE(all.at(h).begin_release());
+        all.at(1 - h).acquire();
+        EXPECT_EQ(all.load(1 - h, 3 * k_page - TULLE_COHERENT_LINE), 2 + h);
+    }
+}
+TEST(basic_coherent_host, leaves_no_release_to_a_caller_where_there_are_threads) {
+    two_hosts all;
+    all.share_pages(1, 1);
+    all.store(0, k_page, 1);
+    EXPECT_FALSE(all.at(0).begin_release());
+    all.at(1).acquire();
+    EXPECT_EQ(all.load(1, k_page), 1);
+}
+
+std::size_t touched_pages(two_hosts& all, host_number h, std::uint64_t chunk) {
+    std::size_t count = 0;
+    os::for_each_touched_page(
+        all.at(h).own().own_at(two_hosts::address_of(k_chunk * chunk) / TULLE_COHERENT_LINE),
+        k_chunk, [](std::byte*, void* to) noexcept { ++*static_cast<std::size_t*>(to); }, &count);
+    return count;
+}
+
+// Each page would be a fault of its own in the middle of the program.
+TEST(basic_coherent_host, has_memory_behind_the_own_copy_of_what_is_allocated_but_for_very_much) {
+    std::uint64_t const most = two_hosts::host::memory::most_populated() / 2 / k_chunk;
+    two_hosts all(stores_are::checked, most + 2, k_lines_of_page);
+    std::vector<std::byte> tried(2 * os::page_size());
+    if (!os::system_memory().populate(
+            {tried.data() + os::page_size() -
+                 reinterpret_cast<std::uintptr_t>(tried.data()) % os::page_size(),
+             os::page_size(), os::page_size(), 1}))
+        GTEST_SKIP() << "the system does not do that in one call";
+    EXPECT_EQ(touched_pages(all, 1, 1), 0U) << "it has not heard of it";
+    all.at(1).acquire();
+    for (host_number const h : {0U, 1U}) {
+        for (std::uint64_t const chunk : {std::uint64_t{1}, most})
+            EXPECT_EQ(touched_pages(all, h, chunk), k_chunk / os::page_size()) << h << ' ' << chunk;
+        for (std::uint64_t const chunk : {most + 1, most + 2})
+            EXPECT_EQ(touched_pages(all, h, chunk), 0U) << h << ' ' << chunk;
+    }
 }
 
 TEST(basic_coherent_host, has_what_is_shared_or_allocated) {
