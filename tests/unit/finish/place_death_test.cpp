@@ -15,6 +15,7 @@
 #include <tulle/global_mutex.hpp>
 #include <tulle/latch.hpp>
 #include <tulle/place.hpp>
+#include <tulle/place_local.hpp>
 #include <tulle/team.hpp>
 #include <tulle/this_thread.hpp>
 
@@ -384,6 +385,37 @@ TEST_P(place_death, of_random_trees_nothing_is_left_at_the_survivors) {
         killer.join();
     }
     EXPECT_GT(losses, 0);
+}
+
+TEST_P(place_death, no_mutex_has_a_dead_home_unless_it_is_asked_for) {
+    bury(2);
+    for (int k = 0; k < 10; ++k) {
+        auto const m = tulle::global_mutex::make();
+        EXPECT_FALSE(m.home().is_dead());
+        m.lock();
+        m.unlock();
+        m.destroy();
+    }
+}
+
+struct counted {
+    counted() { reached.fetch_add(1); }
+    counted(counted const&) = delete;
+    counted& operator=(counted const&) = delete;
+    ~counted() { reached.fetch_sub(1); }
+};
+
+TEST_P(place_death, objects_of_the_living_are_destroyed) {
+    auto const own = tulle::place_local<counted>::make([] { return counted(); });
+    EXPECT_EQ(reached.load(), 5);
+    bury(1);
+    own.destroy();
+    EXPECT_EQ(reached.load(), 1); // that of the dead, which nobody may touch
+    EXPECT_EQ(deaths_thrown_by([] {
+                  static_cast<void>(tulle::place_local<counted>::make([] { return counted(); }));
+              }),
+              std::vector{1});
+    wait_for([] { return reached.load() == 1; }); // none is left of those that were made
 }
 
 } // namespace

@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <stdexcept>
@@ -188,6 +190,17 @@ TEST_F(lone_global_mutex_test, works_at_a_single_place) {
     });
     EXPECT_EQ(own.count, 2000);
     m.destroy();
+}
+
+TEST_F(lone_global_mutex_test, homes_are_the_places_in_turn) {
+    loopback_places const four(4);
+    std::array<int, 4> homes{};
+    for (int k = 0; k < 12; ++k) {
+        auto const m = tulle::global_mutex::make();
+        ++homes[static_cast<std::size_t>(m.home().index())];
+        m.destroy();
+    }
+    EXPECT_EQ(homes, (std::array{3, 3, 3, 3}));
 }
 
 } // namespace
