@@ -387,6 +387,23 @@ TEST_P(place_death, of_random_trees_nothing_is_left_at_the_survivors) {
     EXPECT_GT(losses, 0);
 }
 
+// They have to be fetched from the place, which dies meanwhile.
+TEST_P(place_death, ends_a_finish_whose_large_exceptions_are_on_their_way) {
+    auto const fails = [] {
+        reached.fetch_add(1);
+        throw std::runtime_error(std::string(100'000, 'x'));
+    };
+    auto killer = tulle::spawn([this] {
+        wait_for([] { return reached.load() >= 10; });
+        kill(3);
+    });
+    EXPECT_THROW(tulle::finish([&](tulle::activities& all) {
+                     for (int k = 0; k < 20; ++k) all.async_at(tulle::place(3), fails);
+                 }),
+                 std::runtime_error);
+    killer.join();
+}
+
 TEST_P(place_death, no_mutex_has_a_dead_home_unless_it_is_asked_for) {
     bury(2);
     for (int k = 0; k < 10; ++k) {
