@@ -288,6 +288,18 @@ class Binding(PlacesTest):
         self.assertEqual(self.used(2, "--workers", str(count)), [count] * 2)
 
 
+    def test_not_if_each_has_a_worker_for_every_processor(self):
+        """As with `auto`: all or none of the places are bound, as many as there may be."""
+        count = len(os.sched_getaffinity(0))
+        for workers in ("auto", "0"):
+            self.assertEqual(self.used(2 * count, "--workers", workers), [count] * 2 * count)
+
+    def test_shares_are_not_larger_than_there_may_be_workers(self):
+        for options, variables in ((["--set", "max_workers=1"], {}), ([], {"TULLE_MAX_WORKERS": "1"})):
+            out, err = self.run_places(1, CONDUCT, "workers", options=options, variables=variables)
+            self.assertEqual((int(out), err), (1, ""))
+
+
 class Survival(PlacesTest):
     """TULLE_ON_PLACE_DEATH=throw."""
 
