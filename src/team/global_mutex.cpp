@@ -51,8 +51,10 @@ public:
         if (m_tickets != m_serving + 1) recall(); // others wait already
         return true;
     }
+    // Of nobody, as after an unlock too many: nothing is done, and the next one gets it.
     void release() {
         std::lock_guard const held(m_lock);
+        if (m_holder == k_nowhere) return;
         m_keeper = k_nowhere;
         serve_next();
     }

@@ -159,6 +159,20 @@ TEST_P(global_mutex_test, is_contended_from_the_threshold_on) {
     }
 }
 
+// An error of the program, which keeps nobody waiting.
+TEST_P(global_mutex_test, an_unlock_too_many_does_nothing) {
+    auto const m = tulle::global_mutex::make(tulle::place(0), GetParam().mode);
+    for (int const where : {0, 1})
+        tulle::at(
+            tulle::place(where),
+            [](tulle::global_mutex own) {
+                own.unlock();
+                for (int k = 0; k < 3; ++k) std::lock_guard const held(own);
+            },
+            m);
+    m.destroy();
+}
+
 TEST_P(global_mutex_test, tuning_has_to_make_sense) {
     auto const make = [](int threshold, int turns) {
         return tulle::global_mutex::make(tulle::place(0), GetParam().mode, {threshold, turns});
