@@ -28,6 +28,7 @@
 #include <csignal>
 #include <cstdint>
 #include <exception>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -385,6 +386,28 @@ TEST_P(place_death, of_random_trees_nothing_is_left_at_the_survivors) {
         killer.join();
     }
     EXPECT_GT(losses, 0);
+}
+
+// Some of the requests that a read consists of are lost with the place, others find it dead: both
+// say so to the thread that reads.
+TEST_P(place_death, ends_a_read_of_many_pieces) {
+    constexpr std::size_t k_bytes = 200'000;
+    auto const there = tulle::allocate_global_at<char>(tulle::place(3), k_bytes);
+    auto killer = tulle::spawn([this] {
+        wait_for([] { return reached.load() >= 3; });
+        kill(3);
+    });
+    std::vector<char> into(k_bytes);
+    bool is_told = false;
+    try {
+        for (; !tulle::place(3).is_dead(); reached.fetch_add(1))
+            tulle::read(there, std::span(into));
+        tulle::read(there, std::span(into));
+    } catch (tulle::dead_place const&) {
+        is_told = true;
+    }
+    EXPECT_EQ(is_told, !GetParam().options.shares_segments);
+    killer.join();
 }
 
 // They have to be fetched from the place, which dies meanwhile.
