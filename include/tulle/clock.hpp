@@ -25,8 +25,9 @@ namespace tulle {
 // Names a clock; copies name the same one. Travels. Each activity that takes part calls advance()
 // any number of times and then drop(), once;
 // those that async_at() starts drop by themselves. It is gone when all have dropped.
-// Errors of all: std::logic_error: more use it than take part; those of at(); dead_place, too: an
-// activity that took part was at a place that has died.
+// Errors of all: std::logic_error: more use it than take part, which the finish throws where an
+// activity of async_at() finds that as it ends; those of at(); dead_place, too: an activity that
+// took part was at a place that has died.
 class clock {
 public:
     // A new clock, at the caller's place; the caller takes part.

@@ -155,8 +155,9 @@ public:
     global_child& operator=(global_child const&) = delete;
 
     // Waits for the thread and returns its result; throws what it threw: what another place has
-    // thrown as with at(), and dead_place if the place that had taken it has died. Call it once,
-    // from the thread that forked.
+    // thrown as with at(), but for one that does not fit into a message (some KiB), of which a
+    // remote_error tells the beginning; and dead_place if the place that had taken it has died.
+    // Call it once, from the thread that forked.
     // Memory ordering: all that the child did happens before the return.
     TULLE_INLINE result_type join() {
         m_joined = true;

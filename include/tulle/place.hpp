@@ -91,9 +91,16 @@ private:
 }
 [[nodiscard]] inline place here() { return place(detail::here_index()); }
 
-// An exception of another place that cannot be thrown as what it was: the standard ones arrive as
-// themselves, and do not say which place they come from;
-// others arrive as this, whose what() ends with "(TYPE, thrown at place N)".
+// An exception of another place that cannot be thrown as what it was. What arrives as itself does
+// not say which place it comes from: exceptions of exactly these types
+//   std::bad_alloc, bad_array_new_length, out_of_global_memory;
+//   std::runtime_error, logic_error and the others of <stdexcept>; std::system_error of the
+//   generic and the system category;
+//   std::bad_cast, bad_typeid, bad_function_call, bad_weak_ptr, bad_optional_access,
+//   bad_variant_access;
+//   exception_list, dead_place, wire_error, remote_error.
+// Others, also what derives from these, arrive as this, whose what() ends with
+// "(TYPE, thrown at place N)".
 class remote_error : public std::runtime_error {
 public:
     // Made where an answer comes back. Without a type, `text` is the library's own.

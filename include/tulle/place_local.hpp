@@ -11,6 +11,7 @@
 #include <tulle/detail/invoke.hpp>
 #include <tulle/finish.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
@@ -55,16 +56,25 @@ public:
     }
     [[nodiscard]] T* operator->() const { return std::addressof(**this); }
 
-    // Destroys those of all places. Nobody may be using them.
+    // Destroys those of all places; a place that has died has none. Nobody may be using them.
     void destroy() const {
-        finish([name = m_name](activities& all) {
-            for (place const p : places())
-                all.async_at(
-                    p, [](std::uint64_t gone) { detail::set_local_object(gone, nullptr); }, name);
-        });
+        TULLE_TRY {
+            finish([name = m_name](activities& all) {
+                for (place const p : places()) destroy_at(all, p, name);
+            });
+        }
+        TULLE_CATCH(dead_place const&) {} // one that has died meanwhile
     }
 
 private:
+    static void destroy_at(activities& all, place p, std::uint64_t name) {
+        TULLE_TRY {
+            all.async_at(
+                p, [](std::uint64_t gone) { detail::set_local_object(gone, nullptr); }, name);
+        }
+        TULLE_CATCH(dead_place const&) {}
+    }
+
     // What a callable returns is made in its place.
     struct holder {
         template <class F, class... A>

@@ -26,7 +26,8 @@
 
 namespace tulle {
 
-// Names its members; copies name the same team. Travels.
+// Names its members; copies name the same team. Travels. Made to be used on: as nobody knows where
+// copies are, each place keeps a few words for good of each team that it has used.
 class team {
 public:
     // All places that run threads, by their numbers.

@@ -105,7 +105,7 @@ int tulle_loop_parts(int64_t begin, int64_t end, void (*function)(size_t, int64_
                      void* argument, int const* stop) {
     if (function == nullptr) return -EINVAL;
     tulle_loop_options const options{TULLE_AUTOMATIC, 0, stop};
-    return with_options(0, &options, [=](loop_options const& o) {
+    return with_options(detail::count_between(begin, end), &options, [=](loop_options const& o) {
         auto const body = [=](std::uint64_t part, int64_t first, int64_t last) {
             function(static_cast<size_t>(part), first, last, argument);
         };
@@ -119,6 +119,7 @@ int tulle_loop_accumulate(int64_t begin, int64_t end, size_t size, void* result,
         return -EINVAL;
     std::uint64_t const count = detail::count_between(begin, end);
     if (count == 0) return 0;
+    if (is_too_long(count, schedule::dynamic())) return -EOVERFLOW;
     // The number of workers may change meanwhile.
     detail::loop_blocks const parts(count, std::min(count, detail::loop_width()));
     constexpr std::size_t k_alignment = alignof(std::max_align_t);

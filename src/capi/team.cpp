@@ -5,6 +5,7 @@
 #include "capi/bytes.hpp"
 #include "capi/local_names.hpp"
 #include "capi/without_exceptions.hpp"
+#include "team/place_state.hpp"
 
 #include <tulle/c/team.h>
 #include <tulle/team.hpp>
@@ -115,6 +116,24 @@ void add_team(std::uint64_t name, team const& made) {
     detail::set_local_object(name, std::make_shared<team>(made));
 }
 
+// The name that the team has in C++, of what travels of it.
+struct name_of_team {
+    std::uint64_t name = 0;
+    void operator()(std::uint64_t& its_name, std::vector<int> const& /*members*/) {
+        name = its_name;
+    }
+};
+
+// At a place, with what it has counted of the team's operations.
+void forget_team(std::uint64_t name) {
+    auto const found = std::static_pointer_cast<team>(detail::local_object(name));
+    if (found == nullptr) return; // it is no member
+    name_of_team known;
+    found->serialize(known);
+    teams::forget_collectives(known.name);
+    detail::set_local_object(name, nullptr);
+}
+
 std::uint64_t make_team(std::vector<place> const& members) {
     team const made(members);
     return make_under_new_name([&](activities& all, std::uint64_t name) {
@@ -155,7 +174,7 @@ int tulle_team_create(tulle_team_t* out, const int* members, int count) {
 int tulle_team_destroy(tulle_team_t t) {
     if (t.name == 0) return -EINVAL;
     return without_exceptions([t] {
-        forget_everywhere(t.name);
+        forget_everywhere_by([](std::uint64_t name) { forget_team(name); }, t.name);
         return 0;
     });
 }

@@ -21,10 +21,27 @@ constexpr std::string_view source_folder() noexcept {
 
 } // namespace
 
+namespace {
+
+// What a program calls its threads begins no line, and is no command to the terminal.
+void make_printable(char* name) noexcept {
+    for (char* at = name; *at != '\0'; ++at) {
+        auto const byte = static_cast<unsigned char>(*at);
+        auto const next = static_cast<unsigned char>(at[1]);
+        bool const is_control = byte < 0x20 || byte == 0x7F;
+        bool const begins_control = byte == 0xC2 && next >= 0x80 && next < 0xA0; // in UTF-8
+        if (is_control || begins_control) *at = '?';
+        if (begins_control) at[1] = '?';
+    }
+}
+
+} // namespace
+
 phrase name_of(thread_id id) noexcept {
     char name[64];
     if (id == 0) return phrase::make("%s", "a forked thread");
     if (!sched::copy_name(id, name, sizeof name)) return phrase::make("thread %" PRIu64, id);
+    make_printable(name);
     return phrase::make("thread %" PRIu64 " \"%s\"", id, name);
 }
 

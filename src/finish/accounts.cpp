@@ -23,7 +23,6 @@ using messenger::get_exception;
 using messenger::no_memory_for;
 using messenger::put_exception;
 using messenger::reference_in;
-using messenger::shortened;
 
 namespace {
 
@@ -37,6 +36,14 @@ void stop_by_exception(finish_root& root) noexcept {
 
 bool is_at_home(finish_scope const& scope) noexcept {
     return scope.at == nullptr || scope.home == scope.at->here();
+}
+
+// Or what is wrong with it.
+std::exception_ptr exception_in(std::span<std::byte const> text) noexcept try {
+    wire_reader in(text);
+    return get_exception(in);
+} catch (...) {
+    return std::current_exception();
 }
 
 } // namespace
@@ -151,23 +158,16 @@ void finish_service::apply_report(packet const& head, std::span<std::byte const>
 void finish_service::send_exception(finish_part& part, std::exception_ptr const& e) {
     wire_writer text;
     put_exception(text, e, static_cast<int>(m_here));
-    if (text.size() > m_carrier.most_bytes())
-        return send_exception(part, shortened(e, static_cast<int>(m_here)));
     packet head;
     head.b = part.root;
-    head.c = account_send(part, part.home);
-    head.size = static_cast<std::uint32_t>(text.size());
-    m_carrier.send(part.home, {message_kind::exception}, head, text.data());
+    send_large(part, part.home, {message_kind::exception, false, part.home}, head, text);
 }
 
+// One that has to be fetched keeps the finish meanwhile, as an activity does.
 void finish_service::take_exception(packet const& head, std::byte const* payload) noexcept try {
-    std::exception_ptr thrown;
-    try {
-        wire_reader in({payload, head.size});
-        thrown = get_exception(in);
-    } catch (...) {
-        thrown = std::current_exception();
-    }
+    if (message_tag::decode(head.kind).by_reference)
+        return m_carrier.start_thread(head, payload, &fetch_exception, &arrive(head));
+    std::exception_ptr thrown = exception_in({payload, head.size});
     finish_root& root = root_at(head.b);
     stop_by_exception(root); // before it may be over
     change(root, [&](finish_root& changed) {
@@ -176,6 +176,20 @@ void finish_service::take_exception(packet const& head, std::byte const* payload
     });
 } catch (std::bad_alloc const&) {
     base::fatal("no memory for an exception that has left an activity");
+}
+
+void finish_service::fetch_exception(arrived& message) noexcept {
+    std::exception_ptr thrown;
+    try {
+        detail::remote_result const text =
+            message.at.fetch(message.head.from, reference_in(message.payload()));
+        thrown = exception_in(text.bytes());
+    } catch (...) { // its place has died, or there is no memory for it
+        thrown = std::current_exception();
+    }
+    add_exception(*message.scope, thrown);
+    thrown = nullptr; // nothing of it is left when the finish is over
+    end(*message.scope);
 }
 
 } // namespace tulle::finishes

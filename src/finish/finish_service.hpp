@@ -72,6 +72,7 @@ private:
     TULLE_NOINLINE void send_large(finish_scope& scope, rank to, message_tag tag, packet head,
                                    wire_writer& arguments);
     static void run_activity(arrived& message) noexcept;
+    static void fetch_exception(arrived& message) noexcept;
     void fetch_report(arrived const& message) noexcept;
     void fetch_account(arrived const& message) noexcept;
     void apply_report(packet const& head, std::span<std::byte const> told) noexcept;

@@ -281,13 +281,13 @@ std::vector<global_allocation> allocations_here() {
 
 } // namespace
 
+// Places that have memory only lead groups, too.
 std::vector<global_allocation> global_allocations() {
     std::vector<global_allocation> all;
-    for (place const p : places()) {
-        if (static_cast<net::rank>(p.index()) % gmem_access::memory_of_caller().places_of_group() !=
-            0)
-            continue;
-        auto const part = at(p, [] { return allocations_here(); });
+    int const places = place_count() + memory_places().size();
+    auto const group = static_cast<int>(gmem_access::memory_of_caller().places_of_group());
+    for (int leader = 0; leader < places; leader += group) {
+        auto const part = detail::serve_at(place(leader), [] { return allocations_here(); });
         all.insert(all.end(), part.begin(), part.end());
     }
     return all;

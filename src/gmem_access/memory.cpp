@@ -186,7 +186,8 @@ public:
         }
         if (m_count != 0) all.answered.wait();
         m_count = 0;
-        if (m_error == 0) m_error = all.error;
+        // relaxed: published by the signal
+        if (m_error == 0) m_error = all.error.load(std::memory_order_relaxed);
         return m_error;
     }
 

@@ -12,6 +12,7 @@
 
 #include <tulle/signal.hpp>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +39,10 @@ struct global_memory::waiting {
     explicit waiting(std::size_t answers) : answered(static_cast<std::uint32_t>(answers)) {}
 
     signal answered;
-    std::uint64_t value = 0; // this and the next are written by the polling thread, one at a time
-    int error = 0;
+    std::uint64_t value = 0; // is written by the polling thread
+    // Of any answer that has one; written by the polling thread, and by the thread that asks, which
+    // may find a place dead. relaxed, all: the signal publishes it.
+    std::atomic<int> error{0};
 };
 
 // One of the answers that a global_memory::waiting waits for.
@@ -47,7 +50,7 @@ struct global_memory::asked : awaited {
     asked() noexcept
         : awaited([](awaited& self) noexcept {
               waiting& all = *static_cast<asked&>(self).waiter;
-              all.error = EHOSTDOWN;
+              all.error.store(EHOSTDOWN, std::memory_order_relaxed);
               all.answered.notify();
           }) {}
 

@@ -70,7 +70,7 @@ int global_memory::ask(rank place, request const& wanted, std::uint64_t& value) 
     send(place, wanted, answer);
     all.answered.wait();
     value = all.value;
-    return all.error;
+    return all.error.load(std::memory_order_relaxed); // published by the signal
 }
 
 void global_memory::take_answer(packet const& head, std::byte const* payload) noexcept {
@@ -79,8 +79,10 @@ void global_memory::take_answer(packet const& head, std::byte const* payload) no
     m_carrier->cross_off(head.from, answer);
     if (head.size != 0) std::memcpy(&object_at<std::byte>(head.c), payload, head.size);
     all.value = head.a;
-    if (head.handler != 0) all.error = static_cast<int>(head.handler);
-    all.answered.notify(); // it may be gone then
+    if (head.handler != 0)
+        all.error.store(static_cast<int>(head.handler),
+                        std::memory_order_relaxed); // published by the next line
+    all.answered.notify();                          // it may be gone then
 }
 
 // --- serving -------------------------------------------------------------------------------------

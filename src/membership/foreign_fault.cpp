@@ -30,7 +30,8 @@ char const* name_for(char const* mapping) noexcept {
 }
 
 bool are_shared() noexcept {
-    char const* const chosen = std::getenv("TULLE_SHARE_GLOBALS"); // NOLINT(concurrency-mt-unsafe)
+    char const* const chosen =
+        ::secure_getenv("TULLE_SHARE_GLOBALS"); // NOLINT(concurrency-mt-unsafe)
     return chosen != nullptr && std::strcmp(chosen, "on") == 0;
 }
 

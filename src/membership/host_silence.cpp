@@ -51,7 +51,8 @@ std::uint64_t random_number() noexcept {
 }
 
 std::optional<net::host_contact> launcher() {
-    char const* const text = std::getenv(net::k_launcher_variable); // NOLINT(concurrency-mt-unsafe)
+    char const* const text =
+        ::secure_getenv(net::k_launcher_variable); // NOLINT(concurrency-mt-unsafe)
     return text != nullptr ? net::parse_contact(text) : std::nullopt;
 }
 

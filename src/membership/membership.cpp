@@ -28,6 +28,7 @@
 #include <memory>
 #include <utility>
 
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -278,13 +279,20 @@ void set_check(bool is_wanted) noexcept { s_searches = is_wanted; }
 void reserve_processor(int cpu) noexcept { s_reserved_cpu = cpu; }
 void set_memory_places(unsigned count) noexcept { s_memory_places = count; }
 
+// Also in a program that may not: join_from_environment() refuses it.
 bool is_asked_to_join() noexcept {
     return std::getenv(k_variable) != nullptr || is_in_mpi_job(); // NOLINT(concurrency-mt-unsafe)
 }
 
+// Places write into each other's memory and name the code that they call there, so a place has the
+// rights of all others.
 void join_from_environment() try {
     char const* const text = std::getenv(k_variable); // NOLINT(concurrency-mt-unsafe)
     if (text == nullptr) return is_in_mpi_job() ? join_by_mpi() : void();
+    if (getauxval(AT_SECURE) != 0)
+        base::fatal("cannot become a place: this program has more rights than the user who has "
+                    "started it (setuid, setgid, capabilities), and the other places could use "
+                    "them; start places as the user whose rights they need");
     assignment const a = read_assignment(text);
     unsetenv(
         k_variable); // NOLINT(concurrency-mt-unsafe): programs that this one starts are no places

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@ namespace {
 constexpr char const* k_report_variable = "TULLE_REPORT";
 
 // Programs that this one starts are not to report. What has started this one may have closed the
-// descriptor, and others have got its number. -1: there is none.
+// descriptor, and others have got its number. Whoever has fewer rights than the program does not
+// choose what it writes to. -1: there is none.
 int find_pipe() noexcept {
     char const* const text = std::getenv(k_report_variable); // NOLINT(concurrency-mt-unsafe)
     int descriptor = -1;
@@ -23,6 +25,7 @@ int find_pipe() noexcept {
     struct stat found {};
     if (text == nullptr || std::sscanf(text, "%d/%lu", &descriptor, &node) != 2) return -1;
     unsetenv(k_report_variable); // NOLINT(concurrency-mt-unsafe)
+    if (getauxval(AT_SECURE) != 0) return -1;
     if (fstat(descriptor, &found) != 0 || found.st_ino != node) return -1;
     return fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 ? descriptor : -1;
 }

@@ -69,7 +69,8 @@ awaited_list endpoint::close_outbox(rank to) noexcept {
 
 void endpoint::forget_what_is_lent(rank to) noexcept {
     std::lock_guard const held(m_lent_lock);
-    std::erase_if(m_lent, [to](auto const& one) { return one.second.to == to; });
+    std::erase_if(m_lent,
+                  [to](auto const& one) { return one.second.to == to && !one.second.may_return; });
 }
 
 // A message to a place that has died. What the transport has staged for it, the transport takes

@@ -293,6 +293,7 @@ private:
     struct lent_payload {
         rank to;
         detail::payload_bytes bytes;
+        bool may_return = false; // by take_out(): the death of its reader does not free it
     };
     struct death {
         std::atomic<bool> is_dead{false};
@@ -325,7 +326,9 @@ private:
     void send_back(arrived const& message, message_kind kind, wire_writer& result) noexcept;
 
     // Both throw std::bad_alloc.
-    [[nodiscard]] payload_reference lend(rank to, detail::payload_bytes&& bytes, std::size_t size);
+    [[nodiscard]] payload_reference lend(rank to, detail::payload_bytes&& bytes, std::size_t size,
+                                         bool may_return);
+    void give_up(payload_reference const& reference) noexcept;
     [[nodiscard]] payload_reference lend(rank to, std::span<std::byte const> payload);
     [[nodiscard]] std::optional<payload_reference> lend_staged(detail::payload_bytes& bytes,
                                                                std::size_t size) noexcept;

@@ -2,17 +2,22 @@
 #include "messenger/exception_wire.hpp"
 
 #include <tulle/finish.hpp>
+#include <tulle/global_memory.hpp>
 #include <tulle/place.hpp>
 
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <typeinfo>
+#include <variant>
 #include <vector>
 
 #include <cxxabi.h>
@@ -26,19 +31,38 @@ constexpr int k_most_lists = 50;
 
 enum class form : std::uint8_t { known, no_memory, generic_code, system_code, list, remote, death };
 
-// The standard exceptions that are made from a text.
+// Exceptions that are made from a text, or from nothing.
 struct known_type {
     std::type_info const* type;
     std::exception_ptr (*make)(std::string const& what);
 };
 template <class E> constexpr known_type known() {
-    return {&typeid(E), [](std::string const& what) { return std::make_exception_ptr(E(what)); }};
+    return {&typeid(E), [](std::string const& what) {
+                if constexpr (std::is_constructible_v<E, std::string const&>)
+                    return std::make_exception_ptr(E(what));
+                else
+                    return std::make_exception_ptr(E());
+            }};
 }
-constexpr std::array k_known_types{known<std::runtime_error>(),    known<std::logic_error>(),
-                                   known<std::invalid_argument>(), known<std::domain_error>(),
-                                   known<std::length_error>(),     known<std::out_of_range>(),
-                                   known<std::range_error>(),      known<std::overflow_error>(),
-                                   known<std::underflow_error>(),  known<wire_error>()};
+// <tulle/place.hpp> lists them.
+constexpr std::array k_known_types{known<std::runtime_error>(),
+                                   known<std::logic_error>(),
+                                   known<std::invalid_argument>(),
+                                   known<std::domain_error>(),
+                                   known<std::length_error>(),
+                                   known<std::out_of_range>(),
+                                   known<std::range_error>(),
+                                   known<std::overflow_error>(),
+                                   known<std::underflow_error>(),
+                                   known<wire_error>(),
+                                   known<std::bad_array_new_length>(),
+                                   known<out_of_global_memory>(),
+                                   known<std::bad_cast>(),
+                                   known<std::bad_typeid>(),
+                                   known<std::bad_function_call>(),
+                                   known<std::bad_weak_ptr>(),
+                                   known<std::bad_optional_access>(),
+                                   known<std::bad_variant_access>()};
 
 } // namespace
 
@@ -89,10 +113,11 @@ void put_code(wire_writer& out, std::system_error const& e, int here) {
         return put_standard(out, e, here);
     out.put(is_generic ? form::generic_code : form::system_code);
     out.put(e.code().value());
-    // what() is "text: message of the code"; the message is made anew.
+    // what() is "text: message of the code", or the message alone; the message is made anew.
     std::string what = e.what();
-    std::string const end = ": " + e.code().message();
-    if (what.ends_with(end)) what.resize(what.size() - end.size());
+    std::string const message = e.code().message();
+    if (what == message) what.clear();
+    if (what.ends_with(": " + message)) what.resize(what.size() - message.size() - 2);
     out.put(what);
 }
 
@@ -118,7 +143,8 @@ void put_within(wire_writer& out, std::exception_ptr const& e, int here, int lis
         put_list(out, list, here, lists);
     } catch (std::system_error const& code) {
         put_code(out, code, here);
-    } catch (std::bad_alloc const&) {
+    } catch (std::bad_alloc const& memory) {
+        if (handled_type() != typeid(std::bad_alloc)) return put_standard(out, memory, here);
         out.put(form::no_memory);
     } catch (std::exception const& standard) {
         put_standard(out, standard, here);
@@ -132,7 +158,9 @@ std::exception_ptr get_within(wire_reader& in, int lists);
 
 std::exception_ptr get_code(wire_reader& in, std::error_category const& category) {
     int const value = in.get<int>();
-    return std::make_exception_ptr(std::system_error(value, category, in.get<std::string>()));
+    auto const text = in.get<std::string>();
+    return std::make_exception_ptr(text.empty() ? std::system_error(value, category)
+                                                : std::system_error(value, category, text));
 }
 
 std::exception_ptr get_list(wire_reader& in, int lists) {

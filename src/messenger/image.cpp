@@ -20,6 +20,7 @@ constexpr code_name k_offset_mask = (code_name{1} << k_offset_bits) - 1;
 struct object {
     std::uint64_t id = 0;
     std::uintptr_t base = 0;
+    bool stays = false; // until the process ends
 };
 
 // FNV-1a, 64 bits.
@@ -67,7 +68,9 @@ std::uint64_t id_of(dl_phdr_info const& info) noexcept {
 struct search {
     std::uintptr_t address = 0;
     code_name mark = 0;
-    object found;
+    object found{};
+    unsigned visited = 0;
+    unsigned long long unloaded = 0; // how many objects, when it was found
 };
 
 code_name mark_of(std::uint64_t id) noexcept { return id & ~k_offset_mask; }
@@ -91,16 +94,33 @@ std::uintptr_t beginning_of(dl_phdr_info const& info) noexcept {
 
 int visit(dl_phdr_info* info, std::size_t /*size*/, void* argument) noexcept {
     auto& s = *static_cast<search*>(argument);
+    bool const is_program = s.visited++ == 0;
     if (s.address != 0 && !has(*info, s.address)) return 0;
     std::uint64_t const id = id_of(*info);
     if (s.mark != 0 && mark_of(id) != s.mark) return 0;
-    s.found = {id, beginning_of(*info)};
+    // Who runs this is not unloaded meanwhile.
+    bool const is_own = has(*info, reinterpret_cast<std::uintptr_t>(&visit));
+    s.found = {id, beginning_of(*info), is_program || is_own};
+    s.unloaded = info->dlpi_subs;
     return 1;
 }
 
-object find(search wanted) noexcept {
+search look(std::uintptr_t address, code_name mark) noexcept {
+    search wanted{address, mark};
     dl_iterate_phdr(&visit, &wanted);
-    return wanted.found;
+    return wanted;
+}
+
+int count_unloaded(dl_phdr_info* info, std::size_t /*size*/, void* count) noexcept {
+    *static_cast<unsigned long long*>(count) = info->dlpi_subs;
+    return 1;
+}
+
+// So far.
+unsigned long long unloaded_objects() noexcept {
+    unsigned long long count = 0;
+    dl_iterate_phdr(&count_unloaded, &count);
+    return count;
 }
 
 // Nearly all code that is called is in the program itself. Objects are not unloaded while code of
@@ -109,9 +129,10 @@ object find(search wanted) noexcept {
 object program() noexcept {
     constinit static std::atomic<std::uint64_t> s_id{0};
     constinit static std::atomic<std::uintptr_t> s_base{0};
-    std::uint64_t const id = s_id.load(std::memory_order_acquire);    // pairs with the release
-    if (id != 0) return {id, s_base.load(std::memory_order_relaxed)}; // relaxed: written before
-    object const found = find({});
+    std::uint64_t const id = s_id.load(std::memory_order_acquire); // pairs with the release
+    if (id != 0)
+        return {id, s_base.load(std::memory_order_relaxed), true}; // relaxed: written before
+    object const found = look(0, 0).found;
     s_base.store(found.base, std::memory_order_relaxed); // relaxed: published by the next line
     s_id.store(found.id, std::memory_order_release);
     return found;
@@ -121,12 +142,17 @@ object program() noexcept {
 
 code_name name_of(void const* code) noexcept {
     auto const address = reinterpret_cast<std::uintptr_t>(code);
-    // The last one that was asked for: two words that belong together, or the answer is looked up
-    // again.
+    // The last one that was asked for: words that belong together, or the answer is looked up anew.
+    // Another object may lie there since one has been unloaded; the dynamic linker is asked whether
+    // one has been, unless this is code that stays.
     thread_local object t_last;
     thread_local std::uintptr_t t_code = 0;
-    if (t_code != address) {
-        t_last = find({address, 0, {}});
+    thread_local unsigned long long t_unloaded = 0;
+    bool const is_known = t_code == address && (t_last.stays || t_unloaded == unloaded_objects());
+    if (!is_known) {
+        search const made = look(address, 0);
+        t_last = made.found;
+        t_unloaded = made.unloaded;
         t_code = t_last.id != 0 ? address : 0;
     }
     if (t_last.id == 0 || address - t_last.base > k_offset_mask) return 0;
@@ -136,7 +162,7 @@ code_name name_of(void const* code) noexcept {
 void* code_of(code_name name) noexcept {
     if (name == 0) return nullptr;
     object of = program();
-    if (mark_of(of.id) != mark_of(name)) of = find({0, mark_of(name), {}});
+    if (mark_of(of.id) != mark_of(name)) of = look(0, mark_of(name)).found;
     return of.id == 0 ? nullptr
                       : reinterpret_cast<void*>(
                             of.base + (name & k_offset_mask)); // NOLINT(performance-no-int-to-ptr)

@@ -42,19 +42,28 @@ std::optional<payload_reference> endpoint::lend_staged(detail::payload_bytes& by
     return payload_reference{bytes.get_deleter().number, size, payload_reference::k_staged};
 }
 
-payload_reference endpoint::lend(rank to, detail::payload_bytes&& bytes, std::size_t size) {
+payload_reference endpoint::lend(rank to, detail::payload_bytes&& bytes, std::size_t size,
+                                 bool may_return) {
     if (auto const staged = lend_staged(bytes, size)) return *staged;
     std::uint64_t const address = reinterpret_cast<std::uintptr_t>(bytes.get());
     std::lock_guard const held(m_lent_lock);
     lent_payload& entry = m_lent[m_lent_so_far + 1]; // there may be no memory for it
-    entry = {to, std::move(bytes)};
+    entry = {to, std::move(bytes), may_return};
     return {address, size, ++m_lent_so_far};
+}
+
+// It is sent next, and take_out() is not called. If its reader has died meanwhile, send() frees it.
+void endpoint::give_up(payload_reference const& reference) noexcept {
+    if (reference.lent == 0 || reference.lent == payload_reference::k_staged) return;
+    std::lock_guard const held(m_lent_lock);
+    auto const found = m_lent.find(reference.lent);
+    if (found != m_lent.end()) found->second.may_return = false;
 }
 
 payload_reference endpoint::lend(rank to, std::span<std::byte const> payload) {
     detail::payload_bytes room = room_for_large(to, payload.size());
     std::memcpy(room.get(), payload.data(), payload.size());
-    return lend(to, std::move(room), payload.size());
+    return lend(to, std::move(room), payload.size(), false);
 }
 
 // The receiver has read a payload that was lent: a staged one, which has a name, or another one.
@@ -76,7 +85,7 @@ void endpoint::take_back(rank from, payload_reference const& reference) noexcept
 endpoint::enclosure endpoint::enclose(rank to, message_tag& tag, wire_writer& payload) {
     tag.by_reference = payload.size() > m_transport->most_bytes_to(to);
     if (!tag.by_reference) return {{}, {payload.data(), payload.size()}};
-    return {lend(to, std::move(payload.storage()), payload.size()), {}};
+    return {lend(to, std::move(payload.storage()), payload.size(), true), {}};
 }
 
 void endpoint::send(rank to, message_tag tag, packet head, enclosure const& enclosed,
@@ -84,6 +93,7 @@ void endpoint::send(rank to, message_tag tag, packet head, enclosure const& encl
     auto const bytes =
         tag.by_reference ? std::as_bytes(std::span(&enclosed.where, 1)) : enclosed.bytes;
     head.size = static_cast<std::uint32_t>(bytes.size());
+    if (tag.by_reference && m_survives) give_up(enclosed.where);
     send(to, tag, head, bytes.data(), answer);
 }
 

@@ -20,7 +20,7 @@ namespace tulle::mpi {
 [[nodiscard]] inline bool end_without_finalize() noexcept {
 #if defined(MPICH_VERSION)
     constexpr std::string_view k_words = "cmd=finalize\n";
-    char const* const number = std::getenv("PMI_FD"); // NOLINT(concurrency-mt-unsafe)
+    char const* const number = ::secure_getenv("PMI_FD"); // NOLINT(concurrency-mt-unsafe)
     if (number == nullptr) return false;
     int const launcher = std::atoi(number);
     if (write(launcher, k_words.data(), k_words.size()) != static_cast<ssize_t>(k_words.size()))

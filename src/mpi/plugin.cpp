@@ -130,7 +130,7 @@ bool tells_deaths() noexcept {
         &MPIX_Comm_agree == nullptr || &MPIX_Comm_iagree == nullptr)
         return false;
     char const* const enabled =
-        std::getenv("OMPI_MCA_mpi_ft_enable"); // NOLINT(concurrency-mt-unsafe)
+        ::secure_getenv("OMPI_MCA_mpi_ft_enable"); // NOLINT(concurrency-mt-unsafe)
     return enabled != nullptr && std::string_view(enabled) != "0" &&
            std::string_view(enabled) != "false";
 }

@@ -45,6 +45,7 @@ std::vector<fs::path> own_folders() {
 }
 
 // Where the plug-in may lie, the likeliest first; for the last one the dynamic linker searches.
+// Nobody chooses code for a program that has more rights.
 std::vector<fs::path> candidates(std::string const& name) {
     std::vector<fs::path> found;
     for (fs::path const& own : own_folders()) {
@@ -53,7 +54,7 @@ std::vector<fs::path> candidates(std::string const& name) {
             for (char const* const folder : {TULLE_LIBRARY_FOLDER, "lib"})
                 found.push_back(prefix / folder / name);
     }
-    if (char const* const folder = std::getenv(k_folder_variable))
+    if (char const* const folder = ::secure_getenv(k_folder_variable))
         found.push_back(fs::path(folder) / name); // NOLINT(concurrency-mt-unsafe)
     found.emplace_back(name);
     return found;

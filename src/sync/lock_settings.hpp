@@ -18,7 +18,8 @@ struct lock_settings {
 // refuse(name, text, least) for what is no number from `least` to INT_MAX; does not return.
 template <class Refuse>
 int number_from_environment(char const* name, int least, int otherwise, Refuse refuse) noexcept {
-    char const* const text = std::getenv(name); // NOLINT(concurrency-mt-unsafe): nobody changes it
+    char const* const text =
+        ::secure_getenv(name); // NOLINT(concurrency-mt-unsafe): nobody changes it
     if (text == nullptr) return otherwise;
     std::string_view const digits(text);
     int value = -1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks at the places where they were made, by the calls of <tulle/clock.hpp>.
 #include "base/last_counts.hpp"
+#include "finish/finish_scope.hpp"
 #include "team/clock_arrivals.hpp"
 #include "team/clock_core.hpp"
 #include "team/death_watch.hpp"
@@ -12,6 +13,7 @@
 #include <tulle/this_thread.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -141,8 +143,16 @@ void clock::drop_for(int member) const {
     at(place(m_home), drop, *this, member);
 }
 
-// The clock is gone.
-void clock::membership::end() const try { of().drop_for(m_member); } catch (dead_place const&) {
+// What is wrong becomes an exception of the activity, whose destructor this is called by. Where the
+// place of the clock has died the clock is gone.
+void clock::membership::end() const {
+    try {
+        of().drop_for(m_member);
+    } catch (dead_place const&) {
+    } catch (...) {
+        if (detail::finish_scope* const scope = detail::current_finish_scope())
+            finishes::add_exception(*scope, std::current_exception());
+    }
 }
 
 } // namespace tulle

@@ -73,6 +73,12 @@ place_state& state_here() {
     return s_alone.get();
 }
 
+void forget_collectives(std::uint64_t team) {
+    place_state& s = state_here();
+    std::lock_guard const held(s.lock);
+    s.collectives.erase(team);
+}
+
 death_watch::death_watch(std::function<void(int)> told)
     : m_registry(state_here().deaths), m_number(0) {
     m_number = static_cast<death_registry*>(m_registry.get())->add(std::move(told));

@@ -51,8 +51,10 @@ public:
         if (m_tickets != m_serving + 1) recall(); // others wait already
         return true;
     }
+    // Of nobody, as after an unlock too many: nothing is done, and the next one gets it.
     void release() {
         std::lock_guard const held(m_lock);
+        if (m_holder == k_nowhere) return;
         m_keeper = k_nowhere;
         serve_next();
     }
@@ -177,12 +179,20 @@ void recall_here(std::uint64_t name, std::uint64_t home) {
         give_back(*own, name, static_cast<int>(home));
 }
 
+// The places in turn, but for those that have died.
+place next_home() {
+    static std::atomic<unsigned> s_turn{0};
+    for (;;) {
+        // relaxed: each number is taken once, and nothing else hangs on it
+        unsigned const turn = s_turn.fetch_add(1, std::memory_order_relaxed);
+        place const home(static_cast<int>(turn % static_cast<unsigned>(place_count())));
+        if (!home.is_dead()) return home; // as is this place, at the latest
+    }
+}
+
 } // namespace
 
-global_mutex global_mutex::make(mode m) {
-    std::uint64_t const name = detail::new_name();
-    return make(place(static_cast<int>(name % static_cast<std::uint64_t>(place_count()))), m);
-}
+global_mutex global_mutex::make(mode m) { return make(next_home(), m); }
 
 global_mutex global_mutex::make(place home, mode m) { return make(home, m, tuning()); }
 

@@ -95,4 +95,7 @@ private:
 // The state of the calling thread's place.
 [[nodiscard]] place_state& state_here();
 
+// The calling thread's place begins no operation of that team any more.
+void forget_collectives(std::uint64_t team);
+
 } // namespace tulle::teams

@@ -39,6 +39,24 @@ static void count_part(size_t part, int64_t begin, int64_t end, void* most) {
     count_chunk(begin, end, NULL);
 }
 
+// Of loops that are refused.
+static void never_called(int64_t begin, int64_t end, void* unused) {
+    (void)begin, (void)end, (void)unused;
+    abort();
+}
+static void no_part(size_t part, int64_t begin, int64_t end, void* unused) {
+    (void)part;
+    never_called(begin, end, unused);
+}
+static void no_value(int64_t begin, int64_t end, void* unused, void* value) {
+    (void)value;
+    never_called(begin, end, unused);
+}
+static void no_addition(void* result, void const* value) {
+    (void)result, (void)value;
+    abort();
+}
+
 static int loops(void) {
     int const schedules[] = {TULLE_AUTOMATIC, TULLE_EVEN, TULLE_DYNAMIC, TULLE_GUIDED,
                              TULLE_ONE_THREAD_EACH};
@@ -156,6 +174,14 @@ static int errors(void) {
         check(tulle_loop_for(0, 1, 1, NULL, NULL, NULL) == -EINVAL, "for without a function");
     failures += check(tulle_loop_for(INT64_MIN, INT64_MAX, 1, &count_one, NULL, NULL) == -EOVERFLOW,
                       "too many iterations");
+    failures +=
+        check(tulle_loop_chunks(INT64_MIN, INT64_MAX, &never_called, NULL, NULL) == -EOVERFLOW,
+              "chunks of too many iterations");
+    failures += check(tulle_loop_parts(INT64_MIN, INT64_MAX, &no_part, NULL, NULL) == -EOVERFLOW,
+                      "parts of too many iterations");
+    failures += check(tulle_loop_accumulate(INT64_MIN, INT64_MAX, sizeof sum, &sum, &no_value, NULL,
+                                            &no_addition) == -EOVERFLOW,
+                      "values of too many iterations");
     failures +=
         check(tulle_loop_chunks(0, 1, NULL, NULL, NULL) == -EINVAL, "chunks without a function");
     failures +=

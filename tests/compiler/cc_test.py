@@ -284,6 +284,42 @@ class Compiler(unittest.TestCase):
                           self.source("g.c", ELSEWHERE))
         self.assertIn("a.c:4: ring has inline assembly", done.stdout)
 
+    def test_list_passes_all_that_the_compiler_prints_and_reads(self):
+        lines = "".join(f"int n{k};\n" for k in range(400_000))
+        done = run([TULLE, "cc", "--list", "-E", self.source("big.c", lines)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual("".join(line + "\n" for line in done.stdout.splitlines() if not line.startswith("#")), lines)
+        program = self.work / "of-input"
+        done = run([TULLE, "cc", "--list", "-x", "c", "-", "-o", program], input="int main(void) { return 7; }\n")
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        self.assertEqual(run([program]).returncode, 7)
+        self.assertEqual(run([TULLE, "cc", "--list", self.source("wrong.c", "int\n")]).returncode, 1)
+
+    def test_list_finds_what_is_linked(self):
+        source = self.source("f.c", FOREIGN)
+        other = self.source("g.c", ELSEWHERE)
+        for words in ([f"--output={self.work}/p"], ["--output", self.work / "p"], [f"-o{self.work}/p"], ["-o", self.work / "q", "-o", self.work / "p"],
+                      ["-o", self.work / "p", "-Xlinker", "-o", "-Xlinker", self.work / "p"]):
+            done = run([TULLE, "cc", "--list", "-O1", "-g", source, other, *words])
+            self.assertEqual(done.returncode, 0, (words, done.stderr))
+            self.assertIn("first hands memory to strtok", done.stdout, words)
+            (self.work / "p").unlink()
+
+    def test_headers_are_compiled_ahead(self):
+        header = self.source("h.h", "int twice(int n);\n")
+        for words in ([header], ["-x", "c-header", header, "-o", self.work / "h.pch"], ["-xc-header", header], ["--language=c-header", header],
+                      ["--list", header]):
+            done = run([TULLE, "cc", *words])
+            self.assertEqual(done.returncode, 0, (words, done.stderr))
+        done = run([TULLE, "c++", self.source("h.hpp", "int twice(int n);\n")])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        source = self.source("u.c", "int twice(int n) { return 2 * n; }\nint main(void) { return twice(0); }\n")
+        done = run([TULLE, "cc", "-include-pch", self.work / "h.pch", source, "-o", self.work / "program"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run([TULLE, "cc", "-include", header, "-x", "c", source, "-x", "none", "-o", self.work / "program"])  # links
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(run([self.work / "program"]).returncode, 0)
+
     def test_list_names_formats_that_leave_lengths_open(self):
         source = self.source("s.c", """#include <stdio.h>
 struct s { int n; char name[8]; };

@@ -88,6 +88,16 @@ class Report(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("seed 1 failed: took too long", done.stderr)
 
+    def test_what_a_run_leaves_behind_is_not_waited_for(self):
+        for code, sentence in ((0, "tulle: seeds 1 to 2 passed\n"), (3, "tulle: seed 1 failed: exit code 3\n--- its output\nleft\n")):
+            with tempfile.TemporaryDirectory() as folder:
+                fifo = os.path.join(folder, "fifo")
+                os.mkfifo(fifo)
+                done = explore(2, "sh", "-c", f"cat {fifo} & echo left; exit {code}")
+                self.assertTrue(done.stderr.startswith(sentence), done.stderr)
+                with open(fifo, "w", encoding="ascii"):  # those who wait for it end
+                    pass
+
     def test_of_very_much_output_the_middle_is_left_out(self):
         done = explore(1, "sh", "-c", "echo begin; head -c 9000000 /dev/zero | tr '\\0' x; echo end; exit 1")
         self.assertRegex(done.stderr, r"--- its output\nbegin\nx+\n\.\.\. \d+ bytes are left out here \.\.\.\nx+end\n")
@@ -119,6 +129,10 @@ class Report(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn("tulle: 10 of 20 seeds passed\n", done.stderr)
         self.assertTrue(done.stderr.endswith("tulle: seeds 1 to 20 passed\n"))
+
+    def test_the_last_seed(self):
+        done = run(PROGRAM, "run", "--seed", "18446744073709551615", "--explore", "1", "true")
+        self.assertEqual((done.returncode, done.stderr), (0, "tulle: seeds 18446744073709551615 to 18446744073709551615 passed\n"))
 
     def test_a_program_that_cannot_be_run(self):
         self.assertEqual(explore(3, "/nowhere/to/be/found").returncode, 127)

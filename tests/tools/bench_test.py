@@ -281,6 +281,22 @@ class Faked(Programs):
         self.assertEqual(done.returncode, 2)
         self.assertIn("bench: cannot write /nowhere/page.html", done.stderr)
 
+    def test_page_that_is_there_stays_until_there_is_another_one(self):
+        self.prints("mutex", "tulle", 5)
+        path = os.path.join(self.folder, "page.html")
+        for words in (["mutx"], ["mutex", "--n", "5", "--places", "2"]):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("old page")
+            self.assertEqual(self.bench(*words, "--html", path).returncode, 2)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "old page", words)
+        self.assertEqual(self.bench("mutex", "--quick", "--html", path).returncode, 0)
+        with open(path, encoding="utf-8") as file:
+            self.assertNotIn("old page", file.read())
+        fresh = os.path.join(self.folder, "fresh.html")
+        self.assertEqual(self.bench("mutx", "--html", fresh).returncode, 2)
+        self.assertFalse(os.path.exists(fresh))
+
     def test_page_that_does_not_fit(self):
         self.prints("mutex", "tulle", 5)
         done = self.bench("mutex", "--html", "/dev/full")
@@ -369,6 +385,12 @@ class Faked(Programs):
 
     def test_peer_with_nowhere_to_go(self):
         self.assertRegex(self.go_peer(cache="/dev/null"), r"(?m)^go is left out: cannot write to /dev/null/")
+
+    def test_peer_is_compiled_in_no_folder_of_others(self):
+        homeless = {name: value for name, value in self.with_go(7, "").items() if name != "HOME"}
+        self.prints("mutex", "tulle", 5)
+        for variables in (homeless, {**homeless, "HOME": ""}):
+            self.assertIn("go is left out: neither XDG_CACHE_HOME nor HOME says where it may be compiled", self.bench("mutex", env=variables).stdout)
 
     def test_server_in_another_language_is_beside_our_clients(self):
         self.prints("echo", "tulle", 5)

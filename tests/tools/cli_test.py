@@ -296,6 +296,15 @@ class Run(unittest.TestCase):
             done = tulle("run", option, "", "true")
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), option)
 
+    def test_the_last_part_of_the_path_may_be_empty(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(shutil.which("true"), os.path.join(folder, "here"))
+            for path in ("/usr/bin:/bin:", ":/usr/bin:/bin", "/usr/bin::/bin"):  # where this is the current folder
+                for words in (["run", "here"], ["run", "--explore", "1", "here"]):
+                    done = subprocess.run([os.path.abspath(PROGRAM), *words], capture_output=True, text=True, timeout=60, cwd=folder,
+                                          env={**os.environ, "PATH": path})
+                    self.assertEqual(done.returncode, 0, (path, words, done.stderr))
+
     def test_an_option_is_no_value(self):
         done = tulle("bench", "--html", "--list")
         self.assertEqual((done.returncode, done.stdout), (2, ""), done)

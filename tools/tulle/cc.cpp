@@ -21,8 +21,6 @@ namespace tulle::tool {
 
 namespace {
 
-constexpr auto k_longest_link = std::chrono::hours(24);
-
 struct compilation {
     std::string checks = "all";
     std::string scheme = "states";
@@ -31,15 +29,12 @@ struct compilation {
     bool share_globals = false;
 };
 
-int exit_code(outcome const& ended) {
-    return WIFEXITED(ended.status) ? WEXITSTATUS(ended.status) : k_exit_failed;
-}
+int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : k_exit_failed; }
 
 // Stays to read what the linker has made.
 int compile_and_list(arguments const& command, arguments const& words) {
-    outcome const ended = capture(command, {.time = k_longest_link});
-    std::fwrite(ended.output.data(), 1, ended.output.size(), stdout);
-    if (!ended.ok() || !links(words)) return exit_code(ended);
+    int const status = run_to_end(command);
+    if (status != 0 || !links(words)) return exit_code(status);
     for (std::string const& part : uninstrumented_parts(output_of(words)))
         std::printf("%s\n", part.c_str());
     return 0;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include <tulle/coherent_abi.h>
 
@@ -25,6 +26,61 @@ constexpr auto k_patience_of_clang = std::chrono::seconds(20); // for clang to p
 constexpr std::array<std::string_view, 14> k_no_link{
     "-c",           "-S",           "-E",   "-M",     "-MM", "-fsyntax-only", "--version",
     "-dumpversion", "-dumpmachine", "-###", "--help", "-r",  "-emit-ast",     "--precompile"};
+
+// With these the next word is their value, and no file to compile.
+constexpr std::array<std::string_view, 36> k_with_value{
+    "-o",         "--output",  "-x",        "--language",   "-I",          "-L",
+    "-D",         "-U",        "-l",        "-u",           "-z",          "-T",
+    "-e",         "-include",  "-imacros",  "-isystem",     "-iquote",     "-idirafter",
+    "-iprefix",   "-isysroot", "--sysroot", "-iwithprefix", "-MF",         "-MT",
+    "-MQ",        "-MJ",       "-Xclang",   "-Xlinker",     "-Xassembler", "-Xpreprocessor",
+    "-Xanalyzer", "-target",   "--param",   "-mllvm",       "-arch",       "-B"};
+
+// What clang compiles to a header ahead of others, and does not link.
+constexpr std::array<std::string_view, 7> k_ends_of_headers{".h",   ".H",   ".hh", ".hp",
+                                                            ".hpp", ".hxx", ".h++"};
+
+template <class Words> bool is_any_of(Words const& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// An option with its value, or, without an option, a file to compile or to link.
+struct clang_word {
+    std::string_view option;
+    std::string_view value;
+};
+
+// Of those with a value in the same word these matter here.
+clang_word part_with_value(std::string_view word) {
+    for (std::string_view const name : {"--output=", "--language="})
+        if (word.starts_with(name)) return {name[2] == 'o' ? "-o" : "-x", word.substr(name.size())};
+    for (std::string_view const name : {"-o", "-x"})
+        if (word.starts_with(name) && word != name) return {name, word.substr(name.size())};
+    return {word, {}};
+}
+
+std::vector<clang_word> parts_of(arguments const& words) {
+    std::vector<clang_word> parts;
+    for (std::size_t n = 0; n < words.size(); ++n) {
+        std::string_view const word = words[n];
+        if (word == "-" || !word.starts_with('-')) {
+            parts.push_back({{}, word});
+        } else if (is_any_of(k_with_value, word) && n + 1 < words.size()) {
+            bool const is_output = word == "--output";
+            bool const is_language = word == "--language";
+            parts.push_back({is_output ? "-o" : is_language ? "-x" : word, words[++n]});
+        } else {
+            parts.push_back(part_with_value(word));
+        }
+    }
+    return parts;
+}
+
+bool is_header(std::string_view file, std::string_view language) {
+    if (!language.empty()) return language.find("-header") != std::string_view::npos;
+    std::size_t const dot = file.rfind('.');
+    return dot != std::string_view::npos && is_any_of(k_ends_of_headers, file.substr(dot));
+}
 
 // By version of LLVM, newest last.
 std::map<int, fs::path> plugins_in(fs::path const& folder) {
@@ -124,20 +180,23 @@ wrapped_clang find_clang(std::string const& name, std::string const& wish) {
 
 bool links(arguments const& words) {
     bool has_input = false;
-    for (std::string const& word : words) {
-        if (std::find(k_no_link.begin(), k_no_link.end(), word) != k_no_link.end()) return false;
-        if (word.starts_with("-print-") || word.starts_with("--print-")) return false;
-        has_input |= word == "-" || !word.starts_with('-');
+    std::string_view language;
+    for (clang_word const& word : parts_of(words)) {
+        std::string_view const option = word.option == "-Xclang" ? word.value : word.option;
+        if (is_any_of(k_no_link, option)) return false;
+        if (word.option.starts_with("-print-") || word.option.starts_with("--print-")) return false;
+        if (word.option == "-x") language = word.value == "none" ? "" : word.value;
+        has_input |= word.option.empty() && !is_header(word.value, language);
     }
     return has_input;
 }
 
+// The last one counts.
 std::filesystem::path output_of(arguments const& words) {
-    for (std::size_t n = 0; n < words.size(); ++n) {
-        if (words[n] == "-o" && n + 1 < words.size()) return words[n + 1];
-        if (words[n].starts_with("-o") && words[n].size() > 2) return words[n].substr(2);
-    }
-    return "a.out";
+    std::filesystem::path output = "a.out";
+    for (clang_word const& word : parts_of(words))
+        if (word.option == "-o") output = word.value;
+    return output;
 }
 
 arguments command_of(wrapped_clang const& clang, arguments const& words, compiled_for purpose) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -113,12 +114,18 @@ public:
     captured_program(pid_t process, int output, watched_signals& signals)
         : m_process(process), m_output(output), m_signals(signals) {}
 
-    // Reads until the other end is closed; false when the time is over first.
+    // Reads until the other end is closed, or the program has ended and what it has left behind
+    // does not close it soon; false when the time is over first.
     bool read_all(clock::time_point end) {
+        bool has_ended = false;
         while (m_output >= 0) {
+            if (!has_ended && is_over()) {
+                has_ended = true;
+                end = std::min(end, clock::now() + k_patience_after_end);
+            }
             auto const left =
                 std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now()).count();
-            if (left <= 0) return false;
+            if (left <= 0) return has_ended;
             wait(static_cast<int>(std::min<std::int64_t>(left, k_longest_wait_ms)));
         }
         return true;
@@ -139,7 +146,15 @@ public:
 
 private:
     static constexpr int k_longest_wait_ms = 1'000'000;
+    static constexpr std::chrono::milliseconds k_patience_after_end{200};
 
+    // Its status is left for wait_for_end().
+    [[nodiscard]] bool is_over() const noexcept {
+        siginfo_t ended{};
+        return waitid(P_PID, static_cast<id_t>(m_process), &ended, WEXITED | WNOHANG | WNOWAIT) ==
+                   0 &&
+               ended.si_pid == m_process;
+    }
     void wait(int time_ms) {
         std::array<pollfd, 2> wanted{{{m_signals.news(), POLLIN, 0}, {m_output, POLLIN, 0}}};
         if (poll(wanted.data(), wanted.size(), time_ms) <= 0) return;
@@ -202,7 +217,9 @@ std::string outcome::reason() const {
 
 std::optional<std::filesystem::path> find_program(std::string const& name) {
     char const* const path = std::getenv("PATH");
-    std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+    // The last part may be empty, too.
+    std::istringstream folders(path != nullptr ? path + std::string(":")
+                                               : "/usr/local/bin:/usr/bin:/bin");
     for (std::string folder; std::getline(folders, folder, ':');) {
         std::filesystem::path const candidate =
             std::filesystem::path(folder.empty() ? "." : folder) / name;
@@ -215,6 +232,22 @@ std::optional<std::filesystem::path> find_program(std::string const& name) {
 }
 
 void become(arguments const& words) { execvp(words[0].c_str(), to_argv(words).data()); }
+
+int run_to_end(arguments const& words) {
+    std::vector<char*> const argv = to_argv(words);
+    pid_t const pid = fork();
+    if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
+        execvp(argv[0], argv.data());
+        std::fprintf(stderr, "tulle: %s: %s\n", argv[0], std::strerror(errno));
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) throw std::system_error(errno, std::generic_category(), argv[0]);
+    return status;
+}
 
 std::string command_line(int process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/cmdline");

@@ -38,7 +38,8 @@ struct interrupted {
 };
 
 // Runs a program to its end, or kills its process group when the time is over or a signal has come
-// that is to end this process. Of a very long output the middle is left out.
+// that is to end this process. Of a very long output the middle is left out; what others print that
+// the program has started and left behind is read for a moment only.
 outcome capture(arguments const& words, limits const& limit);
 
 // The path of a program of that name in PATH.
@@ -47,6 +48,9 @@ std::optional<std::filesystem::path> find_program(std::string const& name);
 // What was typed to start a process, as far as one line goes, with ? for what is no character;
 // empty: it has ended.
 std::string command_line(int process);
+
+// Runs a program with our input and outputs; its status as from waitpid.
+int run_to_end(arguments const& words);
 
 // Replaces this process; returns only when that failed, with errno set.
 void become(arguments const& words);

@@ -123,7 +123,7 @@ void check_runs(arguments const& words) {
 
 int explore_seeds(run_request const& request, base::option_table const& table) {
     std::uint64_t const first = std::max<std::uint64_t>(table.number(base::option_id::seed), 1);
-    if (request.explore > UINT64_MAX - first)
+    if (request.explore - 1 > UINT64_MAX - first)
         throw failure(k_exit_usage, "run: there are not so many seeds");
     check_runs(request.words);
     return explore({request.words, options_text(request), first, request.explore,

@@ -16,7 +16,7 @@ constexpr std::size_t k_default_guard = 4096;
 
 // As MassiveThreads reads them: a text that is no number counts as 0.
 int number_in(char const* name, int otherwise) noexcept {
-    char const* const text = std::getenv(name);
+    char const* const text = ::secure_getenv(name);
     if (text == nullptr) return otherwise;
     long const number = std::strtol(text, nullptr, 10);
     return number < INT_MIN || number > INT_MAX ? 0 : static_cast<int>(number);
@@ -29,7 +29,7 @@ std::size_t size_in(char const* name, std::size_t otherwise) noexcept {
 
 int workers_in_environment() noexcept {
     char const* const name =
-        std::getenv("MYTH_NUM_WORKERS") != nullptr ? "MYTH_NUM_WORKERS" : "MYTH_WORKER_NUM";
+        ::secure_getenv("MYTH_NUM_WORKERS") != nullptr ? "MYTH_NUM_WORKERS" : "MYTH_WORKER_NUM";
     int const number = number_in(name, 0);
     return number > 0 ? number : 0;
 }

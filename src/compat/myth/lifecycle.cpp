@@ -51,7 +51,7 @@ void set_workers(int wanted) {
 // the user's to choose.
 void set_stack(std::size_t wanted) {
     bool const is_asked_for =
-        wanted != k_default_stack || std::getenv("MYTH_DEF_STKSIZE") != nullptr;
+        wanted != k_default_stack || ::secure_getenv("MYTH_DEF_STKSIZE") != nullptr;
     if (!is_asked_for && !s_sets_stack) return;
     s_sets_stack = is_asked_for;
     set_option("stack_size", s_sets_stack ? std::to_string(wanted + k_stack_overhead) : "256K");
@@ -60,7 +60,7 @@ void set_stack(std::size_t wanted) {
 // Programs keep data for each number of myth_get_worker_num(), which is below that of the workers:
 // no other worker runs in place of one unasked.
 void keep_workers_apart() {
-    if (std::getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "off");
+    if (::secure_getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "off");
 }
 
 void start_tulle(myth_globalattr_t const& wanted) {

@@ -104,7 +104,7 @@ constexpr int k_processes = 64; // of a program, unless it says otherwise
 
 // Those that there may be, on one machine. 1: those that it was started with.
 int most_processes() {
-    char const* const text = std::getenv("TULLE_PARMACS_PROCESSES");
+    char const* const text = ::secure_getenv("TULLE_PARMACS_PROCESSES");
     if (!may_have_more_places()) return 1;
     if (text == nullptr) return k_processes;
     char* end = nullptr;
@@ -116,7 +116,7 @@ int most_processes() {
 }
 
 bool has_low_memory() noexcept {
-    char const* const chosen = std::getenv("TULLE_GLOBAL_LOW");
+    char const* const chosen = ::secure_getenv("TULLE_GLOBAL_LOW");
     return chosen != nullptr && std::strcmp(chosen, "1") == 0;
 }
 
@@ -127,7 +127,7 @@ void become_place() {
     choose("max_workers", "1");
     choose("max_substitutes", "off"); // nor does it go on elsewhere when its worker is stuck
     choose("on_place_death", "end");
-    if (std::getenv("TULLE_GLOBAL_MEMORY") == nullptr)
+    if (::secure_getenv("TULLE_GLOBAL_MEMORY") == nullptr)
         choose("global_memory", std::to_string(has_low_memory() ? k_low_memory : k_memory));
     tulle::detail::let_places_be_started(most_processes());
     if (int const error = tulle_init(nullptr))

@@ -26,7 +26,7 @@ namespace {
 
 // Also before the run time starts.
 bool is_chosen(char const* option, char const* value, bool otherwise) noexcept {
-    char const* const chosen = std::getenv(option); // NOLINT(concurrency-mt-unsafe)
+    char const* const chosen = ::secure_getenv(option); // NOLINT(concurrency-mt-unsafe)
     return chosen != nullptr ? std::strcmp(chosen, value) == 0 : otherwise;
 }
 

@@ -207,7 +207,7 @@ std::string cannot_map(int place, int error) {
 } // namespace
 
 sharing chosen_sharing() noexcept {
-    char const* const text = std::getenv("TULLE_SHARE_GLOBALS");
+    char const* const text = ::secure_getenv("TULLE_SHARE_GLOBALS");
     std::string_view const chosen = text != nullptr ? text : "auto";
     if (chosen == "on") return sharing::on;
     return chosen == "off" ? sharing::off : sharing::automatic;

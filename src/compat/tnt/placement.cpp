@@ -23,7 +23,7 @@ constexpr std::array<char const*, 4> k_names{"round_robin", "random", "least_loa
                                              "two_choices"};
 
 int policy_at_start() {
-    char const* const text = std::getenv("TNT_PLACEMENT");
+    char const* const text = ::secure_getenv("TNT_PLACEMENT");
     for (std::size_t k = 0; text != nullptr && k < k_names.size(); ++k)
         if (std::strcmp(text, k_names[k]) == 0) return static_cast<int>(k);
     return TNT_ROUND_ROBIN;

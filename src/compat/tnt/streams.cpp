@@ -37,7 +37,7 @@ ssize_t read_for_stream(void* /*cookie*/, char* buffer, std::size_t size) try {
 } // namespace
 
 bool is_input_of_home() noexcept {
-    char const* const chosen = std::getenv("TULLE_IO"); // NOLINT(concurrency-mt-unsafe)
+    char const* const chosen = ::secure_getenv("TULLE_IO"); // NOLINT(concurrency-mt-unsafe)
     return chosen != nullptr && std::strcmp(chosen, "0") == 0 &&
            program::chosen_sharing() != program::sharing::on && detail::is_asked_to_join();
 }

@@ -19,7 +19,8 @@ void warn_of_value() {
 }
 
 [[gnu::constructor]] void read_environment() {
-    char const* const value = std::getenv("TULLE_UCONTEXT_MASKS"); // NOLINT(concurrency-mt-unsafe)
+    char const* const value =
+        ::secure_getenv("TULLE_UCONTEXT_MASKS"); // NOLINT(concurrency-mt-unsafe)
     if (value == nullptr || std::strcmp(value, "1") == 0) return;
     if (std::strcmp(value, "0") == 0)
         tulle_ucontext_keeps_masks = 0;

@@ -4,6 +4,7 @@
 import os
 import pty
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -119,6 +120,46 @@ class ExitCode(PlacesTest):
 
     def test_children_that_nobody_was_to_wait_for(self):
         self.run_places(2, CONDUCT, "count", "3", code=3, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+
+
+NOBODY = 65534
+
+
+def with_rights_of_root(program, folder):
+    """A copy of the program that anyone may start, with these rights (setuid)."""
+    made = os.path.join(folder, os.path.basename(program))
+    shutil.copyfile(program, made)
+    os.chmod(made, 0o4755)
+    return made
+
+
+@unittest.skipIf(os.geteuid() != 0, "only root makes programs that have its rights")
+class ProgramWithMoreRights(PlacesTest):
+    """Whoever starts it neither chooses what code it loads nor shares memory with it."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        os.chmod(self.folder, 0o755)
+        asked = subprocess.run([with_rights_of_root(shutil.which("id"), self.folder), "-u"], capture_output=True, text=True, user=NOBODY)
+        if asked.stdout != "0\n":
+            self.skipTest("setuid has no effect here: " + asked.stdout + asked.stderr)
+        self.program = with_rights_of_root(CONDUCT, self.folder)
+
+    def test_is_no_place(self):
+        _, err = self.run_places(2, self.program, "count", code=128 + signal.SIGABRT, user=NOBODY, group=NOBODY, extra_groups=[])
+        self.assertIn("cannot become a place: this program has more rights than the user who has started it", err)
+
+    def test_plugin_of_user_is_not_loaded(self):
+        with open(os.path.join(self.folder, "libtulle-mpi-openmpi.so"), "wb") as file:
+            file.write(b"no library")
+        variables = {"TULLE_TRANSPORT": "openmpi", "TULLE_PLUGIN_FOLDER": self.folder, "OMPI_COMM_WORLD_RANK": "0",
+                     "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}  # which cannot be done in such a program
+        done = subprocess.run([self.program, "count"], capture_output=True, text=True, timeout=PATIENCE, user=NOBODY, group=NOBODY,
+                              extra_groups=[], env={**environment(self.mark), **variables})
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "1 places, mask 1\n", ""))
 
 
 def cpus_in(text):
@@ -246,6 +287,18 @@ class Binding(PlacesTest):
     def test_not_if_there_are_more_workers(self):
         count = len(os.sched_getaffinity(0))
         self.assertEqual(self.used(2, "--workers", str(count)), [count] * 2)
+
+
+    def test_not_if_each_has_a_worker_for_every_processor(self):
+        """As with `auto`: all or none of the places are bound, as many as there may be."""
+        count = len(os.sched_getaffinity(0))
+        for workers in ("auto", "0"):
+            self.assertEqual(self.used(2 * count, "--workers", workers), [count] * 2 * count)
+
+    def test_shares_are_not_larger_than_there_may_be_workers(self):
+        for options, variables in ((["--set", "max_workers=1"], {}), ([], {"TULLE_MAX_WORKERS": "1"})):
+            out, err = self.run_places(1, CONDUCT, "workers", options=options, variables=variables)
+            self.assertEqual((int(out), err), (1, ""))
 
 
 class Survival(PlacesTest):

@@ -31,6 +31,16 @@ TEST(wording, a_long_name_is_cut) {
     sched::forget_name(79);
 }
 
+TEST(wording, a_name_begins_no_line_and_is_no_command_to_the_terminal) {
+    sched::remember_name(80, "a\nthread 1 \x1B[31m\x7F\t\xC2\x9B");
+    EXPECT_STREQ(diag::name_of(80).text, "thread 80 \"a?thread 1 ?[31m????\"");
+    sched::remember_name(80, "Kn\xC3\xB6"
+                             "del \xC2\xA7");
+    EXPECT_STREQ(diag::name_of(80).text, "thread 80 \"Kn\xC3\xB6"
+                                         "del \xC2\xA7\"");
+    sched::forget_name(80);
+}
+
 TEST(wording, public_functions_of_the_library_are_shown) {
     EXPECT_TRUE(diag::is_internal(made("tulle::sched::suspend()", "")));
     EXPECT_TRUE(diag::is_internal(made("run", "/usr/include/tulle/detail/record.hpp:7")));

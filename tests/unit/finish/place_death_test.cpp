@@ -15,6 +15,7 @@
 #include <tulle/global_mutex.hpp>
 #include <tulle/latch.hpp>
 #include <tulle/place.hpp>
+#include <tulle/place_local.hpp>
 #include <tulle/team.hpp>
 #include <tulle/this_thread.hpp>
 
@@ -27,6 +28,7 @@
 #include <csignal>
 #include <cstdint>
 #include <exception>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -384,6 +386,76 @@ TEST_P(place_death, of_random_trees_nothing_is_left_at_the_survivors) {
         killer.join();
     }
     EXPECT_GT(losses, 0);
+}
+
+// Some of the requests that a read consists of are lost with the place, others find it dead: both
+// say so to the thread that reads.
+TEST_P(place_death, ends_a_read_of_many_pieces) {
+    constexpr std::size_t k_bytes = 200'000;
+    auto const there = tulle::allocate_global_at<char>(tulle::place(3), k_bytes);
+    auto killer = tulle::spawn([this] {
+        wait_for([] { return reached.load() >= 3; });
+        kill(3);
+    });
+    std::vector<char> into(k_bytes);
+    bool is_told = false;
+    try {
+        for (; !tulle::place(3).is_dead(); reached.fetch_add(1))
+            tulle::read(there, std::span(into));
+        tulle::read(there, std::span(into));
+    } catch (tulle::dead_place const&) {
+        is_told = true;
+    }
+    EXPECT_EQ(is_told, !GetParam().options.shares_segments);
+    killer.join();
+}
+
+// They have to be fetched from the place, which dies meanwhile.
+TEST_P(place_death, ends_a_finish_whose_large_exceptions_are_on_their_way) {
+    auto const fails = [] {
+        reached.fetch_add(1);
+        throw std::runtime_error(std::string(100'000, 'x'));
+    };
+    auto killer = tulle::spawn([this] {
+        wait_for([] { return reached.load() >= 10; });
+        kill(3);
+    });
+    EXPECT_THROW(tulle::finish([&](tulle::activities& all) {
+                     for (int k = 0; k < 20; ++k) all.async_at(tulle::place(3), fails);
+                 }),
+                 std::runtime_error);
+    killer.join();
+}
+
+TEST_P(place_death, no_mutex_has_a_dead_home_unless_it_is_asked_for) {
+    bury(2);
+    for (int k = 0; k < 10; ++k) {
+        auto const m = tulle::global_mutex::make();
+        EXPECT_FALSE(m.home().is_dead());
+        m.lock();
+        m.unlock();
+        m.destroy();
+    }
+}
+
+struct counted {
+    counted() { reached.fetch_add(1); }
+    counted(counted const&) = delete;
+    counted& operator=(counted const&) = delete;
+    ~counted() { reached.fetch_sub(1); }
+};
+
+TEST_P(place_death, objects_of_the_living_are_destroyed) {
+    auto const own = tulle::place_local<counted>::make([] { return counted(); });
+    EXPECT_EQ(reached.load(), 5);
+    bury(1);
+    own.destroy();
+    EXPECT_EQ(reached.load(), 1); // that of the dead, which nobody may touch
+    EXPECT_EQ(deaths_thrown_by([] {
+                  static_cast<void>(tulle::place_local<counted>::make([] { return counted(); }));
+              }),
+              std::vector{1});
+    wait_for([] { return reached.load() == 1; }); // none is left of those that were made
 }
 
 } // namespace

@@ -14,6 +14,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -137,6 +139,23 @@ TEST_P(payloads, what_is_not_sent_after_all_is_as_it_was) {
         ASSERT_EQ(out.size(), size);
         EXPECT_EQ(std::memcmp(out.data(), before.data(), size), 0);
     }
+}
+
+// The sender finds out that the receiver has died, which this place has heard of meanwhile.
+TEST_P(payloads, what_is_not_sent_to_a_dead_place_is_as_it_was) {
+    loopback_places places{3, GetParam().options, {.survives = true}};
+    tulle::messenger::endpoint& here = places.endpoint(0);
+    tulle::wire_writer out(m_there.index());
+    out.put(numbers(10'000));
+    std::vector<std::byte> const before(out.data(), out.data() + out.size());
+    tulle::messenger::message_tag tag{tulle::messenger::message_kind::call};
+    auto const enclosed = here.enclose(2, tag, out);
+    places.network().kill(2, SIGKILL);
+    while (!here.is_dead(2)) tulle::this_thread::yield();
+    tulle::at(tulle::place(1), [] {}); // all of the death has been seen to
+    here.take_out(2, tag, enclosed, out);
+    ASSERT_EQ(out.size(), before.size());
+    EXPECT_EQ(std::memcmp(out.data(), before.data(), before.size()), 0);
 }
 
 TEST_P(payloads, a_view_shows_what_was_sent) {

@@ -98,6 +98,20 @@ TEST_P(clock_over_places, one_that_cannot_be_started_is_not_waited_for) {
                      std::domain_error);
 }
 
+// An activity that takes part drops by itself.
+TEST_P(clock_over_places, one_that_drops_twice_is_told_by_the_finish) {
+    for (int const where : {0, 1})
+        EXPECT_THROW(tulle::finish([where](tulle::activities& all) {
+                         tulle::clock const c = tulle::clock::make();
+                         c.async_at(all, tulle::place(where), [](tulle::clock own) {
+                             own.advance();
+                             own.drop();
+                         });
+                         c.drop();
+                     }),
+                     std::logic_error);
+}
+
 TEST_P(clock_over_places, is_gone_when_all_have_dropped) {
     tulle::clock const c = tulle::clock::make();
     tulle::at(

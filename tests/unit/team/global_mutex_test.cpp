@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <stdexcept>
@@ -157,6 +159,20 @@ TEST_P(global_mutex_test, is_contended_from_the_threshold_on) {
     }
 }
 
+// An error of the program, which keeps nobody waiting.
+TEST_P(global_mutex_test, an_unlock_too_many_does_nothing) {
+    auto const m = tulle::global_mutex::make(tulle::place(0), GetParam().mode);
+    for (int const where : {0, 1})
+        tulle::at(
+            tulle::place(where),
+            [](tulle::global_mutex own) {
+                own.unlock();
+                for (int k = 0; k < 3; ++k) std::lock_guard const held(own);
+            },
+            m);
+    m.destroy();
+}
+
 TEST_P(global_mutex_test, tuning_has_to_make_sense) {
     auto const make = [](int threshold, int turns) {
         return tulle::global_mutex::make(tulle::place(0), GetParam().mode, {threshold, turns});
@@ -188,6 +204,17 @@ TEST_F(lone_global_mutex_test, works_at_a_single_place) {
     });
     EXPECT_EQ(own.count, 2000);
     m.destroy();
+}
+
+TEST_F(lone_global_mutex_test, homes_are_the_places_in_turn) {
+    loopback_places const four(4);
+    std::array<int, 4> homes{};
+    for (int k = 0; k < 12; ++k) {
+        auto const m = tulle::global_mutex::make();
+        ++homes[static_cast<std::size_t>(m.home().index())];
+        m.destroy();
+    }
+    EXPECT_EQ(homes, (std::array{3, 3, 3, 3}));
 }
 
 } // namespace

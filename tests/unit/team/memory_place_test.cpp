@@ -214,4 +214,19 @@ TEST_P(memory_place_test, teams_are_of_those_that_run_threads) {
     EXPECT_EQ(s_sum, 2 * 3);
 }
 
+// Each place manages its own part of global memory.
+class memory_place_of_its_own_test : started, public testing::Test {
+    loopback_places m_places{4, {}, {.memory = {4U << 20U, 1}, .memory_places = 2}};
+};
+
+TEST_F(memory_place_of_its_own_test, what_it_has_is_listed) {
+    std::vector<global_ptr<char>> made;
+    for (int k = 0; k < 4; ++k) made.push_back(tulle::allocate_global_at<char>(place(k), 100));
+    auto const listed = tulle::global_allocations();
+    ASSERT_EQ(listed.size(), made.size());
+    for (std::size_t k = 0; k < made.size(); ++k) EXPECT_EQ(listed[k].address, made[k].address());
+    for (auto const p : made) tulle::free_global(p);
+    EXPECT_TRUE(tulle::global_allocations().empty());
+}
+
 } // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loopback_places.hpp"
+#include "team/place_state.hpp"
 
+#include <tulle/c/team.h>
 #include <tulle/team.hpp>
 #include <tulle/tulle.hpp>
 
@@ -197,6 +199,29 @@ TEST_F(team_test, only_members_take_part) {
     EXPECT_THROW(other.barrier(), std::logic_error);
     tulle::at(
         tulle::place(1), [](tulle::team own) { own.barrier(); }, other);
+}
+
+TEST_F(team_test, of_one_that_is_destroyed_in_c_nothing_is_left) {
+    loopback_places places(3);
+    auto const known = [&places](int place) {
+        return tulle::teams::state_of(places.endpoint(place)).collectives.size();
+    };
+    std::array const before{known(0), known(1), known(2)};
+    for (int round = 0; round < 5; ++round) {
+        std::array const members{0, 2};
+        tulle_team_t made{};
+        ASSERT_EQ(tulle_team_create(&made, members.data(), 2), 0);
+        tulle::finish([made](tulle::activities& all) {
+            for (int const p : {0, 2})
+                all.async_at(
+                    tulle::place(p), [](tulle_team_t t) { EXPECT_EQ(tulle_team_barrier(t), 0); },
+                    made);
+        });
+        EXPECT_EQ(known(2), before[2] + 1);
+        EXPECT_EQ(tulle_team_destroy(made), 0);
+        EXPECT_LT(tulle_team_barrier(made), 0);
+    }
+    EXPECT_EQ((std::array{known(0), known(1), known(2)}), before);
 }
 
 } // namespace

@@ -11,9 +11,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 
@@ -57,13 +59,20 @@ void print_legend(bench_result const& result) {
     for (std::string const& note : result.notes) std::printf("%s\n", note.c_str());
 }
 
-// Opened before anything is measured, so that a wrong path costs no time.
+// Opened before anything is measured, so that a wrong path costs no time. A page that is there is
+// kept until there is another one.
 std::ofstream open_page(std::string const& path) {
     std::ofstream page;
     if (path.empty()) return page;
-    page.open(path);
+    page.open(path, std::ios::app);
     if (!page) throw failure(k_exit_usage, "bench: cannot write " + path);
     return page;
+}
+
+void empty_page(std::string const& path) {
+    std::error_code error;
+    if (std::filesystem::is_regular_file(path, error)) std::filesystem::resize_file(path, 0, error);
+    if (error) throw failure(k_exit_failed, "bench: cannot write " + path);
 }
 
 // Those that are named, by whichever option.
@@ -114,6 +123,7 @@ int bench(bench_request& request) {
         (request.settings.size != 0 || !request.settings.places.empty()))
         throw failure(k_exit_usage, "bench: --n and --places are for benchmarks that are named");
     check_sources(request.settings);
+    static_cast<void>(workloads_named(request.settings.names)); // which refuses what is none
     request.on.places = request.settings.places;
     if (request.hosts->count() != 0) request.settings.hosts = request.on;
     std::ofstream page = open_page(request.page);
@@ -121,6 +131,7 @@ int bench(bench_request& request) {
     if (plan) (request.json ? print_json_lines : print_counts)(count_emulated(*plan, result));
     if (!request.json) print_legend(result);
     if (page.is_open()) {
+        empty_page(request.page);
         write_page(page, result.figures, result.notes, shown_papers(request));
         if (!page.flush()) throw failure(k_exit_failed, "bench: cannot write " + request.page);
     }

@@ -81,12 +81,13 @@ std::vector<language> const& languages() {
     return all;
 }
 
-fs::path cache_folder() {
+// Nothing: there is no folder of the user's own. In one where others write they could put programs.
+std::optional<fs::path> cache_folder() {
     char const* const cache = std::getenv("XDG_CACHE_HOME");
     char const* const home = std::getenv("HOME");
-    fs::path const base = cache != nullptr && *cache != '\0'
-                              ? fs::path(cache)
-                              : fs::path(home != nullptr ? home : "/tmp") / ".cache";
+    bool const has_cache = cache != nullptr && *cache != '\0';
+    if (!has_cache && (home == nullptr || *home == '\0')) return std::nullopt;
+    fs::path const base = has_cache ? fs::path(cache) : fs::path(home) / ".cache";
     return base / "tulle" / (std::string("peers-") + tulle::version());
 }
 
@@ -135,15 +136,18 @@ arguments command_of(language const& l, fs::path const& output, std::string cons
 foreign_peers find_foreign_peers(fs::path const& bench_folder,
                                  std::vector<std::string_view> const& wanted, bool build) {
     foreign_peers found;
+    std::optional<fs::path> const cache = cache_folder();
     for (language const& l : languages()) {
         if (!has_any(wanted, l.benches) && !has_any(wanted, l.served)) continue;
         fs::path const source = bench_folder / "peers" / l.folder;
-        fs::path const output = cache_folder() / l.folder;
+        fs::path const output = cache.value_or(fs::path()) / l.folder;
         std::optional<std::string> reason;
         if (!fs::exists(source))
             reason = "its source is not installed";
         else if (!l.present())
             reason = "needs " + l.toolchain;
+        else if (!cache)
+            reason = "neither XDG_CACHE_HOME nor HOME says where it may be compiled";
         else
             reason = prepare(l, source, output, build);
         if (reason) {

@@ -32,9 +32,12 @@ processor_shares::processor_shares(unsigned places, bool may_bind)
     if (m_allowed.empty()) return; // not known: each place searches for itself
     bool const keeps_one = read_options().number(base::option_id::reserve_cpu) != 0;
     bool const shares = read_options().number(base::option_id::share_cpus) != 0;
-    unsigned const each = (count() - (keeps_one ? 1U : 0U)) / m_places;
-    setenv("TULLE_WORKERS", std::to_string(std::max(each, 1U)).c_str(), 0);
-    std::uint64_t const workers = read_options().number(base::option_id::workers);
+    std::uint64_t const most = read_options().number(base::option_id::max_workers);
+    std::uint64_t const share = std::max((count() - (keeps_one ? 1U : 0U)) / m_places, 1U);
+    std::uint64_t const each = most != 0 ? std::min(share, most) : share;
+    setenv("TULLE_WORKERS", std::to_string(each).c_str(), 0);
+    std::uint64_t const asked = read_options().number(base::option_id::workers);
+    std::uint64_t const workers = asked != 0 ? asked : count(); // 0: one for each that it may use
     m_binds = may_bind && !keeps_one && !shares && m_places > 1 && workers * m_places <= count();
 }
 

@@ -148,11 +148,11 @@ __attribute__((constructor(101))) void prepare_calls() {
 // Stacks are as large as those of threads that ask for nothing else: these begin on the stack of a
 // loop, and none has to be made for them, which takes as long as all else of a short thread.
 void choose_options() {
-    if (std::getenv("TULLE_DEADLOCK") == nullptr) set_option("deadlock", "warn");
-    if (std::getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "2048");
+    if (::secure_getenv("TULLE_DEADLOCK") == nullptr) set_option("deadlock", "warn");
+    if (::secure_getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "2048");
     asked_for by_default;
     ask(nullptr, by_default);
-    if (std::getenv("TULLE_STACK_SIZE") == nullptr && by_default.stack_size != 0 &&
+    if (::secure_getenv("TULLE_STACK_SIZE") == nullptr && by_default.stack_size != 0 &&
         by_default.stack_size <= stack::k_largest_bytes)
         set_option("stack_size", std::to_string(by_default.stack_size));
 }

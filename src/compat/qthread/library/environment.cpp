@@ -34,7 +34,8 @@ void tell_limit(char const* name, std::size_t most) {
 std::size_t quotient(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 bool native_options_are_set() {
-    return std::getenv("TULLE_WORKERS") != nullptr || std::getenv("TULLE_SHEPHERDS") != nullptr;
+    return ::secure_getenv("TULLE_WORKERS") != nullptr ||
+           ::secure_getenv("TULLE_SHEPHERDS") != nullptr;
 }
 
 } // namespace
@@ -43,7 +44,7 @@ char const* find_variable(char const* name) {
     for (char const* const prefix : {"QT_", "QTHREAD_"}) {
         char whole[64];
         static_cast<void>(std::snprintf(whole, sizeof whole, "%s%s", prefix, name));
-        char const* const found = std::getenv(whole);
+        char const* const found = ::secure_getenv(whole);
         if (found != nullptr && *found != '\0') return found;
     }
     return nullptr;

@@ -105,7 +105,7 @@ std::size_t promised_stack() noexcept {
 // Programs keep data for each number of qthread_worker(), as only one qthread at a time has it: no
 // worker runs in place of another unasked.
 void keep_workers_apart() {
-    if (std::getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "off");
+    if (::secure_getenv("TULLE_MAX_SUBSTITUTES") == nullptr) set_option("max_substitutes", "off");
 }
 
 // How many workers are enabled at the start, of as many for each shepherd; 0: all.
