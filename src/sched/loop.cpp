@@ -188,9 +188,10 @@ TULLE_INLINE fiber* next_at_once(worker& w) noexcept {
 
 // The caller's thread has ended. If the next thread of its size may go on here, and somebody waits
 // to go on meanwhile, mostly the spawner: that thread. To make a fiber for each, and to give it
-// back, takes longer than all else of a short thread. Null: the fiber is to be released.
-TULLE_INLINE thread_record* await_next_of_size(worker& w, fiber& self,
-                                               loop_control const& own) noexcept {
+// back, takes longer than all else of a short thread. Null: the fiber is to be released. Out of
+// line, so that a thread on the smallest stack has all that it had.
+TULLE_NOINLINE thread_record* await_next_of_size(worker& w, fiber& self,
+                                                 loop_control const& own) noexcept {
     if (w.kept != nullptr || loop_is_needed(w) || self.stack.size > scheduler::k_most_kept ||
         w.owner->stacks().is_short())
         return nullptr;
@@ -199,7 +200,9 @@ TULLE_INLINE thread_record* await_next_of_size(worker& w, fiber& self,
     self.alive.store(0, std::memory_order_relaxed); // relaxed: as in set_wait
     w.kept = &self; // the worker takes it when it has switched, and not before
     switch_from_loop(w, static_cast<fiber&>(*next), own);
-    return std::exchange(this_worker()->begins_on_kept, nullptr);
+    worker& here = *this_worker();
+    here.begins_with.give_to_caller();
+    return std::exchange(here.begins_on_kept, nullptr);
 }
 
 template <bool measures> TULLE_INLINE void run_on_own_stack(void* argument) noexcept {

@@ -142,6 +142,7 @@ TULLE_INLINE fiber* take_kept(worker& w, thread_record& t) noexcept {
     if (f == nullptr || f->stack.size != stack::size_class{t.stack_class}.bytes()) return nullptr;
     w.kept = nullptr;
     w.begins_on_kept = &t;
+    w.begins_with = arch::float_environment();
     f->alive.store(fiber::k_alive_mark, std::memory_order_relaxed); // relaxed: as in set_wait
     return f;
 }

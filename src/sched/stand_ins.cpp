@@ -103,7 +103,8 @@ void active_workers::take_up(worker_remote& w) noexcept {
 bool active_workers::lend_number(worker& self) noexcept {
     std::lock_guard const held(m_changing);
     lent_number& own = self.numbers;
-    if (m_scheduler.is_stopping() || own.is_lent() || own.wants_stand_in()) return false;
+    if (m_scheduler.is_stopping() || m_scheduler.is_deterministic()) return false;
+    if (own.is_lent() || own.wants_stand_in()) return false;
     if (own.stands_in()) {
         pass_number_on(self);
         return true;

@@ -6,6 +6,7 @@
 // `worker_remote&`.
 #pragma once
 
+#include "arch/float_environment.hpp"
 #include "arch/registers.hpp"
 #include "base/rng.hpp"
 #include "os/signal_stack.hpp"
@@ -244,6 +245,7 @@ struct alignas(128) worker_core {
     // Claimed already: the next context, a loop, runs it at once.
     thread_record* begins = nullptr;
     thread_record* begins_on_kept = nullptr; // likewise, on what was `kept`
+    arch::float_environment begins_with;     // that one, as on a stack that is made for it
     record_deque* stolen_from = nullptr;     // the deque of the record that it stole last
     base::rng random;
     steal_pace pace;                 // of its steals from other workers' ready queues

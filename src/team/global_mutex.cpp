@@ -118,12 +118,27 @@ private:
 // A mutex whose waiters do not spin: its holder may be waiting for another place.
 class patient_lock {
 public:
-    void lock() { m_free.acquire(); }
-    [[nodiscard]] bool try_lock() noexcept { return m_free.try_acquire(); }
-    void unlock() { m_free.release(); }
+    void lock() {
+        m_free.acquire();
+        m_is_held.store(true, std::memory_order_relaxed); // relaxed: see is_held
+    }
+    [[nodiscard]] bool try_lock() noexcept {
+        bool const is_free = m_free.try_acquire();
+        if (is_free) m_is_held.store(true, std::memory_order_relaxed); // relaxed: see is_held
+        return is_free;
+    }
+    void unlock() {
+        m_is_held.store(false, std::memory_order_relaxed); // relaxed: see is_held
+        m_free.release();
+    }
+    // relaxed: the holder's own; to anybody else a hint.
+    [[nodiscard]] bool is_held() const noexcept {
+        return m_is_held.load(std::memory_order_relaxed);
+    }
 
 private:
     binary_semaphore m_free{1};
+    std::atomic<bool> m_is_held{false};
 };
 
 struct lock_part {
@@ -251,6 +266,7 @@ void global_mutex::lock() const {
 
 void global_mutex::unlock() const {
     auto const own = part_of(m_name);
+    if (!own->lock.is_held()) return; // one too many
     if (!own->is_kept)
         release(*own, m_name, m_home);
     else if (own->is_recalled.load(std::memory_order_relaxed) &&

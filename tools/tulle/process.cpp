@@ -233,11 +233,17 @@ std::optional<std::filesystem::path> find_program(std::string const& name) {
 
 void become(arguments const& words) { execvp(words[0].c_str(), to_argv(words).data()); }
 
+// As system(3), the caller leaves what a terminal sends to both of them to the program, which may
+// have files to remove.
 int run_to_end(arguments const& words) {
     std::vector<char*> const argv = to_argv(words);
+    auto* const on_interrupt = std::signal(SIGINT, SIG_IGN);
+    auto* const on_quit = std::signal(SIGQUIT, SIG_IGN);
     pid_t const pid = fork();
     if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork");
     if (pid == 0) {
+        std::signal(SIGINT, on_interrupt);
+        std::signal(SIGQUIT, on_quit);
         prctl(PR_SET_PDEATHSIG, SIGKILL); // ends with us, whatever ends us
         execvp(argv[0], argv.data());
         std::fprintf(stderr, "tulle: %s: %s\n", argv[0], std::strerror(errno));
@@ -246,6 +252,8 @@ int run_to_end(arguments const& words) {
     int status = 0;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR) throw std::system_error(errno, std::generic_category(), argv[0]);
+    std::signal(SIGINT, on_interrupt);
+    std::signal(SIGQUIT, on_quit);
     return status;
 }
 

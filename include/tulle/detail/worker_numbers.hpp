@@ -8,8 +8,8 @@
 namespace tulle::detail {
 
 // Called by a thread on a worker. Returns the index of that worker, for take_number_back; -1: the
-// caller is on no worker, or on one that has no number or has lent it. Where there may be no more
-// workers other threads wait.
+// caller is on no worker, or on one that has no number or has lent it, or threads run in an order
+// that a seed gives. Where there may be no more workers other threads wait.
 [[nodiscard]] TULLE_API int lend_number() noexcept;
 // The thread has the number of its worker again, or goes on on another worker, like a thread that
 // yields: while something that runs on the stand-in may know the number, the worker runs nothing.

@@ -108,4 +108,20 @@ TEST_P(kept_stack, has_nothing_left_of_the_one_before) {
     }
 }
 
+#if defined(__GLIBC__) && defined(__x86_64__)
+// It traps where the one who starts it has it so, and not where the one before it was started so.
+TEST_P(kept_stack, traps_as_who_starts_the_thread) {
+    auto const trapping = [] { return fegetexcept(); };
+    feenableexcept(FE_DIVBYZERO);
+    int const at_first = spawn(of_size(32 * k_kibi), trapping).join();
+    fedisableexcept(FE_DIVBYZERO);
+    EXPECT_EQ(at_first, FE_DIVBYZERO);
+    for (int k = 0; k < 3; ++k) EXPECT_EQ(spawn(of_size(32 * k_kibi), trapping).join(), 0);
+    feenableexcept(FE_OVERFLOW);
+    int const then = spawn(of_size(32 * k_kibi), trapping).join();
+    fedisableexcept(FE_OVERFLOW);
+    EXPECT_EQ(then, FE_OVERFLOW);
+}
+#endif
+
 } // namespace

@@ -22,6 +22,18 @@ using namespace tulle;
 using sched::lent_number;
 using taken_back = lent_number::taken_back;
 
+// Two workers would share its order.
+TEST(stand_ins, are_none_in_a_deterministic_run) {
+    set_option("seed", "1");
+    set_option("max_workers", "3");
+    initialize({.workers = 1});
+    EXPECT_EQ(detail::lend_number(), -1);
+    EXPECT_EQ(worker_count(), 1);
+    finalize();
+    set_option("seed", "off");
+    set_option("max_workers", "auto");
+}
+
 TEST(lent_number, is_taken_back_at_once_while_nothing_runs) {
     lent_number lender(3), stand_in(7);
     EXPECT_FALSE(lender.is_lent());

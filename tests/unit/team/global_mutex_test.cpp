@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -167,7 +168,23 @@ TEST_P(global_mutex_test, an_unlock_too_many_does_nothing) {
             tulle::place(where),
             [](tulle::global_mutex own) {
                 own.unlock();
-                for (int k = 0; k < 3; ++k) std::lock_guard const held(own);
+                for (int k = 0; k < 3; ++k) {
+                    std::lock_guard const held(own);
+                }
+                own.unlock();
+                std::atomic<int> inside = 0, most = 0;
+                auto const count = [&] {
+                    for (int k = 0; k < 50; ++k) {
+                        std::lock_guard const held(own);
+                        most = std::max(most.load(), ++inside);
+                        tulle::this_thread::yield();
+                        --inside;
+                    }
+                };
+                auto first = tulle::spawn(count), second = tulle::spawn(count);
+                first.join();
+                second.join();
+                EXPECT_EQ(most, 1);
             },
             m);
     m.destroy();
