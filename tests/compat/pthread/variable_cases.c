@@ -11,6 +11,7 @@
 #include <netdb.h>
 #include <resolv.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +279,36 @@ void late_variables(void) {
 }
 void late_variables_of_few_bytes(void) {
     come_and_go_in_both((struct late){LATE_AND_FEW_VARIABLES, open_here, k_rounds});
+}
+
+static void* looks_when_loaded(void* is_loaded) {
+    sem_wait(is_loaded);
+    SHOW(*s_late_number());
+    SHOW(s_late_room()[0]);
+    *s_late_number() = 12;
+    return NULL;
+}
+// Threads that there are find first values, too, as long as the model lets them.
+void late_variables_of_living(void) {
+    enum { k_threads = 3 };
+    pthread_t threads[k_threads];
+    sem_t is_loaded[k_threads];
+    for (int k = 0; k != k_threads; ++k) {
+        sem_init(&is_loaded[k], 0, 0);
+        pthread_create(&threads[k], NULL, looks_when_loaded, &is_loaded[k]);
+    }
+    usleep(10000);
+    void* const library = open_here(LATE_AND_SMALL_VARIABLES);
+    if (library == NULL) abort();
+    *(void**)&s_late_number = find(library, "late_number");
+    *(void**)&s_late_room = find(library, "late_room");
+    for (int k = 0; k != k_threads; ++k) {
+        sem_post(&is_loaded[k]);
+        pthread_join(threads[k], NULL);
+    }
+    SHOW(*s_late_number());
+    s_late_number = NULL;
+    dlclose(library);
 }
 // There are 16 name spaces at most, and little memory for variables of that model in all of them.
 void late_variables_apart(void) {

@@ -292,6 +292,7 @@ char const* thread_blocks::prepare() noexcept {
     s_tid = tid;
     dl_iterate_phdr(&find_own_variables, nullptr);
     first_values::prepare({s_layout.below, s_layout.behind, s_layout.own, s_layout.own_bytes});
+    first_values::keep_later_ones_apart(vector_of(descriptor_of(arch::thread_pointer())));
     number_anew();
     std::size_t const bytes = k_most_threads * s_layout.stride + s_layout.alignment;
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
