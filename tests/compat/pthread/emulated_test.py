@@ -35,7 +35,8 @@ FEW = ["variables", "conditions", "cancels", "at_computing", "jumps_of_handlers"
 OF_FORKS = {"forks", "forks_among_others", "forks_at_begin", "forks_beside_own_stacks", "forks_with_locks", "masks_of_programs", "once_over_fork", "rules_of_fork",
             "edges_of_signals", "allocator_and_forks", "allocator_and_names", "scheduling_of_the_made",
             "shared_mutexes", "shared_conditions", "shared_rwlocks", "inheriting_mutexes",
-            "posts_from_anywhere", "raises_from_anywhere", "posts_after_jumps_within", "actions_of_kernels_signals"}
+            "posts_from_anywhere", "raises_from_anywhere", "posts_after_jumps_within", "actions_of_kernels_signals",
+            "handlers_at_waits_for_children"}
 # The first asks the system how much memory the process has; of the second one qemu itself refuses what points nowhere, where the kernel tells of the
 # socket; in the third a signal comes which only the mask of a wait, such as ppoll, lets in: qemu does not run its handler within the wait; and for
 # stacks of 64 TiB, which the last one asks for, it takes all memory of the machine.
