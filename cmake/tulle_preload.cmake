@@ -4,9 +4,9 @@
 # It has the run time in itself. One table, symbols.def, says which functions it has: the linker sends what the run time itself calls of these
 # past them (--wrap), and exports nothing else; a program that has functions of the same names, which call these, is passed by, too
 # (-Bsymbolic-functions). Where the thread pointer cannot be set, or there is no GNU C library, there is none, nor in builds
-# with a sanitizer, whose run time would have to come first.
+# with a sanitizer, whose run time would have to come first, nor for big-endian Power, whose functions have descriptors (ELFv1).
 set(preload_folder ${PROJECT_SOURCE_DIR}/src/compat/pthread)
-if(NOT tulle_has_glibc OR NOT TULLE_SANITIZE STREQUAL "none" OR NOT EXISTS ${preload_folder}/arch/${TULLE_ARCH_FOLDER})
+if(NOT tulle_has_glibc OR NOT TULLE_SANITIZE STREQUAL "none" OR NOT EXISTS ${preload_folder}/arch/${TULLE_ARCH_FOLDER} OR TULLE_ARCH STREQUAL "ppc64")
     return()
 endif()
 

@@ -4,6 +4,9 @@
 
 namespace tulle::arch {
 
+inline constexpr std::ptrdiff_t k_thread_pointer_bias = 0; // the pointer is what the register says
+inline constexpr std::array<inherited_bytes, 0> k_inherited{}; // the guards are no thread's own
+
 [[nodiscard]] inline bool may_set_thread_pointer() noexcept { return true; }
 
 [[nodiscard]] inline void* thread_pointer() noexcept {

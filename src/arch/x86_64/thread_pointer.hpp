@@ -6,6 +6,10 @@
 
 namespace tulle::arch {
 
+inline constexpr std::ptrdiff_t k_thread_pointer_bias = 0; // the pointer is what the register says
+inline constexpr std::array<inherited_bytes, 1> k_inherited{
+    {{40, 16}}}; // guards of stacks and pointers
+
 // Linux tells so when the kernel has allowed the instruction (since 5.9).
 [[nodiscard]] inline bool may_set_thread_pointer() noexcept {
     constexpr unsigned long k_fsgsbase = 1UL << 1; // HWCAP2_FSGSBASE

@@ -653,6 +653,7 @@ static struct {
     {"second_names", second_names},
     {"late_variables", late_variables},
     {"late_variables_of_few_bytes", late_variables_of_few_bytes},
+    {"late_variables_of_living", late_variables_of_living},
     {"late_variables_apart", late_variables_apart},
     {"errors_of_libraries", errors_of_libraries},
 #endif

@@ -318,6 +318,7 @@ void aligned_variables(void);
 void parts_of_threads(void);
 void late_variables(void);
 void late_variables_of_few_bytes(void);
+void late_variables_of_living(void);
 void late_variables_apart(void);
 void errors_of_libraries(void);
 

@@ -35,11 +35,17 @@ FEW = ["variables", "conditions", "cancels", "at_computing", "jumps_of_handlers"
 OF_FORKS = {"forks", "forks_among_others", "forks_at_begin", "forks_beside_own_stacks", "forks_with_locks", "masks_of_programs", "once_over_fork", "rules_of_fork",
             "edges_of_signals", "allocator_and_forks", "allocator_and_names", "scheduling_of_the_made",
             "shared_mutexes", "shared_conditions", "shared_rwlocks", "inheriting_mutexes",
-            "posts_from_anywhere", "raises_from_anywhere", "posts_after_jumps_within", "actions_of_kernels_signals"}
-# The one asks the system how much memory the process has; of the other one qemu itself refuses what points nowhere, where the kernel tells of the socket.
-ABOUT_THE_EMULATOR = {"memory_of_threads", "packets_to_nobody"}
+            "posts_from_anywhere", "raises_from_anywhere", "posts_after_jumps_within", "actions_of_kernels_signals",
+            "handlers_at_waits_for_children"}
+# The first asks the system how much memory the process has; of the second one qemu itself refuses what points nowhere, where the kernel tells of the
+# socket; in the third a signal comes which only the mask of a wait, such as ppoll, lets in: qemu does not run its handler within the wait; and for
+# stacks of 64 TiB, which the last one asks for, it takes all memory of the machine.
+ABOUT_THE_EMULATOR = {"memory_of_threads", "packets_to_nobody", "kills_at_other_masks", "signals_and_failures"}
 if "riscv64" in os.path.basename(EMULATOR[0]):
     ABOUT_THE_EMULATOR.add("jumps_of_handlers")  # qemu-riscv64 does not block sa_mask for a handler
+if "ppc64le" in os.path.basename(EMULATOR[0]):
+    # Of qemu's tcgetsid the answer is what is in memory, elsewhere by chance the right one. So is the value of a signal that has none, now and then.
+    ABOUT_THE_EMULATOR |= {"terminals_of_others", "senders_of_signals"}
 # qemu has no preadv2 and pwritev2, for which the C library then calls preadv and pwritev; linked statically these are ours, which call the first.
 STATICALLY_ABOUT_THE_EMULATOR = {"transfers"}
 OF_QEMU = re.compile(r"ERROR:\S*/(plugins|accel|linux-user)/\S+: assertion failed")
@@ -75,9 +81,11 @@ def run(words, patience=PATIENCE):
 
 
 def both_once(name):
-    """None instead of the second: the first is not what it should be, or the emulator stands still."""
+    """None instead of the second: the first is not what it should be, or the emulator stands still. Of what is known for that neither is run."""
+    if name in ABOUT_THE_EMULATOR:
+        return name, None, None
     native = run([*EMULATOR, CASES, name], PATIENCE_WITH_EMULATOR)
-    ours = run([*UPON_TULLE, name]) if native[0] == 0 and name not in ABOUT_THE_EMULATOR else None
+    ours = run([*UPON_TULLE, name]) if native[0] == 0 else None
     return name, native, None if name in OF_FORKS and ours != native else ours
 
 

@@ -11,6 +11,7 @@
 #include <netdb.h>
 #include <resolv.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,23 @@ void aligned_variables(void) {
 static pthread_mutex_t s_recursive;
 static void* s_resolver_of_main;
 
+// Compiled code finds these at a fixed distance from the thread pointer, and in each thread alike.
+static struct fixed {
+    unsigned long guard_of_stacks;
+    int is_of_64_bits; // as one property of the processor
+} s_fixed_of_main;
+
+static struct fixed fixed_of_caller(void) {
+    struct fixed found = {0, 0};
+#if defined(__x86_64__)
+    __asm__ volatile("movq %%fs:40, %0" : "=r"(found.guard_of_stacks));
+#elif defined(__powerpc64__)
+    __asm__ volatile("ld %0, -0x7010(13)" : "=r"(found.guard_of_stacks));
+    found.is_of_64_bits = __builtin_cpu_supports("ppc64") != 0;
+#endif
+    return found;
+}
+
 static void says_so(void) { SHOW(t_number); }
 
 // Another processor than the first, where there is one: that number is also what nobody wrote.
@@ -151,6 +169,9 @@ static void* tries_to_lock(void* argument) {
 }
 
 static void* looks_at_its_parts(void* argument) {
+    struct fixed const fixed = fixed_of_caller();
+    SHOW(fixed.guard_of_stacks == s_fixed_of_main.guard_of_stacks);
+    SHOW(fixed.is_of_64_bits == s_fixed_of_main.is_of_64_bits);
     int letters = 0;
     for (int c = 0; c != 128; ++c) letters += isalpha(c) != 0;
     SHOW(letters);
@@ -179,6 +200,7 @@ void parts_of_threads(void) {
     pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&s_recursive, &kind);
     s_resolver_of_main = &_res;
+    s_fixed_of_main = fixed_of_caller();
     go_to_last_processor();
     in_thread(looks_at_its_parts, NULL);
     in_thread(looks_at_its_parts, NULL); // in memory that is used again
@@ -257,6 +279,36 @@ void late_variables(void) {
 }
 void late_variables_of_few_bytes(void) {
     come_and_go_in_both((struct late){LATE_AND_FEW_VARIABLES, open_here, k_rounds});
+}
+
+static void* looks_when_loaded(void* is_loaded) {
+    sem_wait(is_loaded);
+    SHOW(*s_late_number());
+    SHOW(s_late_room()[0]);
+    *s_late_number() = 12;
+    return NULL;
+}
+// Threads that there are find first values, too, as long as the model lets them.
+void late_variables_of_living(void) {
+    enum { k_threads = 3 };
+    pthread_t threads[k_threads];
+    sem_t is_loaded[k_threads];
+    for (int k = 0; k != k_threads; ++k) {
+        sem_init(&is_loaded[k], 0, 0);
+        pthread_create(&threads[k], NULL, looks_when_loaded, &is_loaded[k]);
+    }
+    usleep(10000);
+    void* const library = open_here(LATE_AND_SMALL_VARIABLES);
+    if (library == NULL) abort();
+    *(void**)&s_late_number = find(library, "late_number");
+    *(void**)&s_late_room = find(library, "late_room");
+    for (int k = 0; k != k_threads; ++k) {
+        sem_post(&is_loaded[k]);
+        pthread_join(threads[k], NULL);
+    }
+    SHOW(*s_late_number());
+    s_late_number = NULL;
+    dlclose(library);
 }
 // There are 16 name spaces at most, and little memory for variables of that model in all of them.
 void late_variables_apart(void) {

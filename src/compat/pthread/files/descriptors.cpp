@@ -316,7 +316,8 @@ ssize_t try_to_write(int number, kind_of_file kind, iovec* parts, std::size_t co
     ssize_t const tried =
         TULLE_LIBC(pwritev2)(number, parts, static_cast<int>(count), -1, RWF_NOWAIT);
     if (tried >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return tried;
-    constexpr std::size_t k_least_room = 4096; // PIPE_BUF
+    constexpr std::size_t k_least_room = 4096;                                // PIPE_BUF
+    if ((fcntl(number, F_GETFL) & O_ACCMODE) == O_RDONLY) return fail(EBADF); // it never is ready
     if (!is_ready(number, direction::out)) return fail(EAGAIN);
     if (kind == kind_of_file::of_messages || size_of(parts, count) <= k_least_room)
         return TULLE_LIBC(writev)(number, parts, static_cast<int>(count));

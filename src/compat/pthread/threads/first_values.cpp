@@ -30,6 +30,15 @@ struct list_of_libraries {
     listed libraries[1];
 };
 
+// What the dynamic linker has behind its pointer to that list, in the GNU C library since 2.34.
+struct around_list {
+    list_of_libraries* list;
+    std::size_t libraries_at_start;
+    std::size_t bytes;          // of the variables that are in each block
+    std::size_t bytes_for_pace; // how many may be added of those that need not be there
+    void const* vector_of_main;
+};
+
 constexpr std::size_t k_most_libraries = 32, k_most_bytes = 4096;
 
 // Null: it is not known where it is.
@@ -208,6 +217,13 @@ void first_values::prepare(range const& variables) noexcept {
     if (linker == nullptr || offset == ~std::size_t{0} || !are_as_here()) return;
     s_range = variables;
     s_list = reinterpret_cast<list_of_libraries* const*>(linker + offset);
+}
+
+void first_values::keep_later_ones_apart(vector_entry const* of_main) noexcept {
+    if (s_list == nullptr || of_main == nullptr) return;
+    auto* const around = reinterpret_cast<around_list*>(const_cast<list_of_libraries**>(s_list));
+    if (around->vector_of_main != of_main) return;
+    __atomic_store_n(&around->bytes_for_pace, std::size_t{0}, __ATOMIC_RELAXED);
 }
 
 bool first_values::give(std::byte* block, vector_entry const* vector) noexcept {

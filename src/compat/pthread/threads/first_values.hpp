@@ -33,6 +33,11 @@ public:
     };
     // The C library's tables are looked for. Without them nothing is known.
     static void prepare(range const& variables) noexcept;
+    // By main, whose vector this is. A library that is loaded from now on and has few variables
+    // gets no place for them in blocks, which the dynamic linker may give it so that they are found
+    // sooner: it would not write their first values to blocks that are in use. If the words of the
+    // linker are not recognized, nothing changes. Those of the model initial-exec need such places.
+    static void keep_later_ones_apart(vector_entry const* of_main) noexcept;
     // By a worker. The variables of a block that has been used have their first values again, and
     // its vector holds. False: this is not known, and nothing has been changed.
     [[nodiscard]] static bool give(std::byte* block, vector_entry const* vector) noexcept;

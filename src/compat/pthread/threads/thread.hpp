@@ -40,10 +40,12 @@ inline constexpr std::uint32_t k_joining = 4; // somebody has the right to join 
 inline constexpr std::uint32_t k_awaited = 8; // somebody is to be woken when it has ended
 
 // A cleanup handler of pthread_cleanup_push, in the frame that pushed it, as the compiled macro
-// lays it out: a jmp_buf, whether it has a mask, and four words, of which the first is free.
+// lays it out: a jmp_buf, whether it has a mask, and four words.
 struct cleanup_frame {
-    __jmp_buf registers;
-    int mask_was_saved;
+    struct {
+        __jmp_buf registers; // which may be more strictly aligned than words are
+        int mask_was_saved;
+    } at_push;
     cleanup_frame* outer;
     std::uintptr_t was_at_any_point; // the type of cancellation before it, or not used
     void* unused[2];

@@ -34,9 +34,9 @@ namespace {
 
 constexpr std::size_t k_most_threads = 1U << 17U;
 // The head of struct pthread where it is at the thread pointer, which the compiler's and the
-// linker's ABI fixes there: its own address twice, whether there are several threads, and the two
-// guards. Elsewhere that word is the first, and the guards are the same for all threads.
-constexpr std::size_t k_tcb = 0, k_self = 16, k_several = 24, k_guards = 40, k_guard_bytes = 16;
+// linker's ABI fixes there: its own address twice, and whether there are several threads. Elsewhere
+// that word is the first.
+constexpr std::size_t k_tcb = 0, k_self = 16, k_several = 24;
 constexpr std::size_t k_several_elsewhere = 0;
 // Values of keys: 32 pointers to blocks of 32 pairs, behind the first of these blocks.
 constexpr std::size_t k_key_blocks = 32, k_key_block_bytes = 512;
@@ -133,7 +133,7 @@ std::size_t find_cpu_word() noexcept {
     constexpr std::size_t k_part = 32, k_parts = 4, k_at = offsetof(struct rseq, cpu_id);
     if (__rseq_offset != 0)
         return static_cast<std::size_t>(static_cast<std::ptrdiff_t>(s_layout.from_here) +
-                                        __rseq_offset) +
+                                        arch::k_thread_pointer_bias + __rseq_offset) +
                k_at;
     std::byte* const own = descriptor_of(arch::thread_pointer());
     for (std::size_t n = 1; n != k_parts + 1; ++n) {
@@ -183,12 +183,14 @@ bool find_functions() noexcept {
 void fill_in_head(std::byte* own) noexcept {
     if (s_layout.from_here != 0) {
         word_at<int>(own, k_several_elsewhere) = 1;
-        return;
+    } else {
+        word_at<void*>(own, k_tcb) = word_at<void*>(own, k_self) = own;
+        word_at<int>(own, k_several) = 1;
     }
-    word_at<void*>(own, k_tcb) = word_at<void*>(own, k_self) = own;
-    word_at<int>(own, k_several) = 1;
+    std::byte* const block = own + s_layout.from_here;
     auto const* const native = static_cast<std::byte const*>(arch::thread_pointer());
-    std::memcpy(own + k_guards, native + k_guards, k_guard_bytes);
+    for (arch::inherited_bytes const& i : arch::k_inherited)
+        std::memcpy(block + i.at, native + i.at, i.bytes);
 }
 
 void fill_in(std::byte* block, std::int32_t tid) noexcept {
@@ -290,6 +292,7 @@ char const* thread_blocks::prepare() noexcept {
     s_tid = tid;
     dl_iterate_phdr(&find_own_variables, nullptr);
     first_values::prepare({s_layout.below, s_layout.behind, s_layout.own, s_layout.own_bytes});
+    first_values::keep_later_ones_apart(vector_of(descriptor_of(arch::thread_pointer())));
     number_anew();
     std::size_t const bytes = k_most_threads * s_layout.stride + s_layout.alignment;
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
