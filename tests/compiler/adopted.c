@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <tulle.h>
 #include <tulle/c/coherent_memory.h>
 
@@ -64,7 +65,9 @@ static void everywhere(tulle_activities_t* all, void* argument) {
 
 int main(void) {
     CHECK(tulle_place_count() <= MOST);
-    CHECK(tulle_coherent_begin() == 0);
+    int const error = tulle_coherent_begin();
+    if (error != 0) fprintf(stderr, "tulle_coherent_begin: %d\n", error);
+    CHECK(error == 0);
     CHECK(tulle_coherent_adopt(&shared, sizeof shared) == 0);
     for (int round = 1; round <= ROUNDS; ++round) {
         struct step s = {store, round};

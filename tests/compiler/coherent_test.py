@@ -214,6 +214,15 @@ class SeveralWorkers(Programs):
                     done = self.run_on(program, places, TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_some_variables_beside_very_large_ones(self):
+        """Behind which the heap of the C library begins, as far as the kernel likes."""
+        large = self.work / "large_beside.c"
+        large.write_text("char tulle_test_large[600 << 20];\n")
+        program = self.build_c("adopted", "-O2", "--share-globals", large, output="adopted_beside")
+        for _ in range(3):
+            done = self.run_on(program, 2)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_other_faults_end_a_program_with_protected_pages(self):
         program = self.build_c("faults", "-O2", compiler=("cc",))
         for what in ("below", "first", "jump"):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tulle run`: checks the options, hands them to PROG in its environment, and becomes PROG, whose
 // exit code is ours. With --explore it stays, and runs PROG under many seeds.
+#include "coherent_program.hpp"
 #include "command.hpp"
 #include "explore.hpp"
 #include "net/packet.hpp"
@@ -134,12 +135,16 @@ bool has_places(run_request const& request) {
     return request.places != 0 || !request.hosts.empty() || !request.place_of_job.empty();
 }
 
-// Programs inherit it; then variables have the same addresses at all places.
-void fix_addresses(base::option_table const& table) {
+// Programs inherit it; then variables have the same addresses at all places. Where variables are
+// coherent memory, Linux since 6.9 puts the heap of malloc up to 1 GiB behind them, and so among
+// the memory that is allocated; without choice at random it begins right behind them.
+void fix_addresses(run_request const& request, base::option_table const& table) {
     constexpr unsigned long k_ask = 0xFFFFFFFF;
-    if (table.number(base::option_id::share_globals) != base::k_share_globals_on) return;
+    bool const shares_all =
+        table.number(base::option_id::share_globals) == base::k_share_globals_on;
+    if (!shares_all && !(has_places(request) && is_coherent_program(request.words.front()))) return;
     auto const kept = static_cast<unsigned long>(personality(k_ask));
-    if ((kept & ADDR_NO_RANDOMIZE) == 0 && personality(kept | ADDR_NO_RANDOMIZE) < 0)
+    if ((kept & ADDR_NO_RANDOMIZE) == 0 && personality(kept | ADDR_NO_RANDOMIZE) < 0 && shares_all)
         throw failure(k_exit_failed, "run: --share-globals: the system chooses addresses at random "
                                      "and does not let programs have it otherwise");
 }
@@ -177,7 +182,7 @@ int run(run_request const& request) {
     base::option_table const table = hand_over_all(request);
     check_workers(request, table);
     check_places(request, table);
-    fix_addresses(table);
+    fix_addresses(request, table);
     if (!request.ucontext.empty())
         preload_ucontext(request.words.front(), request.ucontext == k_no_masks);
     if (request.pthreads) preload_pthreads(request.words.front());

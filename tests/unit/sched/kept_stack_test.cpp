@@ -112,6 +112,8 @@ TEST_P(kept_stack, has_nothing_left_of_the_one_before) {
 // It traps where the one who starts it has it so, and not where the one before it was started so.
 TEST_P(kept_stack, traps_as_who_starts_the_thread) {
     auto const trapping = [] { return fegetexcept(); };
+    for (int k = 0; k < 3; ++k) low_of_one(32 * k_kibi); // from now on no loop is in between
+    ASSERT_NE(worker().kept, nullptr);
     feenableexcept(FE_DIVBYZERO);
     int const at_first = spawn(of_size(32 * k_kibi), trapping).join();
     fedisableexcept(FE_DIVBYZERO);

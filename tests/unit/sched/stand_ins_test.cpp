@@ -23,7 +23,7 @@ using sched::lent_number;
 using taken_back = lent_number::taken_back;
 
 // Two workers would share its order.
-TEST(stand_ins, are_none_in_a_deterministic_run) {
+TEST(lent_number, is_not_lent_in_a_deterministic_run) {
     set_option("seed", "1");
     set_option("max_workers", "3");
     initialize({.workers = 1});
