@@ -281,7 +281,9 @@ void late_variables_of_few_bytes(void) {
     come_and_go_in_both((struct late){LATE_AND_FEW_VARIABLES, open_here, k_rounds});
 }
 
+static sem_t s_is_there;
 static void* looks_when_loaded(void* is_loaded) {
+    sem_post(&s_is_there);
     sem_wait(is_loaded);
     SHOW(*s_late_number());
     SHOW(s_late_room()[0]);
@@ -293,11 +295,12 @@ void late_variables_of_living(void) {
     enum { k_threads = 3 };
     pthread_t threads[k_threads];
     sem_t is_loaded[k_threads];
+    sem_init(&s_is_there, 0, 0);
     for (int k = 0; k != k_threads; ++k) {
         sem_init(&is_loaded[k], 0, 0);
         pthread_create(&threads[k], NULL, looks_when_loaded, &is_loaded[k]);
     }
-    usleep(10000);
+    for (int k = 0; k != k_threads; ++k) sem_wait(&s_is_there);
     void* const library = open_here(LATE_AND_SMALL_VARIABLES);
     if (library == NULL) abort();
     *(void**)&s_late_number = find(library, "late_number");
