@@ -36,6 +36,7 @@ enum class option_id : std::uint8_t {
     share_globals,
     coherent,
     coherent_unit,
+    coherent_large_unit,
     race_reports,
     race_exit_code,
     on_place_death,
@@ -49,7 +50,7 @@ enum class option_id : std::uint8_t {
     memory_places,
     io
 };
-inline constexpr std::size_t k_option_count = 33;
+inline constexpr std::size_t k_option_count = 34;
 
 // More workers than this are a slip of the pen.
 inline constexpr std::uint64_t k_most_workers = 4096;

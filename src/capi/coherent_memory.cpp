@@ -8,6 +8,7 @@
 #include "dsm/coherent_host.hpp"
 #include "dsm/compiled_scheme.hpp"
 #include "dsm/directory.hpp"
+#include "dsm/geometry.hpp"
 #include "dsm/settings.hpp"
 #include "dsm/state_table.hpp"
 #include "gmem_access/memory.hpp"
@@ -23,6 +24,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <new>
@@ -38,18 +40,21 @@ namespace {
 
 using gmem_access::memory_of_caller;
 
-// In the range of the checks, where no global memory is.
-constexpr std::uint64_t k_address = TULLE_COHERENT_HEAP;
+// In the range of the checks behind the program, and of the addresses that a process has.
 constexpr std::uint64_t k_most_bytes = TULLE_COHERENT_BYTES / 2;
+constexpr std::uint64_t k_most_bytes_of_copies = std::uint64_t{1} << 45U;
+
+constexpr std::size_t k_large_allocation = std::size_t{1} << 20U; // of large_unit_bytes
 
 std::uint64_t number_of(void const* p) noexcept { return reinterpret_cast<std::uintptr_t>(p); }
 
-// Where the part of coherent memory is that an address of global memory stands for.
-std::uint64_t distance() {
-    gmem::segments const* const table = memory_of_caller().table();
-    if (table == nullptr)
+// Of global memory, an allocation of which stands for the part of coherent memory that is as far
+// from the beginning.
+gmem::segments const& table() {
+    gmem::segments const* const made = memory_of_caller().table();
+    if (made == nullptr)
         throw std::system_error(memory_of_caller().error(), std::generic_category());
-    return k_address - table->low();
+    return *made;
 }
 
 // What the program was compiled for; without checks stores fault where that is wanted.
@@ -60,21 +65,39 @@ dsm::scheme chosen_scheme() noexcept {
 
 std::uint64_t chosen_unit() {
     std::uint64_t const unit = dsm::chosen_settings().unit_bytes;
-    if ((unit & (unit - 1)) != 0) throw std::system_error(EINVAL, std::generic_category());
+    std::uint64_t const large = dsm::chosen_settings().large_unit_bytes;
+    bool const may_be = large == 0 || (std::has_single_bit(large) && large >= dsm::k_least_unit);
+    if (!std::has_single_bit(unit) || !may_be)
+        throw std::system_error(EINVAL, std::generic_category());
     if (chosen_scheme() != dsm::scheme::pages) return unit;
     if (os::page_size() > dsm::k_largest_unit)
         throw std::system_error(ENOEXEC, std::generic_category());
     return std::max<std::uint64_t>(unit, os::page_size());
 }
 
-dsm::geometry chosen_geometry() {
-    static_cast<void>(distance());
+// For memory of so many bytes; 0: allocations have units of one size, as lines are what is copied
+// by the directory and pages are what is protected, and as addresses for more would be too many.
+std::uint64_t bytes_of_section(std::uint64_t bytes) {
+    dsm::scheme const by = chosen_scheme();
+    if (by != dsm::scheme::states && by != dsm::scheme::refresh) return 0;
+    std::uint64_t const section = std::bit_ceil(std::max(bytes, TULLE_COHERENT_PROGRAM_BYTES));
+    std::uint64_t const all = dsm::bytes_of_sections(section);
+    auto const hosts = static_cast<std::uint64_t>(tulle_place_count());
+    return all <= k_most_bytes && all <= k_most_bytes_of_copies / hosts ? section : 0;
+}
+
+dsm::geometry new_geometry() {
     std::uint64_t const chunk = dsm::used_chunks::k_bytes;
-    std::uint64_t const bytes = (memory_of_caller().table()->size() + chunk - 1) / chunk * chunk;
+    std::uint64_t const bytes = (table().size() + chunk - 1) / chunk * chunk;
     if (bytes > k_most_bytes) throw std::bad_alloc();
-    return {TULLE_COHERENT_PROGRAM, TULLE_COHERENT_PROGRAM_BYTES + bytes,
-            chosen_unit() / TULLE_COHERENT_LINE, static_cast<dsm::host_number>(tulle_place_count()),
-            TULLE_COHERENT_PROGRAM_BYTES};
+    std::uint64_t const section = bytes_of_section(bytes);
+    std::uint64_t const all = section == 0 ? bytes : dsm::bytes_of_sections(section);
+    return {TULLE_COHERENT_PROGRAM,
+            TULLE_COHERENT_PROGRAM_BYTES + all,
+            chosen_unit() / TULLE_COHERENT_LINE,
+            static_cast<dsm::host_number>(tulle_place_count()),
+            TULLE_COHERENT_PROGRAM_BYTES,
+            section};
 }
 
 // The places whose memory the caller's place reaches by loads and stores, and it.
@@ -129,7 +152,7 @@ void keep_copy(dsm::geometry const& chosen, std::vector<dsm::host_number> const&
     refuse_survival();
     dsm::checking_threads* const threads = threads_of_copy(leaders.size());
     if (!dsm::has_state_table()) find_stores_by_faults();
-    static_cast<void>(distance()); // global memory is there, too
+    static_cast<void>(table()); // global memory is there, too
     dsm::host_map map{
         static_cast<dsm::host_number>(tulle_here()), places_of_this_machine(), {}, nullptr};
     for (dsm::host_number const leader : leaders)
@@ -195,7 +218,7 @@ numbers find_leaders() {
 
 // Requests may come to a place when others have begun, so each is a host before any of them stores.
 int begin(numbers const& leaders) {
-    dsm::geometry const chosen = chosen_geometry();
+    dsm::geometry const chosen = new_geometry();
     if (chosen.hosts > dsm::k_most_hosts) return -EUSERS;
     if (dsm::compiled_scheme() == dsm::scheme::directory) {
         if (leaders.size() != 1) return -EXDEV;
@@ -219,6 +242,21 @@ dsm::line_range lines_of(std::uint64_t address, std::uint64_t size) noexcept {
 // Addresses travel as complements (<tulle/place.hpp>).
 int hold_here(std::uint64_t address, std::uint64_t size) {
     return dsm::hold(lines_of(~address, size)) ? 0 : -errno;
+}
+
+// With units of so many bytes, as far as they are of several sizes.
+int allocate(void** address, std::size_t size, std::uint64_t unit) {
+    int const error = tulle_global_malloc(address, size);
+    if (error != 0 || !dsm::is_host()) return error;
+    dsm::acquire(); // pairs with the release of whoever has given it back
+    return without_exceptions([&] {
+        std::uint64_t const offset = number_of(*address) - table().low();
+        std::uint64_t const made = dsm::chosen_geometry().address_of(offset, unit);
+        std::uint64_t const line = made / TULLE_COHERENT_LINE;
+        dsm::add({line, (made + size - 1) / TULLE_COHERENT_LINE - line + 1});
+        *address = reinterpret_cast<void*>(made); // NOLINT(performance-no-int-to-ptr)
+        return 0;
+    });
 }
 
 bool are_pages_of_program(std::uint64_t address, std::uint64_t size) {
@@ -249,16 +287,15 @@ int tulle_coherent_begin(void) {
 }
 
 int tulle_coherent_malloc(void** address, size_t size) {
-    int const error = tulle_global_malloc(address, size);
-    if (error != 0 || !dsm::is_host()) return error;
-    dsm::acquire(); // pairs with the release of whoever has given it back
-    return without_exceptions([&] {
-        std::uint64_t const made = number_of(*address) + distance();
-        std::uint64_t const line = made / TULLE_COHERENT_LINE;
-        dsm::add({line, (made + size - 1) / TULLE_COHERENT_LINE - line + 1});
-        *address = reinterpret_cast<void*>(made); // NOLINT(performance-no-int-to-ptr)
-        return 0;
-    });
+    dsm::settings const& chosen = dsm::chosen_settings();
+    bool const is_large = size >= k_large_allocation && chosen.large_unit_bytes != 0;
+    return allocate(address, size, is_large ? chosen.large_unit_bytes : chosen.unit_bytes);
+}
+
+int tulle_coherent_malloc_units(void** address, size_t size, size_t unit) {
+    bool const is_size =
+        std::has_single_bit(unit) && unit >= dsm::k_least_unit && unit <= dsm::k_largest_unit;
+    return is_size ? allocate(address, size, unit) : -EINVAL;
 }
 
 int tulle_coherent_free(void* address) {
@@ -266,8 +303,9 @@ int tulle_coherent_free(void* address) {
     if (!dsm::contains(number_of(address))) return -EINVAL;
     dsm::release(); // pairs with the acquire of whoever gets it
     return without_exceptions([&] {
+        std::uint64_t const offset = dsm::chosen_geometry().offset_of(number_of(address));
         // NOLINTNEXTLINE(performance-no-int-to-ptr)
-        return tulle_global_free(reinterpret_cast<void*>(number_of(address) - distance()));
+        return tulle_global_free(reinterpret_cast<void*>(table().low() + offset));
     });
 }
 

@@ -50,6 +50,9 @@ void become_host(scheme by, geometry const& chosen, host_map const& hosts, int d
     s_is_host = true;
 }
 
+geometry const& chosen_geometry() noexcept {
+    return s_directory != nullptr ? s_directory->chosen() : s_own->own().chosen();
+}
 bool contains(std::uint64_t address) noexcept {
     return s_directory != nullptr ? s_directory->contains(address) : s_own->contains(address);
 }

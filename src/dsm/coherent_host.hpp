@@ -10,6 +10,7 @@
 
 #include "dsm/checking_threads.hpp"
 #include "dsm/far_memory.hpp"
+#include "dsm/geometry.hpp"
 #include "dsm/line_range.hpp"
 #include "dsm/protocol.hpp"
 #include "dsm/shared_file.hpp"
@@ -38,6 +39,7 @@ class directory_host;
 inline directory_host* s_directory = nullptr; // written once
 [[nodiscard]] inline directory_host* by_directory() noexcept { return s_directory; }
 
+[[nodiscard]] geometry const& chosen_geometry() noexcept;
 // basic_coherent_host.hpp says what they do.
 [[nodiscard]] bool contains(std::uint64_t address) noexcept;
 [[nodiscard]] bool has(std::uint64_t address) noexcept;

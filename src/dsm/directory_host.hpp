@@ -23,6 +23,7 @@ public:
                    std::uint64_t own_copy_at, std::byte* tags_at)
         : m_memory(chosen, hosts, descriptor, own_copy_at, tags_at), m_directory(m_memory) {}
 
+    [[nodiscard]] geometry const& chosen() const noexcept { return m_memory.chosen(); }
     [[nodiscard]] bool contains(std::uint64_t address) const noexcept {
         return address - m_memory.chosen().address < m_memory.chosen().bytes;
     }

@@ -95,10 +95,10 @@ void far_memory::begin_fetch_by(far_hosts& carrier, host_number home, line_range
     }
 }
 
-std::size_t far_memory::claim(host_number keeper, line_number first, std::size_t count,
+std::size_t far_memory::claim(host_number keeper, line_range first, std::size_t count,
                               std::uint8_t* homes) noexcept {
     std::size_t const units = std::min(count, room());
-    far_head const head{far_operation::claim, {first, units * m_chosen.lines_of_unit}};
+    far_head const head{far_operation::claim, {first.first, units * first.count}};
     m_carrier->ask(keeper, reinterpret_cast<std::byte const*>(&head), sizeof head,
                    reinterpret_cast<std::byte*>(homes), units);
     m_carrier->wait();

@@ -42,9 +42,10 @@ public:
         std::uint64_t const most = lines_of_answer();
         return static_cast<std::uint32_t>((lines.count + most - 1) / most);
     }
-    // Homes of units from `first` on, as many as one answer has, `count` at most. Those that nobody
-    // had are this host's now. Returns how many have been written to `homes`, one for each unit.
-    std::size_t claim(host_number keeper, line_number first, std::size_t count,
+    // Homes of units of one size from `first` on, as many as one answer has, `count` at most. Those
+    // that nobody had are this host's now. Returns how many have been written to `homes`, one for
+    // each unit.
+    std::size_t claim(host_number keeper, line_range first, std::size_t count,
                       std::uint8_t* homes) noexcept;
     [[nodiscard]] std::uint64_t access(host_number home, far_access const& wanted) noexcept;
 

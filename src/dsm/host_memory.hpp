@@ -12,6 +12,7 @@
 #include "dsm/atomic_access.hpp"
 #include "dsm/checking_threads.hpp"
 #include "dsm/far_memory.hpp"
+#include "dsm/geometry.hpp"
 #include "dsm/grace_periods.hpp"
 #include "dsm/host_lock.hpp"
 #include "dsm/mapped_list.hpp"
@@ -24,7 +25,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -58,7 +58,7 @@ public:
                       std::uint64_t own_copy_at, std::uint8_t* states,
                       stores_are found = stores_are::checked, checking_threads* threads = nullptr)
         : m_chosen(chosen),
-          m_unit_shift(static_cast<unsigned>(std::countr_zero(chosen.lines_of_unit))),
+          m_units(chosen),
           m_is_protected(found == stores_are::found_by_faults),
           m_near_of(numbers_of(hosts.near, chosen.hosts)),
           m_file(chosen, hosts.near.size()),
@@ -70,7 +70,7 @@ public:
                        m_file.copy_of(m_near_of[m_here]) + chosen.program_bytes)),
           m_all(mapped(0, hosts.near.size() * chosen.bytes, descriptor, m_file.copies())),
           m_twins(mapped(0, chosen.bytes)),
-          m_marks(mapped(0, (chosen.lines() >> m_unit_shift) * sizeof(std::uint32_t))),
+          m_marks(mapped(0, chosen.lines() * sizeof(std::uint32_t))),
           m_homes(m_file.homes_at(m_control.low())),
           m_fetches(&m_file.fetches_at(m_control.low(), 0, 0)),
           m_carrier(hosts.carrier),
@@ -80,8 +80,8 @@ public:
           m_grace(m_is_protected ? nullptr : threads) { // protection holds for all at once
         if (hosts.near.size() == chosen.hosts) return;
         m_far = std::make_unique<far_memory>(chosen, hosts);
-        m_taken_over.reserve(std::max<std::size_t>(k_taken_over_at_once / chosen.unit_bytes(), 1));
-        m_masters.resize(m_taken_over.capacity() * chosen.unit_bytes() / sizeof(far_word));
+        m_taken_over.reserve(k_taken_over_at_once);
+        m_masters.resize(k_taken_over_at_once * k_words_of_line);
     }
 
     [[nodiscard]] geometry const& chosen() const noexcept { return m_chosen; }
@@ -111,10 +111,10 @@ public:
     [[nodiscard]] host_number here() const noexcept { return m_here; }
     [[nodiscard]] host_number hosts() const noexcept { return m_chosen.hosts; }
     [[nodiscard]] line_range unit_of(line_number line) const noexcept {
-        return {line & ~(m_chosen.lines_of_unit - 1), m_chosen.lines_of_unit};
+        return m_units.unit_of(line);
     }
     [[nodiscard]] std::atomic<std::uint8_t>& home_of(line_number line) noexcept {
-        return m_homes[number_of_unit(line)];
+        return m_homes[m_units.number_of(line)];
     }
     [[nodiscard]] typename file::notice_log& notices_of(host_number writer) noexcept {
         return m_file.notices_at(m_control.low(), writer);
@@ -133,7 +133,7 @@ public:
     }
     [[nodiscard]] auto& grace() noexcept { return m_grace; }
     [[nodiscard]] std::uint32_t& mark_of(line_number line) noexcept {
-        return reinterpret_cast<std::uint32_t*>(m_marks.low())[number_of_unit(line)];
+        return reinterpret_cast<std::uint32_t*>(m_marks.low())[m_units.number_of(line)];
     }
     template <class F> void each_unit(F f) {
         std::uint32_t seen = 0;
@@ -143,9 +143,7 @@ public:
                 f(unit);
         });
     }
-    template <class T> [[nodiscard]] list<T> make_list() const {
-        return list<T>(m_chosen.lines() / m_chosen.lines_of_unit);
-    }
+    template <class T> [[nodiscard]] list<T> make_list() const { return list<T>(m_chosen.lines()); }
 
     [[nodiscard]] bool notes_fetches(host_number home) const noexcept { return !is_near(home); }
     // What comes between costs little more than what is waited for.
@@ -208,12 +206,9 @@ public:
             end(one.lines);
         }
     }
-    [[nodiscard]] std::uint32_t units_in(line_range lines) const noexcept {
-        return static_cast<std::uint32_t>(lines.count >> m_unit_shift);
-    }
     void keep_twins(line_range units, std::uint32_t twin) noexcept {
         constexpr std::uint64_t k_in_caches = k_twins_in_caches / TULLE_COHERENT_LINE;
-        std::uint64_t const before = std::min(std::uint64_t{twin} << m_unit_shift, k_in_caches);
+        std::uint64_t const before = std::min<std::uint64_t>(twin, k_in_caches);
         std::uint64_t const kept = std::min(units.count, k_in_caches - before);
         std::uint64_t const rest = units.count - kept;
         std::uint64_t const copied = rest < k_least_stream ? units.count : kept;
@@ -248,15 +243,17 @@ public:
     }
     void begin_take_over(host_number home, line_range unit, std::size_t twin) noexcept {
         if (is_near(home)) return take_over(copy_at(home, unit.first), unit, twin);
-        if (m_taken_over.size() == m_taken_over.capacity()) end_take_overs();
-        m_taken_over.push_back({home, unit, twin}); // NOLINT: there is room
+        if (m_lines_taken_over + unit.count > k_taken_over_at_once) end_take_overs();
+        m_taken_over.push_back({home, unit, twin, m_lines_taken_over}); // NOLINT: there is room
+        m_lines_taken_over += unit.count;
     }
     void end_take_overs() noexcept {
         if (m_taken_over.empty()) return;
         far([this] { fetch_taken_over(); });
-        for (std::size_t k = 0; k < m_taken_over.size(); ++k)
-            take_over(master_taken_over(k), m_taken_over[k].unit, m_taken_over[k].twin);
+        for (taken_over const& one : m_taken_over)
+            take_over(master_taken_over(one), one.unit, one.twin);
         m_taken_over.clear();
+        m_lines_taken_over = 0;
     }
     // A keeper on another machine is asked for all lines without a home, as that takes long.
     template <class F> void claim(line_range lines, F claimed) noexcept {
@@ -267,7 +264,7 @@ public:
         }
         std::uint8_t homes[k_claimed_at_once];
         std::size_t count = units_without_home(unit, lines.end());
-        far([&] { count = m_far->claim(keeper_of(unit.first), unit.first, count, homes); });
+        far([&] { count = m_far->claim(keeper_of(unit.first), unit, count, homes); });
         for (std::size_t k = 0; k < count; ++k) {
             line_range const each{unit.first + k * unit.count, unit.count};
             // relaxed, all of a home: it stands for itself
@@ -407,9 +404,9 @@ private:
     // of what it has these may be.
     static constexpr std::uint64_t k_most_populated = 256 * 1024 * 1024;
     static constexpr std::uint64_t k_part_populated = 16;
-    static constexpr std::size_t k_expected = 8;                   // lines
-    static constexpr std::size_t k_claimed_at_once = 1024;         // units
-    static constexpr std::size_t k_taken_over_at_once = 64 * 1024; // bytes
+    static constexpr std::size_t k_expected = 8;              // lines
+    static constexpr std::size_t k_claimed_at_once = 1024;    // units
+    static constexpr std::size_t k_taken_over_at_once = 1024; // lines
     static constexpr std::uint32_t k_far = ~std::uint32_t{0};
 
     // In the frame of the thread that waits for it. Guarded by the lock, but for the answers.
@@ -432,18 +429,20 @@ private:
         host_number home;
         line_range unit;
         std::size_t twin;
+        std::size_t master; // a line of the room for all
     };
-    [[nodiscard]] std::byte* master_taken_over(std::size_t k) noexcept {
-        return reinterpret_cast<std::byte*>(m_masters.data()) + k * m_chosen.unit_bytes();
+    [[nodiscard]] std::byte* master_taken_over(taken_over const& one) noexcept {
+        return reinterpret_cast<std::byte*>(m_masters.data()) + one.master * TULLE_COHERENT_LINE;
     }
     // Units that follow each other come together.
     void fetch_taken_over() noexcept {
         for (std::size_t k = 0, end = 0; k < m_taken_over.size(); k = end) {
-            auto [home, run, twin] = m_taken_over[k];
+            host_number const home = m_taken_over[k].home;
+            line_range run = m_taken_over[k].unit;
             for (end = k + 1; end < m_taken_over.size() && m_taken_over[end].home == home &&
                               run.extend(m_taken_over[end].unit);)
                 ++end;
-            m_far->begin_fetch(home, run, master_taken_over(k));
+            m_far->begin_fetch(home, run, master_taken_over(m_taken_over[k]));
         }
         m_far->end_fetches();
     }
@@ -506,9 +505,9 @@ private:
         auto const is_right = [&](line_number at) { return faults_stores(state_of(at)) == faults; };
         for (line_number at = lines.first; at < lines.end();) {
             line_number const first = at;
-            while (at < lines.end() && !is_right(at)) at += m_chosen.lines_of_unit;
+            while (at < lines.end() && !is_right(at)) at = unit_of(at).end();
             if (at != first) protect({first, at - first}, faults);
-            while (at < lines.end() && is_right(at)) at += m_chosen.lines_of_unit;
+            while (at < lines.end() && is_right(at)) at = unit_of(at).end();
         }
     }
     void protect(line_range lines, bool faults) noexcept {
@@ -555,9 +554,6 @@ private:
         // gcc takes a function that has only hints for one without effects, and leaves it out.
         asm volatile("");
     }
-    [[nodiscard]] std::uint64_t number_of_unit(line_number line) const noexcept {
-        return (line - m_chosen.first_line()) >> m_unit_shift;
-    }
     // What was written back comes before all that tells of it.
     void end_streams() noexcept {
         if (m_streams) tulle_end_streams();
@@ -565,14 +561,14 @@ private:
     }
     [[nodiscard]] bool streams(line_range units, std::uint64_t twin,
                                std::uint64_t bytes_in_caches) const noexcept {
-        return units.count >= k_least_stream && twin * m_chosen.unit_bytes() >= bytes_in_caches;
+        return units.count >= k_least_stream && twin * TULLE_COHERENT_LINE >= bytes_in_caches;
     }
     [[nodiscard]] std::byte* twin_at(std::size_t twin) noexcept {
-        return m_twins.low() + twin * m_chosen.unit_bytes();
+        return m_twins.low() + twin * TULLE_COHERENT_LINE;
     }
 
     geometry m_chosen;
-    unsigned m_unit_shift;
+    unit_map m_units;
     bool m_streams = false; // there is something to be ended before a notice of it
     bool m_is_protected;
     std::vector<std::uint32_t> m_near_of; // k_far: on another machine
@@ -588,9 +584,10 @@ private:
     std::atomic<std::uint8_t>* m_homes;
     typename file::fetch_log* m_fetches;
     std::unique_ptr<far_memory> m_far;    // null: there is one machine
-    std::vector<taken_over> m_taken_over; // as many as there is room for
+    std::vector<taken_over> m_taken_over; // of no more lines than there is room for
     std::vector<far_word> m_masters;      // theirs
-    far_hosts* m_carrier;                 // null, as above
+    std::size_t m_lines_taken_over = 0;
+    far_hosts* m_carrier; // null, as above
     host_lock m_lock;
     fetch_under_way* m_under_way = nullptr;
     bool m_has_threads;

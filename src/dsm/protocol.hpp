@@ -48,10 +48,13 @@
 // units that one host alone uses are not followed.
 #pragma once
 
+#include "dsm/geometry.hpp"
 #include "dsm/line_range.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -61,8 +64,6 @@
 #include <tulle/detail/attributes.hpp>
 
 namespace tulle::dsm {
-
-using host_number = std::uint32_t;
 
 // States of a unit at a host, one for all of its lines.
 inline constexpr std::uint8_t k_writable = TULLE_COHERENT_NO_ATOMIC; // away from home with a twin
@@ -105,8 +106,7 @@ enum class outdated_copies : std::uint8_t { are_dropped, are_refreshed };
 //                                  one of them has found that the lines have come, and ended it
 //   let_others_go_on(end)          for a moment; likewise. Calls end(lines) for what fetches of
 //                                  others have brought by then, which ends them
-//   units_in(lines)                how many units these are
-//   keep_twins(units, k)           as the twins with the numbers k and following
+//   keep_twins(units, k)           as the twins of so many lines, from line k of all twins on
 //   expect_write_back(home, units, k)   a hint that write_back() follows soon, of the first of them
 //   write_back(home, units, k, use)   what differs from the twins, of which k is the first one and
 //                                  the others follow it, to the home's copy and, if the twins are
@@ -131,7 +131,7 @@ public:
           m_owned(world.template make_list<line_range>()),
           m_watched(world.template make_list<watched_unit>()),
           m_dirty(world.template make_list<dirty_run>()),
-          m_free_twins(world.template make_list<std::uint32_t>()),
+          m_free_twins(make_lists(std::make_index_sequence<k_unit_sizes>())),
           m_outdated(world.template make_list<line_range>()) {}
 
     // For a load, as make_usable: the way of most misses, which is as short as can be, so that a
@@ -261,14 +261,24 @@ private:
         line_range unit;
         std::uint64_t until;
     };
-    // Units that follow each other, as their twins do, and have one home. Stores go from one end of
-    // memory to the other so often that a list of single units would be a part of what is moved.
+    // Units that follow each other, as their twins do, and have one size and one home. Stores go
+    // from one end of memory to the other so often that a list of single units would be a part of
+    // what is moved.
     struct dirty_run {
         line_range units;
         std::uint64_t until;
-        std::uint32_t twin;     // of the first unit
-        std::uint32_t end_twin; // 1 more than that of the last one
+        std::uint32_t twin; // the line where that of the first unit begins
+
+        [[nodiscard]] std::uint32_t end_twin() const noexcept {
+            return twin + static_cast<std::uint32_t>(units.count);
+        }
     };
+
+    template <std::size_t... Each>
+    [[nodiscard]] auto make_lists(std::index_sequence<Each...>) const {
+        return std::array{
+            (static_cast<void>(Each), m_world.template make_list<std::uint32_t>())...};
+    }
 
     // --- before an access
     // Absent units that follow each other and have one home come together.
@@ -277,7 +287,7 @@ private:
         fetch(home_of(run), run);
         return run;
     }
-    // The units behind this one that have its state and its home, and this one.
+    // The units behind this one that have its size, its state and its home, and this one.
     [[nodiscard]] line_range alike_run(line_range run, line_number end) const noexcept {
         return alike_run(run, end, home_number(run));
     }
@@ -286,9 +296,12 @@ private:
                                        host_number home) const noexcept {
         if (run.end() >= end) return run;
         std::uint8_t const state = m_world.state_of(run.first);
+        std::uint64_t const size = run.count;
         do {
             line_range const next = m_world.unit_of(run.end());
-            if (m_world.state_of(next.first) != state || home_number(next) != home) break;
+            if (m_world.state_of(next.first) != state || home_number(next) != home ||
+                next.count != size)
+                break;
             static_cast<void>(run.extend(next));
         } while (run.end() < end);
         return run;
@@ -342,14 +355,11 @@ private:
     void add_dirty(line_range units) noexcept {
         dirty_run run{};
         each_unit_of(units, [this, &run](line_range unit) noexcept {
-            std::uint32_t const twin = next_twin();
+            std::uint32_t const twin = next_twin(unit.count);
             mark_of(unit) = twin;
-            if (twin == run.end_twin && run.units.extend(unit)) {
-                ++run.end_twin;
-                return;
-            }
+            if (twin == run.end_twin() && run.units.extend(unit)) return;
             if (!run.units.is_empty()) add_dirty_run(run);
-            run = {unit, 0, twin, twin + 1};
+            run = {unit, 0, twin};
         });
         add_dirty_run(run);
     }
@@ -358,18 +368,29 @@ private:
         m_world.keep_twins(run.units, run.twin);
         if (m_dirty.size() != 0) {
             dirty_run& last = m_dirty[m_dirty.size() - 1];
-            if (last.until == 0 && last.end_twin == run.twin &&
-                home_number(last.units) == home_number(run.units) && last.units.extend(run.units)) {
-                last.end_twin = run.end_twin;
+            if (last.until == 0 && last.end_twin() == run.twin && is_alike(last.units, run.units) &&
+                last.units.extend(run.units))
                 return;
-            }
         }
         m_dirty.push_back(run);
     }
-    [[nodiscard]] std::uint32_t next_twin() noexcept {
-        if (m_free_twins.size() == 0) return m_twins++;
-        std::uint32_t const twin = m_free_twins[m_free_twins.size() - 1];
-        m_free_twins.resize(m_free_twins.size() - 1);
+    // Of units of so many lines.
+    [[nodiscard]] list<std::uint32_t>& free_twins(std::uint64_t lines) noexcept {
+        return m_free_twins[static_cast<std::size_t>(std::countr_zero(lines))];
+    }
+    // The first one is the next one that is taken.
+    void free_twins_of(dirty_run const& run) noexcept {
+        auto const lines = static_cast<std::uint32_t>(m_world.unit_of(run.units.first).count);
+        for (std::uint32_t twin = run.end_twin(); twin != run.twin; twin -= lines)
+            free_twins(lines).push_back(twin - lines);
+    }
+    // Where one of so many lines has room.
+    [[nodiscard]] std::uint32_t next_twin(std::uint64_t lines) noexcept {
+        auto& free = free_twins(lines);
+        if (free.size() == 0)
+            return std::exchange(m_twins, m_twins + static_cast<std::uint32_t>(lines));
+        std::uint32_t const twin = free[free.size() - 1];
+        free.resize(free.size() - 1);
         return twin;
     }
     void claim(line_range lines) noexcept {
@@ -384,6 +405,11 @@ private:
     }
     [[nodiscard]] host_number home_of(line_range unit) const noexcept {
         return home_number(unit) - 1;
+    }
+    // Whether units of both have one size and one home.
+    [[nodiscard]] bool is_alike(line_range some, line_range others) const noexcept {
+        return home_number(some) == home_number(others) &&
+               m_world.unit_of(some.first).count == m_world.unit_of(others.first).count;
     }
     [[nodiscard]] bool is_home(line_range unit) const noexcept {
         return home_number(unit) == m_world.here() + 1;
@@ -526,11 +552,10 @@ private:
         dirty_run& d = m_dirty[k];
         line_range const alike = alike_run(m_world.unit_of(d.units.first), d.units.end());
         if (alike.count == d.units.count) return;
-        std::uint32_t const twin = d.twin + m_world.units_in(alike);
-        dirty_run const others{
-            {alike.end(), d.units.count - alike.count}, d.until, twin, d.end_twin};
+        dirty_run const others{{alike.end(), d.units.count - alike.count},
+                               d.until,
+                               d.twin + static_cast<std::uint32_t>(alike.count)};
         d.units = alike;
-        d.end_twin = twin;
         m_dirty.push_back(others);
     }
     // Whether nobody stores to it any more without asking.
@@ -575,7 +600,7 @@ private:
     [[nodiscard]] line_number only_dirty_unit() noexcept {
         if (!m_is_alone || m_dirty.size() != 1) return k_no_line;
         line_range const units = m_dirty[0].units;
-        return m_world.units_in(units) == 1 ? units.first : k_no_line;
+        return m_world.unit_of(units.first).count == units.count ? units.first : k_no_line;
     }
     [[nodiscard]] bool is_written_again(line_number only) noexcept {
         line_number const before = std::exchange(m_written_before, only);
@@ -605,13 +630,12 @@ private:
             write_back(run, k + k_ahead < m_dirty.size() ? &m_dirty[k + k_ahead] : nullptr);
             if (!ends_now(run))
                 m_dirty[kept++] = run;
-            else if (!all_end) // the first one is the next one that is taken
-                for (std::uint32_t twin = run.end_twin; twin != run.twin; --twin)
-                    m_free_twins.push_back(twin - 1);
+            else if (!all_end)
+                free_twins_of(run);
         }
         m_dirty.resize(kept);
         if (kept != 0) return;
-        m_free_twins.clear(); // numbers follow each other again
+        for (auto& free : m_free_twins) free.clear(); // they follow each other again
         m_twins = 0;
     }
     // As many lines at once as there are bits, or a unit. From the end on: what was written last is
@@ -626,7 +650,7 @@ private:
         changed_units all(*this);
         for (std::uint64_t end = run.units.count; end != 0; end = first, first -= most) {
             line_range const part{run.units.first + first, end - first};
-            std::uint32_t const twin = run.twin + m_world.units_in({run.units.first, first});
+            std::uint32_t const twin = run.twin + static_cast<std::uint32_t>(first);
             if (first == 0 && later != nullptr && later->units.count <= most)
                 m_world.expect_write_back(home_of(later->units), later->units, later->twin);
             add_changed(all, part, m_world.write_back(home, part, twin, use));
@@ -713,12 +737,12 @@ private:
     list<line_range> m_owned;     // units of this home that were written since the last release
     list<watched_unit> m_watched; // units of this home; none is writable behind a release
     list<dirty_run> m_dirty;      // units of other homes; their marks are the twins
-    list<std::uint32_t> m_free_twins;
+    std::array<list<std::uint32_t>, k_unit_sizes> m_free_twins; // by sizes of units
     // Of other homes, during an acquire; the ones that were written here, or are refreshed. Those
     // with twins are marked, as each is here once.
     list<line_range> m_outdated;
     line_number m_written_before = k_no_line; // all that the last release has written back
-    std::uint32_t m_twins = 0;                // numbers so far
+    std::uint32_t m_twins = 0;                // lines of them, so far
     std::uint64_t m_over = 0;      // the grace period that had ended when the last release began
     std::uint64_t m_next_over = 0; // the one that it has begun, if it watches anything new
     bool m_watches = false;

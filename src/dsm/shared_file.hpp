@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/atomic.hpp"
+#include "dsm/geometry.hpp"
 #include "dsm/line_range.hpp"
 #include "dsm/protocol.hpp"
 #include "dsm/range_log.hpp"
@@ -17,27 +18,7 @@
 
 namespace tulle::dsm {
 
-// The same for all hosts.
-struct geometry {
-    std::uint64_t address;       // of the memory, at each host; a multiple of that of a chunk
-    std::uint64_t bytes;         // whole chunks
-    std::uint64_t lines_of_unit; // a power of two
-    host_number hosts;
-    // Of these, at the beginning, whole chunks: where the program lies. Hosts map what they hold of
-    // that.
-    std::uint64_t program_bytes = 0;
-
-    [[nodiscard]] line_number first_line() const noexcept { return address / TULLE_COHERENT_LINE; }
-    [[nodiscard]] std::uint64_t lines() const noexcept { return bytes / TULLE_COHERENT_LINE; }
-    [[nodiscard]] std::uint64_t unit_bytes() const noexcept {
-        return lines_of_unit * TULLE_COHERENT_LINE;
-    }
-};
-
-inline constexpr std::uint64_t k_least_unit = TULLE_COHERENT_LINE;
-inline constexpr std::uint64_t k_largest_unit = 4096;
 static_assert(used_chunks::k_page_bytes % k_largest_unit == 0, "a unit has parts of its own");
-inline constexpr host_number k_most_hosts = 254; // a home is a byte
 
 template <std::size_t Notices, std::size_t Fetches> class basic_shared_file {
 public:

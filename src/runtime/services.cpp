@@ -85,7 +85,8 @@ int prepare_memory(launch const& with) {
          options.number(option_id::global_low) != 0});
     std::uint64_t const coherent = options.number(option_id::coherent);
     dsm::set_settings({coherent != base::k_coherent_off, coherent == base::k_coherent_pages,
-                       options.number(option_id::coherent_unit)});
+                       options.number(option_id::coherent_unit),
+                       options.number(option_id::coherent_large_unit)});
     races::set_settings(
         {options.number(option_id::race_reports), options.number(option_id::race_exit_code)});
     return 0;

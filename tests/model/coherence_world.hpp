@@ -271,9 +271,6 @@ public:
     }
     static void expect_write_back(host_number /*home*/, line_range /*unit*/, std::size_t /*twin*/) {
     }
-    [[nodiscard]] static std::uint32_t units_in(line_range lines) {
-        return static_cast<std::uint32_t>(lines.count);
-    }
     void keep_twins(line_range units, std::uint32_t twin) {
         for (line_number k = 0; k < units.count; ++k) {
             if (k != 0 && m_chosen.wrong == flaw::only_the_first_has_a_twin) return;

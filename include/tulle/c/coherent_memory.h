@@ -60,15 +60,22 @@ extern "C" {
 
 /* By place 0, before anybody uses the memory: all places take part. It has the size of global
  * memory (the option global_memory). Again: nothing. -EOPNOTSUPP: the option on_place_death is
- * throw; what a dead place had would be lost. -EINVAL: coherent_unit is no power of two. -ENOEXEC:
- * the program was compiled by `tulle cc` for races, or not at all, and the option `coherent` is not
- * `pages`. -EXDEV, -EUSERS: it was compiled with --scheme=directory, and places are on several
- * hosts, or more than 63; or there are more than 254 copies. -ENOMEM, -EEXIST, others: it cannot be
- * mapped. After an error the next call returns it again. */
+ * throw; what a dead place had would be lost. -EINVAL: coherent_unit or coherent_large_unit is no
+ * power of two. -ENOEXEC: the program was compiled by `tulle cc` for races, or not at all, and the
+ * option `coherent` is not `pages`. -EXDEV, -EUSERS: it was compiled with --scheme=directory, and
+ * places are on several hosts, or more than 63; or there are more than 254 copies. -ENOMEM,
+ * -EEXIST, others: it cannot be mapped. After an error the next call returns it again. */
 TULLE_API int tulle_coherent_begin(void);
 
 /* `size` bytes, not initialised. -ENOMEM: no hole is large enough. -EINVAL: null, or no bytes. */
 TULLE_API int tulle_coherent_malloc(void** address, size_t size);
+/* The same with units of so many bytes, a power of two from 64 to 4096: that is how much is copied
+ * at once, from the one that has it to who loads any of it. Small where several places write side
+ * by side, large where each reads or writes long runs. tulle_coherent_malloc() has units of the
+ * option coherent_unit, or coherent_large_unit. A hint: all have the size of coherent_unit by
+ * pages, by the directory, and where so many places or so much memory leave no addresses for more.
+ * -EINVAL: there are no units of that size. */
+TULLE_API int tulle_coherent_malloc_units(void** address, size_t size, size_t unit);
 /* Null: nothing. -EINVAL: no allocation begins there, or it has been freed. */
 TULLE_API int tulle_coherent_free(void* address);
 

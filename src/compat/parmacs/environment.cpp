@@ -132,7 +132,8 @@ void begin_coherence() {
         fail("MAIN_INITENV: the program was compiled with --scheme=directory, which knows 63 "
              "processes at most: start fewer, or compile it without");
     if (error == -EINVAL)
-        fail("MAIN_INITENV: TULLE_COHERENT_UNIT is no power of two: set it to one from 64 to 4096");
+        fail("MAIN_INITENV: TULLE_COHERENT_UNIT or TULLE_COHERENT_LARGE_UNIT is no power of two: "
+             "set it to one from 64 to 4096");
     if (error == -EEXIST && are_variables_too_large())
         fail("MAIN_INITENV: %s: variables of the program take more than 1 GiB, which is all that "
              "--share-globals has room for: take memory of G_MALLOC for the large ones",
