@@ -138,9 +138,11 @@ public:
     template <class F> void each_unit(F f) {
         std::uint32_t seen = 0;
         chunks().read(seen, [&](line_range chunk) {
-            for (line_range unit = unit_of(chunk.first); unit.first < chunk.end();
-                 unit = unit_of(unit.end()))
+            for (line_number at = chunk.first; at < chunk.end();) {
+                line_range const unit = unit_of(at);
                 f(unit);
+                at = unit.end();
+            }
         });
     }
     template <class T> [[nodiscard]] list<T> make_list() const { return list<T>(m_chosen.lines()); }

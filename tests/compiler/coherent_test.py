@@ -75,7 +75,7 @@ class Private(Programs):
             program = self.build(name, "-O2")
             for places, unit in some_of((2, "64"), (2, "256"), (3, "4096"), (4, "1024")):
                 with self.subTest(name, places=places, unit=unit):
-                    self.passes(program, places, TULLE_COHERENT_UNIT=unit)
+                    self.passes(program, places, TULLE_COHERENT_UNIT=unit, TULLE_COHERENT_LARGE_UNIT="2048" if unit == "64" else "same")
 
     def test_without_optimization(self):
         self.passes(self.build("coherent", "-O0"), 2)
@@ -157,7 +157,8 @@ class Private(Programs):
         self.refused(self.build("coherent", compiler=(TULLE, "cc", "--share-globals"), more=[large]),
                      "with TULLE_COHERENT=private: variables of the program take more than 1 GiB")
         program = self.build("coherent", "-O2")
-        self.refused(program, "TULLE_COHERENT_UNIT is no power of two", TULLE_COHERENT_UNIT="192")
+        self.refused(program, "TULLE_COHERENT_UNIT or TULLE_COHERENT_LARGE_UNIT is no power of two", TULLE_COHERENT_UNIT="192")
+        self.refused(program, "TULLE_COHERENT_UNIT or TULLE_COHERENT_LARGE_UNIT is no power of two", TULLE_COHERENT_LARGE_UNIT="100")
         self.assertEqual(run([program, 2]).returncode, 0)  # without copies
 
 

@@ -12,7 +12,7 @@ import unittest
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 COMMANDS = ("info", "bench", "run", "ps", "cpus", "cc", "c++")
 OPTIONS = {"workers", "max_workers", "stack_size", "guard", "shepherds", "spin_us", "seed", "max_stacks", "max_unstarted", "deadlock", "deadlock_ms", "stack_report", "explain",
-           "global_memory", "global_group", "global_algorithm", "global_report", "global_low", "share_globals", "coherent", "coherent_unit", "race_reports", "race_exit_code", "on_place_death", "reserve_cpu", "check",
+           "global_memory", "global_group", "global_algorithm", "global_report", "global_low", "share_globals", "coherent", "coherent_unit", "coherent_large_unit", "race_reports", "race_exit_code", "on_place_death", "reserve_cpu", "check",
            "share_cpus", "start_timeout", "host_timeout", "memory_places", "io"}
 
 

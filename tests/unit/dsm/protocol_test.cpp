@@ -38,7 +38,8 @@ struct shape {
     host_number machines = 1;   // which have the hosts by turns
     std::size_t most_bytes = 0; // of a request
     outdated_copies outdated = outdated_copies::are_dropped;
-    unsigned threads = 1; // of each host
+    unsigned threads = 1;       // of each host
+    bool has_all_sizes = false; // of units, by turns
 
     [[nodiscard]] unsigned all_threads() const { return hosts * threads; }
 };
@@ -49,6 +50,11 @@ shape refreshed(shape s) {
 }
 shape with_threads(unsigned threads, shape s) {
     s.threads = threads;
+    return s;
+}
+
+shape of_all_sizes(shape s) {
+    s.has_all_sizes = true;
     return s;
 }
 
@@ -160,8 +166,7 @@ private:
 template <class Host, class File> class cluster {
 public:
     explicit cluster(shape const& s)
-        : m_chosen{TULLE_COHERENT_FIRST, used_chunks::k_bytes, s.unit_bytes / TULLE_COHERENT_LINE,
-                   s.hosts},
+        : m_chosen(geometry_of(s)),
           m_checks_loads(s.outdated == outdated_copies::are_dropped),
           m_serving(s.hosts) {
         std::vector<os::shared_file> files;
@@ -197,12 +202,13 @@ public:
     void check(host_number h, std::size_t offset, access_kind wanted) {
         constexpr unsigned stores = TULLE_COHERENT_NO_LOAD | TULLE_COHERENT_NO_STORE;
         if (wanted == access_kind::load && !m_checks_loads) return;
-        auto& state = m_states[h][offset / TULLE_COHERENT_LINE];
+        std::uint64_t const address = address_of(offset);
+        auto& state = m_states[h][address / TULLE_COHERENT_LINE - m_chosen.first_line()];
         unsigned const found = std::atomic_ref(state).load(std::memory_order_acquire);
         if ((found & (wanted == access_kind::load ? TULLE_COHERENT_NO_LOAD : stores)) == 0) return;
         constexpr int k_of_program = EDOM;
         errno = k_of_program;
-        at(h).make_usable(m_chosen.address + offset, m_chosen.address + offset, wanted);
+        at(h).make_usable(address, address, wanted);
         EXPECT_EQ(errno, k_of_program); // to the program it is a load or a store
     }
     std::uint8_t get(host_number h, std::size_t offset) {
@@ -221,6 +227,19 @@ public:
     }
 
 private:
+    static geometry geometry_of(shape const& s) {
+        std::uint64_t const section = s.has_all_sizes ? used_chunks::k_bytes : 0;
+        std::uint64_t const bytes =
+            s.has_all_sizes ? bytes_of_sections(section) : used_chunks::k_bytes;
+        return {
+            TULLE_COHERENT_FIRST, bytes, s.unit_bytes / TULLE_COHERENT_LINE, s.hosts, 0, section};
+    }
+    // Parts, each of which several threads use, lie in the sections by turns.
+    std::uint64_t address_of(std::size_t offset) const {
+        constexpr std::size_t k_part = 512;
+        if (m_chosen.section_bytes == 0) return m_chosen.address + offset;
+        return m_chosen.address_of(offset, k_least_unit << offset / k_part % k_unit_sizes);
+    }
     static host_map map_of(host_number here, shape const& s) {
         host_map made;
         made.here = here;
@@ -231,7 +250,7 @@ private:
         return made;
     }
     std::atomic_ref<std::uint8_t> byte(host_number h, std::size_t offset) {
-        std::uint64_t const address = m_chosen.address + offset;
+        std::uint64_t const address = address_of(offset);
         auto* const line = at(h).own().own_at(address / TULLE_COHERENT_LINE);
         return std::atomic_ref(
             *reinterpret_cast<std::uint8_t*>(line + address % TULLE_COHERENT_LINE));
@@ -404,14 +423,18 @@ INSTANTIATE_TEST_SUITE_P(
         refreshed({3, 4096, 10, 3, 168}), with_threads(2, {2, 64, 60}),
         with_threads(3, {2, 1024, 40}), with_threads(2, {3, 256, 20, 2, 512}),
         with_threads(3, {2, 1024, 15, 2, 4096}), with_threads(2, refreshed({3, 64, 15, 2, 512})),
-        with_threads(2, refreshed({2, 256, 40}))),
+        with_threads(2, refreshed({2, 256, 40})), of_all_sizes({3, 256, 40}),
+        of_all_sizes({3, 64, 20, 3, 4096}), of_all_sizes(refreshed({3, 4096, 20, 2, 4096})),
+        of_all_sizes(with_threads(2, {2, 1024, 30})),
+        of_all_sizes(with_threads(2, {2, 128, 15, 2, 512}))),
     [](auto const& about) {
         shape const& s = about.param;
         bool const is_refreshed = s.outdated == outdated_copies::are_refreshed;
         std::string const threads =
             s.threads > 1 ? "_and_" + std::to_string(s.threads) + "_threads" : "";
         return std::to_string(s.hosts) + "_hosts_on_" + std::to_string(s.machines) + "_with_" +
-               std::to_string(s.unit_bytes) + "_bytes" + (is_refreshed ? "_refreshed" : "") +
+               std::to_string(s.unit_bytes) + "_bytes" +
+               (s.has_all_sizes ? "_and_all_others" : "") + (is_refreshed ? "_refreshed" : "") +
                threads;
     });
 
