@@ -530,6 +530,18 @@ int main(void) { return sum(1) - 2; }
         self.assertEqual(run(["gcc", "-c", self.source("g.c", ELSEWHERE), "-o", self.work / "g.o"]).returncode, 0)
         done = self.build("f.c", FOREIGN, "--list", "-O1", self.work / "g.o")
         self.assertIn("main hands memory to elsewhere", done.stdout)
+        self.assertIn("compiled without checks: elsewhere\n", done.stdout)
+
+    def test_who_does_not_ask_hears_of_foreign_objects(self):
+        """Nobody hands anything to `by_pointer`, which finds memory by itself."""
+        foreign = self.source("p.c", "extern int* where; static int by_pointer(void) { return *where; }\nint (*const of)(void) = &by_pointer;\n")
+        self.assertEqual(run(["gcc", "-O1", "-c", foreign, "-o", self.work / "p.o"]).returncode, 0)
+        main = "int* where; extern int (*const of)(void); int main(void) { static int one = 1; where = &one; return of() - 1; }\n"
+        done = self.build("m.c", main, self.work / "p.o")
+        self.assertRegex(done.stderr, r"^tulle: cc: note: .*: compiled without checks: by_pointer\n$")
+        done = self.build("m.c", main, "--list", self.work / "p.o")
+        self.assertEqual((done.stdout, done.stderr), ("compiled without checks: by_pointer\n", ""))
+        self.assertEqual(self.build("m.c", MAIN, "-O2").stderr, "")
 
     def test_what_is_missing_is_named(self):
         done = run([TULLE, "cc", "--clang=no-such-clang", "-c", "x.c"])

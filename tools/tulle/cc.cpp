@@ -31,12 +31,24 @@ struct compilation {
 
 int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : k_exit_failed; }
 
-// Stays to read what the linker has made.
-int compile_and_list(arguments const& command, arguments const& words) {
-    int const status = run_to_end(command);
-    if (status != 0 || !links(words)) return exit_code(status);
+void list(arguments const& words) {
     for (std::string const& part : uninstrumented_parts(output_of(words)))
         std::printf("%s\n", part.c_str());
+}
+
+// Who does not ask for the list hears of this, as nothing else tells of it.
+void tell_of_others(arguments const& words) try {
+    for (std::string const& sentence : functions_without_checks(output_of(words)))
+        std::fprintf(stderr, "tulle: cc: note: %s: %s\n", output_of(words).c_str(),
+                     sentence.c_str());
+} catch (failure const&) { // it is no program
+}
+
+// Stays to read what the linker has made.
+int link_and_look(arguments const& command, arguments const& words, bool lists) {
+    int const status = run_to_end(command);
+    if (status != 0) return exit_code(status);
+    lists ? list(words) : tell_of_others(words);
     return 0;
 }
 
@@ -50,7 +62,8 @@ int compile(std::string const& name, compilation const& request, arguments const
     setenv("TULLE_COHERENT_CHECKS", request.checks.c_str(), 1);
     setenv("TULLE_COHERENT_SCHEME", request.scheme.c_str(), 1);
     if (shares_globals) setenv("TULLE_COHERENT_GLOBALS", "1", 1);
-    if (request.list) return compile_and_list(command, words);
+    if (links(words) && request.checks != "none")
+        return link_and_look(command, words, request.list);
     become(command);
     throw failure(k_exit_cannot_run, "cc: " + command[0] + ": " + std::strerror(errno));
 }

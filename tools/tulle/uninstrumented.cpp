@@ -42,21 +42,58 @@ std::string part_of(std::string const& file, Elf64_Shdr const& section) {
     return file.substr(section.sh_offset, section.sh_size);
 }
 
+class sections {
+public:
+    // Of `path`. Throws a failure: it is no ELF file of 64 bits.
+    sections(std::string const& file, fs::path const& path) : m_file(file) {
+        auto const header = at<Elf64_Ehdr>(file, 0);
+        if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+            header->e_ident[EI_CLASS] != ELFCLASS64)
+            throw failure(k_exit_failed, "cc: " + path.string() + " is no ELF file of 64 bits");
+        m_header = *header;
+    }
+    [[nodiscard]] std::optional<Elf64_Shdr> section(std::uint64_t number) const {
+        if (number >= m_header.e_shnum) return std::nullopt;
+        return at<Elf64_Shdr>(m_file, m_header.e_shoff + number * sizeof(Elf64_Shdr));
+    }
+    // Of which `wanted(section, name)` is true; none: there is no such one.
+    template <class Wanted> [[nodiscard]] std::optional<Elf64_Shdr> find(Wanted wanted) const {
+        auto const names = section(m_header.e_shstrndx);
+        for (unsigned number = 0; names && number < m_header.e_shnum; ++number)
+            if (auto const found = section(number);
+                found && wanted(*found, name_at(m_file, names->sh_offset + found->sh_name)))
+                return found;
+        return std::nullopt;
+    }
+
+private:
+    std::string const& m_file;
+    Elf64_Ehdr m_header{};
+};
+
 // The content of the section; empty: there is none.
-std::string list_in(std::string const& file, fs::path const& path) {
-    auto const header = at<Elf64_Ehdr>(file, 0);
-    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_ident[EI_CLASS] != ELFCLASS64)
-        throw failure(k_exit_failed, "cc: " + path.string() + " is no ELF file of 64 bits");
-    auto const section = [&](unsigned number) {
-        return at<Elf64_Shdr>(file, header->e_shoff + std::uint64_t{number} * sizeof(Elf64_Shdr));
-    };
-    auto const names = section(header->e_shstrndx);
-    for (unsigned number = 0; names && number < header->e_shnum; ++number)
-        if (auto const found = section(number);
-            found && name_at(file, names->sh_offset + found->sh_name) == k_section)
-            return part_of(file, *found);
-    return "";
+std::string list_in(std::string const& file, sections const& all) {
+    auto const found = all.find(
+        [](Elf64_Shdr const& /*unused*/, std::string_view name) { return name == k_section; });
+    return found ? part_of(file, *found) : "";
+}
+
+// Functions that are in the file, as far as their names were not taken away, but for those of which
+// another file may have the code that is used.
+std::set<std::string> functions_in(std::string const& file, sections const& all) {
+    auto const table = all.find([](Elf64_Shdr const& found, std::string_view /*unused*/) {
+        return found.sh_type == SHT_SYMTAB;
+    });
+    auto const names = table ? all.section(table->sh_link) : std::nullopt;
+    std::set<std::string> functions;
+    for (std::uint64_t k = 0; names && k < table->sh_size; k += sizeof(Elf64_Sym)) {
+        auto const symbol = at<Elf64_Sym>(file, table->sh_offset + k);
+        if (!symbol) break;
+        if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_size != 0 &&
+            symbol->st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
+            functions.emplace(name_at(file, names->sh_offset + symbol->st_name));
+    }
+    return functions;
 }
 
 using words = std::vector<std::string>;
@@ -78,19 +115,60 @@ std::string readable(std::string const& function) {
     return name == nullptr ? function : name.get();
 }
 
+// What begins every program, what the plug-in has made, and Tulle, if it is linked statically.
+bool is_of_run_time(std::string_view name) {
+    auto const begins = [name](std::string_view with) { return name.rfind(with, 0) == 0; };
+    return name == "_start" || name == "__clang_call_terminate" || begins("__libc_csu_") ||
+           begins("_dl_relocate_static_pie") || begins("tulle_") || begins("_ZN5tulle") ||
+           begins("_ZNK5tulle") || begins("_ZZN5tulle");
+}
+
+// Without what compilers add to the names of parts of functions.
+std::string without_suffix(std::string const& name) { return name.substr(0, name.find('.', 1)); }
+
+// A sentence about functions of the program that were compiled by something else, if there are any;
+// they may reach such memory without being given it.
+std::vector<std::string> sentence_of_others(std::set<std::string> const& functions,
+                                            std::set<words> const& lines) {
+    constexpr std::size_t k_named = 8;
+    std::vector<std::string> others;
+    for (std::string const& name : functions)
+        if (!is_of_run_time(name) && lines.count({"define", name}) == 0 &&
+            lines.count({"define", without_suffix(name)}) == 0)
+            others.push_back(readable(name));
+    if (others.empty()) return {};
+    std::string text = "compiled without checks: ";
+    for (std::size_t k = 0; k < others.size() && k < k_named; ++k)
+        text += (k == 0 ? "" : ", ") + others[k];
+    if (others.size() > k_named)
+        text += " and " + std::to_string(others.size() - k_named) + " more functions";
+    return {text};
+}
+
 std::string sentence_of_spin(std::string const& kind) {
     return (kind == "volatile" ? "volatile variable, which orders no other access"
                                : "variable, whose change it may never see") +
            std::string("; make it atomic, or wait by a lock, an event or a barrier");
 }
 
+std::string content_of(fs::path const& program) {
+    std::ifstream in(program, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
 } // namespace
 
+std::vector<std::string> functions_without_checks(fs::path const& program) {
+    std::string const file = content_of(program);
+    sections const all(file, program);
+    return sentence_of_others(functions_in(file, all), lines_of(list_in(file, all)));
+}
+
 std::vector<std::string> uninstrumented_parts(fs::path const& program) {
-    std::ifstream in(program, std::ios::binary);
-    std::string const file{std::istreambuf_iterator<char>(in), {}};
-    auto const lines = lines_of(list_in(file, program));
-    std::vector<std::string> parts;
+    std::string const file = content_of(program);
+    sections const all(file, program);
+    auto const lines = lines_of(list_in(file, all));
+    std::vector<std::string> parts = sentence_of_others(functions_in(file, all), lines);
     for (words const& line : lines) {
         if (line.size() == 4 && line[0] == "call" && lines.count({"define", line[1]}) == 0)
             parts.push_back(line[3] + ": " + readable(line[2]) + " hands memory to " +

@@ -9,8 +9,12 @@
 
 namespace tulle::tool {
 
-// A sentence for each place; calls of functions that were compiled with checks are left out. Throws
-// a failure if the file is no ELF file of 64 bits.
+// A sentence about functions of the program that were compiled by something else, if there are any.
+// Both throw a failure if the file is no ELF file of 64 bits.
+std::vector<std::string> functions_without_checks(std::filesystem::path const& program);
+
+// That, and a sentence for each place of what has no checks; calls of functions that were compiled
+// with checks are left out.
 std::vector<std::string> uninstrumented_parts(std::filesystem::path const& program);
 
 } // namespace tulle::tool
