@@ -176,7 +176,7 @@ private:
     }
     TULLE_COLD void learn_of_chunks_cold() noexcept {
         m_memory.chunks().read(m_chunks, [this](line_range chunk) {
-            m_memory.populate(chunk);
+            m_memory.populate_written(chunk);
             m_memory.set_states(chunk, k_readable);
             m_protocol.expect_changes(chunk);
         });

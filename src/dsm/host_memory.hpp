@@ -71,6 +71,7 @@ public:
           m_all(mapped(0, hosts.near.size() * chosen.bytes, descriptor, m_file.copies())),
           m_twins(mapped(0, chosen.bytes)),
           m_marks(mapped(0, chosen.lines() * sizeof(std::uint32_t))),
+          m_populated(mapped(0, chosen.bytes / used_chunks::k_bytes)),
           m_homes(m_file.homes_at(m_control.low())),
           m_fetches(&m_file.fetches_at(m_control.low(), 0, 0)),
           m_carrier(hosts.carrier),
@@ -78,6 +79,10 @@ public:
           m_has_threads(threads != nullptr),
           m_to_populate(most_populated() / hosts.near.size()),
           m_grace(m_is_protected ? nullptr : threads) { // protection holds for all at once
+        // Twins follow each other, so that few are in one page.
+        if (m_twins.size() > k_small_twins)
+            static_cast<void>(os::system_memory().advise_huge(
+                m_twins.low() + k_small_twins, m_twins.size() - k_small_twins, true));
         if (hosts.near.size() == chosen.hosts) return;
         m_far = std::make_unique<far_memory>(chosen, hosts);
         m_taken_over.reserve(k_taken_over_at_once);
@@ -169,6 +174,7 @@ public:
         });
     }
     void fetch(host_number home, line_range lines) noexcept {
+        expect_use(lines.first);
         if (is_near(home))
             return tulle_copy_lines(own_at(lines.first), copy_at(home, lines.first), lines.count);
         far([&] { m_far->fetch(home, lines, own_at(lines.first)); });
@@ -260,6 +266,7 @@ public:
     // A keeper on another machine is asked for all lines without a home, as that takes long.
     template <class F> void claim(line_range lines, F claimed) noexcept {
         line_range const unit = unit_of(lines.first);
+        expect_use(unit.first);
         if (is_near(keeper_of(unit.first))) {
             if (claim_for(m_here, unit) == own_mark()) claimed(unit);
             return;
@@ -299,22 +306,18 @@ public:
         return os::map_again(master_at(pages.first), own_at(pages.first), bytes_of(pages));
     }
 
-    // Bytes of the copies of a machine for which populate() is done.
+    // Bytes of the copies of a machine that have memory which nobody may use.
     [[nodiscard]] static std::uint64_t most_populated() noexcept {
         return std::min(os::physical_memory() / k_part_populated, k_most_populated);
     }
-    // Puts memory behind the own copy of a chunk that this host hears of, as long as it is not too
-    // much: in one call, and not in the middle of what the program does with it, where each page
-    // would be a fault of its own at each host. What is not done is left to faults.
-    void populate(line_range chunk) noexcept {
-        if (chunk.first < m_chosen.first_line() + m_chosen.program_bytes / TULLE_COHERENT_LINE)
-            return;
-        std::size_t const bytes = bytes_of(chunk);
-        if (m_to_populate < bytes) return;
-        m_to_populate -= bytes;
-        base::kept_errno const kept;
-        static_cast<void>(
-            os::system_memory().populate({used_at(chunk.first), bytes, bytes, std::size_t{1}}));
+    // Puts memory behind the own copy of a chunk that this host hears of, if there are bytes of
+    // another host in it: in one call, and not in the middle of what the program does with them,
+    // where each page would be a fault of its own. What is not done is left to faults.
+    void populate_written(line_range chunk) noexcept {
+        if (is_of_program(chunk.first)) return;
+        std::uint64_t const at = m_file.copy_of(m_near_of[m_here]) + offset_of(chunk.first);
+        std::uint64_t const end = at + bytes_of(chunk);
+        if (m_descriptor.find_memory(at, end).begin < end) populate(chunk.first);
     }
 
     // --- what all hosts are to know
@@ -402,6 +405,8 @@ private:
     static constexpr std::uint64_t k_twins_in_caches = 1024 * 1024;
     static constexpr std::uint64_t k_masters_in_caches = 8 * k_twins_in_caches;
     static constexpr std::uint64_t k_least_stream = 64; // lines
+    // Bytes of twins of a program that writes little, and has no huge pages of them.
+    static constexpr std::uint64_t k_small_twins = 2 * k_twins_in_caches;
     // Bytes of the copies of a machine that take memory though nobody has used them; and which part
     // of what it has these may be.
     static constexpr std::uint64_t k_most_populated = 256 * 1024 * 1024;
@@ -472,15 +477,37 @@ private:
     [[nodiscard]] std::uint8_t own_mark() const noexcept {
         return static_cast<std::uint8_t>(m_here + 1);
     }
+    // When a host first uses a chunk; see populate_written.
+    void expect_use(line_number line) noexcept {
+        if (TULLE_UNLIKELY(m_populated.low()[chunk_of(line)] == std::byte{0}))
+            far([&] { populate(line); });
+    }
+    // The chunk of a line, once, and as long as it is not too much.
+    TULLE_COLD void populate(line_number line) noexcept {
+        std::byte& is_done = m_populated.low()[chunk_of(line)];
+        if (is_done != std::byte{0}) return;
+        is_done = std::byte{1};
+        std::size_t const bytes = used_chunks::k_bytes;
+        if (m_is_protected || is_of_program(line) || m_to_populate < bytes) return;
+        m_to_populate -= bytes;
+        base::kept_errno const kept;
+        std::byte* const first = used_at(line & ~(used_chunks::k_lines - 1));
+        static_cast<void>(os::system_memory().populate({first, bytes, bytes, std::size_t{1}}));
+    }
+    [[nodiscard]] bool is_of_program(line_number line) const noexcept {
+        return offset_of(line) < m_chosen.program_bytes;
+    }
+    [[nodiscard]] std::uint64_t chunk_of(line_number line) const noexcept {
+        return (line - m_chosen.first_line()) / used_chunks::k_lines;
+    }
     // The host on whose machine the home of a line is written down first: by turns, by chunks.
     [[nodiscard]] host_number keeper_of(line_number line) const noexcept {
-        return static_cast<host_number>((line - m_chosen.first_line()) / used_chunks::k_lines %
-                                        m_chosen.hosts);
+        return static_cast<host_number>(chunk_of(line) % m_chosen.hosts);
     }
     // That follow each other and have one keeper, the first one among them.
     [[nodiscard]] std::size_t units_without_home(line_range first, line_number end) noexcept {
-        std::uint64_t const chunk = (first.first - m_chosen.first_line()) / used_chunks::k_lines;
-        end = std::min(end, m_chosen.first_line() + (chunk + 1) * used_chunks::k_lines);
+        std::uint64_t const next = chunk_of(first.first) + 1;
+        end = std::min(end, m_chosen.first_line() + next * used_chunks::k_lines);
         std::size_t count = 1;
         for (line_number at = first.end(); at < end && count < k_claimed_at_once; ++count) {
             if (home_of(at).load(std::memory_order_relaxed) != 0) break;
@@ -583,6 +610,7 @@ private:
     os::fixed_range m_all; // copies
     os::fixed_range m_twins;
     os::fixed_range m_marks;
+    os::fixed_range m_populated; // a byte for each chunk
     std::atomic<std::uint8_t>* m_homes;
     typename file::fetch_log* m_fetches;
     std::unique_ptr<far_memory> m_far;    // null: there is one machine

@@ -45,7 +45,8 @@ public:
     using host = basic_coherent_host<k_length, k_length>;
 
     explicit two_hosts(stores_are found = stores_are::checked, std::uint64_t allocated = 1,
-                       std::uint64_t checked_at_once = 1, bool with_threads = true)
+                       std::uint64_t checked_at_once = 1, bool with_threads = true,
+                       std::vector<std::uint64_t> const& written_before = {})
         : m_chosen{TULLE_COHERENT_PROGRAM, (2 + allocated) * k_chunk,
                    found == stores_are::checked ? checked_at_once : k_lines_of_page, 2, k_chunk},
           m_file(os::shared_file::create("coherent-test")) {
@@ -62,6 +63,8 @@ public:
                 with_threads ? &m_threads : nullptr));
         }
         at(0).add({m_chosen.first_line() + used_chunks::k_lines, allocated * used_chunks::k_lines});
+        for (std::uint64_t const offset : written_before)
+            *at(0).own().own_at(address_of(offset) / TULLE_COHERENT_LINE) = std::byte{1};
         at(0).share();
     }
     host& at(host_number h) { return *m_hosts[h]; }
@@ -255,24 +258,53 @@ std::size_t touched_pages(two_hosts& all, host_number h, std::uint64_t chunk) {
     return count;
 }
 
-// Each page would be a fault of its own in the middle of the program.
-TEST(basic_coherent_host, has_memory_behind_the_own_copy_of_what_is_allocated_but_for_very_much) {
-    std::uint64_t const most = two_hosts::host::memory::most_populated() / 2 / k_chunk;
-    two_hosts all(stores_are::checked, most + 2, k_lines_of_page);
+// A test for these needs a system that does it in one call.
+bool can_populate() {
     std::vector<std::byte> tried(2 * os::page_size());
-    if (!os::system_memory().populate(
-            {tried.data() + os::page_size() -
-                 reinterpret_cast<std::uintptr_t>(tried.data()) % os::page_size(),
-             os::page_size(), os::page_size(), 1}))
-        GTEST_SKIP() << "the system does not do that in one call";
-    EXPECT_EQ(touched_pages(all, 1, 1), 0U) << "it has not heard of it";
+    std::size_t const behind = reinterpret_cast<std::uintptr_t>(tried.data()) % os::page_size();
+    return os::system_memory().populate(
+        {tried.data() + os::page_size() - behind, os::page_size(), os::page_size(), 1});
+}
+
+// Each page would be a fault of its own in the middle of the program.
+TEST(basic_coherent_host, has_memory_behind_the_own_copy_of_what_was_written_before_sharing) {
+    if (!can_populate()) GTEST_SKIP() << "the system does not do that in one call";
+    two_hosts all(stores_are::checked, 3, k_lines_of_page, true, {2 * k_chunk + 5 * k_page});
+    EXPECT_LT(touched_pages(all, 1, 2), k_chunk / os::page_size()) << "it has not heard of it";
     all.at(1).acquire();
+    EXPECT_EQ(touched_pages(all, 1, 2), k_chunk / os::page_size());
+    for (std::uint64_t const chunk : {std::uint64_t{1}, std::uint64_t{3}})
+        EXPECT_EQ(touched_pages(all, 1, chunk), 0U) << "nobody has used it: " << chunk;
+}
+
+TEST(basic_coherent_host, has_memory_behind_chunks_that_it_uses_but_for_very_much) {
+    if (!can_populate()) GTEST_SKIP() << "the system does not do that in one call";
+    std::uint64_t const most = two_hosts::host::memory::most_populated() / 2 / k_chunk;
+    two_hosts all(stores_are::checked, most + 3, k_lines_of_page);
     for (host_number const h : {0U, 1U}) {
-        for (std::uint64_t const chunk : {std::uint64_t{1}, most})
+        all.at(h).acquire();
+        // Two chunks stay unused. The first store to what has no home takes it.
+        for (std::uint64_t chunk = h + 1; chunk < most + h + 2; ++chunk) {
+            std::uint64_t const first = two_hosts::address_of(k_chunk * chunk + h * k_page);
+            all.at(h).make_usable(first, first, access_kind::store);
+        }
+        for (std::uint64_t const chunk : {std::uint64_t{h} + 1, most + h})
             EXPECT_EQ(touched_pages(all, h, chunk), k_chunk / os::page_size()) << h << ' ' << chunk;
-        for (std::uint64_t const chunk : {most + 1, most + 2})
+        for (std::uint64_t const chunk : {most + h + 1, most + 3})
             EXPECT_EQ(touched_pages(all, h, chunk), 0U) << h << ' ' << chunk;
     }
+}
+
+TEST(basic_coherent_host, has_memory_behind_chunks_that_it_loads_from_another_host) {
+    if (!can_populate()) GTEST_SKIP() << "the system does not do that in one call";
+    two_hosts all(stores_are::checked, 2, k_lines_of_page);
+    std::uint64_t const first = two_hosts::address_of(k_chunk);
+    all.at(0).make_usable(first, first, access_kind::store);
+    all.at(1).acquire();
+    all.let_go_on(0);
+    all.at(1).make_loadable(first);
+    EXPECT_EQ(touched_pages(all, 1, 1), k_chunk / os::page_size());
+    EXPECT_EQ(touched_pages(all, 1, 2), 0U);
 }
 
 TEST(basic_coherent_host, has_what_is_shared_or_allocated) {
