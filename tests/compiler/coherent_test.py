@@ -59,8 +59,8 @@ class Programs(unittest.TestCase):
         library = TULLE.parent.parent / "lib"
         include = [f"-I{SOURCES / folder}" for folder in ("include", "tests/support")]
         program = self.work / (output or name)
-        done = run([*compiler, *words, *include, SOURCES / f"tests/compiler/{name}.c", "-o", program,
-                    f"-L{library}", "-ltulle", f"-Wl,-rpath,{library}"])
+        source = SOURCES / f"tests/compiler/{name}.{'cpp' if 'c++' in compiler else 'c'}"
+        done = run([*compiler, *words, *include, source, "-o", program, f"-L{library}", "-ltulle", f"-Wl,-rpath,{library}"])
         self.assertEqual(done.returncode, 0, done.stderr)
         return program
 
@@ -180,6 +180,12 @@ class SeveralWorkers(Programs):
                     done = self.run_on(program, places, threads, 15, seed, threads, TULLE_WORKERS=str(threads), TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_registers_are_kept_over_accesses(self):
+        for scheme in ("states", "directory"):
+            program = self.build_c("kept", "-O2", f"--scheme={scheme}", output=f"kept_{scheme}")
+            done = self.run_on(program, 2, 3, TULLE_WORKERS="3")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), scheme)
+
     def test_input_and_output_of_threads_that_wait(self):
         for scheme in ("states", "refresh", "directory"):
             program = self.build_c("transfers", "-O2", f"--scheme={scheme}", output=f"transfers_{scheme}")
@@ -269,6 +275,13 @@ class OverHosts(Programs):
                     done = self.on_two(program, places, arguments=[threads, 2, seed, workers],
                                        TULLE_WORKERS=str(workers), TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_registers_are_kept_over_accesses(self):
+        for words, workers in some_of((["-O2"], 1), (["-O2", "--scheme=refresh"], 1), (["-O2"], 2)):
+            program = self.build_c("kept", *words)
+            with self.subTest(words=words, workers=workers):
+                done = self.on_two(program, 2, arguments=[2], TULLE_WORKERS=str(workers))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_others_run_while_a_thread_waits_for_another_host(self):
         program = self.build_c("misses", "-O2")
