@@ -23,6 +23,7 @@ PROGRAMS = {
     "forks": ["tests/compat/parmacs/forks.c.in"],
     "children": ["tests/compiler/children.c.in"],
     "after_end": ["tests/compiler/after_end.c.in"],
+    "ends": ["tests/compiler/ends.c.in"],
 }
 
 
@@ -95,6 +96,17 @@ class Private(Programs):
                 with self.subTest(name, places=places):
                     self.passes(program, places)
         self.passes(self.build("threads", "-O1", compiler=(TULLE, "cc", "--scheme=directory", "--share-globals")), 2)
+
+    def test_ends_of_processes_are_meetings(self):
+        """The first act of a created process, and the last one."""
+        for scheme in ("states", "refresh"):
+            program = self.build("ends", "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
+            for places, unit in ((2, "64"), (4, "4096")):
+                with self.subTest(scheme, places=places, unit=unit):
+                    self.passes(program, places, TULLE_COHERENT_UNIT=unit)
+        program = self.build("ends", "-O2", compiler=("cc",))
+        done = run([TULLE, "run", "-n", 3, "--", program, 3], TULLE_COHERENT="pages")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_that_share_variables(self):
         self.passes(self.build("coherent", "-O2"), 3, TULLE_SHARE_GLOBALS="on")
@@ -281,6 +293,13 @@ class OverHosts(Programs):
             program = self.build_c("kept", *words)
             with self.subTest(words=words, workers=workers):
                 done = self.on_two(program, 2, arguments=[2], TULLE_WORKERS=str(workers))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_ends_of_processes_are_meetings(self):
+        for scheme, places in (("states", 4), ("refresh", 3)):
+            program = self.build("ends", "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
+            with self.subTest(scheme, places=places):
+                done = self.on_two(program, places)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_others_run_while_a_thread_waits_for_another_host(self):
