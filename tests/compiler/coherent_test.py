@@ -24,6 +24,7 @@ PROGRAMS = {
     "children": ["tests/compiler/children.c.in"],
     "after_end": ["tests/compiler/after_end.c.in"],
     "ends": ["tests/compiler/ends.c.in"],
+    "litmus": ["tests/compiler/litmus.c.in"],
 }
 
 
@@ -106,6 +107,16 @@ class Private(Programs):
                     self.passes(program, places, TULLE_COHERENT_UNIT=unit)
         program = self.build("ends", "-O2", compiler=("cc",))
         done = run([TULLE, "run", "-n", 3, "--", program, 3], TULLE_COHERENT="pages")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_locks_order_all_that_they_guard(self):
+        for scheme in ("states", "refresh", "directory"):
+            program = self.build("litmus", "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
+            for unit in ("64", "4096") if scheme == "states" and not FEW else ("1024",):
+                with self.subTest(scheme, unit=unit):
+                    self.passes(program, 4, TULLE_COHERENT_UNIT=unit)
+        program = self.build("litmus", "-O2", compiler=("cc",))
+        done = run([TULLE, "run", "-n", 4, "--", program, 4], TULLE_COHERENT="pages")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_that_share_variables(self):
@@ -300,6 +311,14 @@ class OverHosts(Programs):
             program = self.build("ends", "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
             with self.subTest(scheme, places=places):
                 done = self.on_two(program, places)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_locks_order_all_that_they_guard(self):
+        """Also those that stay with a host."""
+        for scheme, places, threshold in some_of(("states", 4, "16"), ("states", 2, "0"), ("refresh", 4, "0")):
+            program = self.build("litmus", "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
+            with self.subTest(scheme, places=places, threshold=threshold):
+                done = self.on_two(program, places, arguments=[places, 18], TULLE_LOCK_THRESHOLD=threshold)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_others_run_while_a_thread_waits_for_another_host(self):
