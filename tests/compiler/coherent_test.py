@@ -25,6 +25,7 @@ PROGRAMS = {
     "after_end": ["tests/compiler/after_end.c.in"],
     "ends": ["tests/compiler/ends.c.in"],
     "litmus": ["tests/compiler/litmus.c.in"],
+    "turns": ["tests/compiler/turns.c.in"],
 }
 
 
@@ -320,6 +321,17 @@ class OverHosts(Programs):
             with self.subTest(scheme, places=places, threshold=threshold):
                 done = self.on_two(program, places, arguments=[places, 18], TULLE_LOCK_THRESHOLD=threshold)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_host_has_as_many_turns_with_a_lock_as_the_settings_say(self):
+        """While another one waits; at once it gets a lock that goes home with each unlock."""
+        program = self.build("turns", "-O1")
+        never = "2147483647"
+        for contenders in "ab":  # the first one is the home
+            for who_unlocks, threshold, turns, expected in some_of(("own", "0", 7, 7), ("own", never, 7, 1), ("others", "0", 3, 3)):
+                with self.subTest(contenders, who_unlocks=who_unlocks, threshold=threshold, turns=turns):
+                    done = self.on_two(program, 4, hosts="a:2,b:2", arguments=[contenders, who_unlocks],
+                                       TULLE_LOCK_THRESHOLD=threshold, TULLE_LOCK_TURNS=str(turns))
+                    self.assertEqual((done.returncode, done.stdout), (0, f"{expected}\n"), done.stderr)
 
     def test_others_run_while_a_thread_waits_for_another_host(self):
         program = self.build_c("misses", "-O2")
