@@ -67,6 +67,10 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return program
 
+    def build_cxx(self, level, *words):
+        """As a program at one address, as the tables of virtual functions have to be."""
+        return self.build_c("objects", level, "-std=c++20", "-no-pie", *words, output="".join(("objects", level, *words)), compiler=(TULLE, "c++"))
+
 
 class Private(Programs):
     def passes(self, program, places, **variables):
@@ -210,6 +214,12 @@ class SeveralWorkers(Programs):
             done = self.run_on(program, 2, 3, TULLE_WORKERS="3")
             self.assertEqual((done.returncode, done.stderr), (0, ""), scheme)
 
+    def test_objects_of_cxx(self):
+        for words, workers in some_of((["-O0"], 1), (["-O2"], 1), (["-O2", "--scheme=directory"], 2), (["-O2"], 2)):
+            with self.subTest(words=words, workers=workers):
+                done = self.run_on(self.build_cxx(*words), 2, 3, TULLE_WORKERS=str(workers))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_input_and_output_of_threads_that_wait(self):
         for scheme in ("states", "refresh", "directory"):
             program = self.build_c("transfers", "-O2", f"--scheme={scheme}", output=f"transfers_{scheme}")
@@ -305,6 +315,12 @@ class OverHosts(Programs):
             program = self.build_c("kept", *words)
             with self.subTest(words=words, workers=workers):
                 done = self.on_two(program, 2, arguments=[2], TULLE_WORKERS=str(workers))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_objects_of_cxx(self):
+        for level, workers in (("-O0", 1), ("-O2", 2)):
+            with self.subTest(level, workers=workers):
+                done = self.on_two(self.build_cxx(level), 2, arguments=[3], TULLE_WORKERS=str(workers))
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_ends_of_processes_are_meetings(self):
