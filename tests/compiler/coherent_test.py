@@ -26,6 +26,7 @@ PROGRAMS = {
     "ends": ["tests/compiler/ends.c.in"],
     "litmus": ["tests/compiler/litmus.c.in"],
     "turns": ["tests/compiler/turns.c.in"],
+    "deaths": ["tests/compiler/deaths.c.in"],
 }
 
 
@@ -70,6 +71,11 @@ class Programs(unittest.TestCase):
     def build_cxx(self, level, *words):
         """As a program at one address, as the tables of virtual functions have to be."""
         return self.build_c("objects", level, "-std=c++20", "-no-pie", *words, output="".join(("objects", level, *words)), compiler=(TULLE, "c++"))
+
+    def expect_death(self, done, place):
+        self.assertRegex(done.stderr, rf"tulle: run: place {place}: ended by signal 9 \(Killed\)(; the others are stopped)?\n")
+        self.assertEqual((done.returncode, done.stdout), (128 + signal.SIGKILL, ""))
+        self.assertNotIn("it does not wait", done.stderr)
 
 
 class Private(Programs):
@@ -123,6 +129,13 @@ class Private(Programs):
         program = self.build("litmus", "-O2", compiler=("cc",))
         done = run([TULLE, "run", "-n", 4, "--", program, 4], TULLE_COHERENT="pages")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_nobody_waits_for_a_process_that_has_died(self):
+        program = self.build("deaths", "-O1")
+        for waits_for in ("lock", "barrier"):
+            for who, place in (("created", 1), ("main", 0)):
+                with self.subTest(waits_for, who=who):
+                    self.expect_death(run([TULLE, "run", "-n", 2, "--", program, waits_for, who], TULLE_COHERENT="private"), place)
 
     def test_that_share_variables(self):
         self.passes(self.build("coherent", "-O2"), 3, TULLE_SHARE_GLOBALS="on")
@@ -337,6 +350,12 @@ class OverHosts(Programs):
             with self.subTest(scheme, places=places, threshold=threshold):
                 done = self.on_two(program, places, arguments=[places, 18], TULLE_LOCK_THRESHOLD=threshold)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_nobody_waits_for_a_process_that_has_died(self):
+        program = self.build("deaths", "-O1")
+        for waits_for, who, place in (("miss", "created", 1), ("miss", "main", 0), ("lock", "created", 1), ("barrier", "main", 0)):
+            with self.subTest(waits_for, who=who):
+                self.expect_death(self.on_two(program, 2, arguments=[waits_for, who]), place)
 
     def test_a_host_has_as_many_turns_with_a_lock_as_the_settings_say(self):
         """While another one waits; at once it gets a lock that goes home with each unlock."""
