@@ -102,6 +102,19 @@ void waits_by_getter(s& p) { while (!p.get()) std::this_thread::yield(); }
 void for_atomic(s& p) { while (!p.word) std::this_thread::yield(); }
 int main() {}
 """
+# Loops that clang makes loops of vectors; the checks ahead of them must leave that possible.
+VECTORIZED = """
+void add_multiple(double* a, double const* b, double by, long n) { for (long i = 0; i < n; ++i) a[i] += by * b[i]; }
+void fill(float* a, float with, long n) { for (long i = 0; i < n; ++i) a[i] = with; }
+long sum(int const* a, long n) { long s = 0; for (long i = 0; i < n; ++i) s += a[i]; return s; }
+void scale_rows(double* a, double by, long rows, long n) { for (long k = 0; k < rows; ++k) for (long i = 0; i < n; ++i) a[k * n + i] *= by; }
+void scale_rows_of_pointers(double** a, double by, long rows, long n) {
+    for (long k = 0; k < rows; ++k) for (long i = 0; i < n; ++i) a[k][i] *= by;
+}
+void move(double* restrict x, double const* restrict v, double const* restrict f, double dt, long n) {
+    for (long i = 0; i < n; ++i) x[i] += dt * (v[i] + 0.5 * dt * f[i]);
+}
+"""
 # Accesses by vectors, of which a processor need not be here.
 VECTORS = """
 #include <immintrin.h>
@@ -374,6 +387,17 @@ long number(char const* text) { return __isoc23_strtol(text, 0, 10); }
         done = run([TULLE, "cc", f"--scheme={scheme}", *(words or ["-O1"]), "-S", "-emit-llvm", self.source("v.c", text), "-o", "-"])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return dict(re.findall(r"^define [^\n]*@(\w+)\([^\n]*\{\n(.*?)^\}", done.stdout, re.M | re.S))
+
+    def test_loops_with_checks_ahead_of_them_are_vectorized(self):
+        for scheme in ("states", "refresh"):
+            bodies = self.bodies(VECTORIZED, scheme, "-O2")
+            for function in re.findall(r"^\w+ (\w+)\(", VECTORIZED, re.M):
+                body = bodies[function]
+                kind = "load" if function == "sum" else "store"
+                with self.subTest(scheme, function=function):
+                    self.assertRegex(body, rf"{kind} <[0-9]+ x (i32|float|double)>")
+                    if scheme != "refresh" or kind == "store":
+                        self.assertRegex(body, rf"@tulle_coherent_{kind}_(range|rows)\(")
 
     def test_accesses_by_vectors_of_512_bits_have_checks(self):
         wanted = {}

@@ -23,6 +23,10 @@ PROGRAMS = {
     "forks": ["tests/compat/parmacs/forks.c.in"],
     "children": ["tests/compiler/children.c.in"],
     "after_end": ["tests/compiler/after_end.c.in"],
+    "ends": ["tests/compiler/ends.c.in"],
+    "litmus": ["tests/compiler/litmus.c.in"],
+    "turns": ["tests/compiler/turns.c.in"],
+    "deaths": ["tests/compiler/deaths.c.in"],
 }
 
 
@@ -59,10 +63,19 @@ class Programs(unittest.TestCase):
         library = TULLE.parent.parent / "lib"
         include = [f"-I{SOURCES / folder}" for folder in ("include", "tests/support")]
         program = self.work / (output or name)
-        done = run([*compiler, *words, *include, SOURCES / f"tests/compiler/{name}.c", "-o", program,
-                    f"-L{library}", "-ltulle", f"-Wl,-rpath,{library}"])
+        source = SOURCES / f"tests/compiler/{name}.{'cpp' if 'c++' in compiler else 'c'}"
+        done = run([*compiler, *words, *include, source, "-o", program, f"-L{library}", "-ltulle", f"-Wl,-rpath,{library}"])
         self.assertEqual(done.returncode, 0, done.stderr)
         return program
+
+    def build_cxx(self, level, *words):
+        """As a program at one address, as the tables of virtual functions have to be."""
+        return self.build_c("objects", level, "-std=c++20", "-no-pie", *words, output="".join(("objects", level, *words)), compiler=(TULLE, "c++"))
+
+    def expect_death(self, done, place):
+        self.assertRegex(done.stderr, rf"tulle: run: place {place}: ended by signal 9 \(Killed\)(; the others are stopped)?\n")
+        self.assertEqual((done.returncode, done.stdout), (128 + signal.SIGKILL, ""))
+        self.assertNotIn("it does not wait", done.stderr)
 
 
 class Private(Programs):
@@ -95,6 +108,34 @@ class Private(Programs):
                 with self.subTest(name, places=places):
                     self.passes(program, places)
         self.passes(self.build("threads", "-O1", compiler=(TULLE, "cc", "--scheme=directory", "--share-globals")), 2)
+
+    def test_ends_of_processes_are_meetings(self):
+        """The first act of a created process, and the last one."""
+        for scheme in ("states", "refresh"):
+            program = self.build("ends", "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
+            for places, unit in ((2, "64"), (4, "4096")):
+                with self.subTest(scheme, places=places, unit=unit):
+                    self.passes(program, places, TULLE_COHERENT_UNIT=unit)
+        program = self.build("ends", "-O2", compiler=("cc",))
+        done = run([TULLE, "run", "-n", 3, "--", program, 3], TULLE_COHERENT="pages")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_locks_order_all_that_they_guard(self):
+        for scheme in ("states", "refresh", "directory"):
+            program = self.build("litmus", "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
+            for unit in ("64", "4096") if scheme == "states" and not FEW else ("1024",):
+                with self.subTest(scheme, unit=unit):
+                    self.passes(program, 4, TULLE_COHERENT_UNIT=unit)
+        program = self.build("litmus", "-O2", compiler=("cc",))
+        done = run([TULLE, "run", "-n", 4, "--", program, 4], TULLE_COHERENT="pages")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_nobody_waits_for_a_process_that_has_died(self):
+        program = self.build("deaths", "-O1")
+        for waits_for in ("lock", "barrier"):
+            for who, place in (("created", 1), ("main", 0)):
+                with self.subTest(waits_for, who=who):
+                    self.expect_death(run([TULLE, "run", "-n", 2, "--", program, waits_for, who], TULLE_COHERENT="private"), place)
 
     def test_that_share_variables(self):
         self.passes(self.build("coherent", "-O2"), 3, TULLE_SHARE_GLOBALS="on")
@@ -180,6 +221,18 @@ class SeveralWorkers(Programs):
                 with self.subTest(name, places=places, threads=threads, unit=unit, seed=seed):
                     done = self.run_on(program, places, threads, 15, seed, threads, TULLE_WORKERS=str(threads), TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_registers_are_kept_over_accesses(self):
+        for scheme in ("states", "directory"):
+            program = self.build_c("kept", "-O2", f"--scheme={scheme}", output=f"kept_{scheme}")
+            done = self.run_on(program, 2, 3, TULLE_WORKERS="3")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), scheme)
+
+    def test_objects_of_cxx(self):
+        for words, workers in some_of((["-O0"], 1), (["-O2"], 1), (["-O2", "--scheme=directory"], 2), (["-O2"], 2)):
+            with self.subTest(words=words, workers=workers):
+                done = self.run_on(self.build_cxx(*words), 2, 3, TULLE_WORKERS=str(workers))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_input_and_output_of_threads_that_wait(self):
         for scheme in ("states", "refresh", "directory"):
@@ -270,6 +323,51 @@ class OverHosts(Programs):
                     done = self.on_two(program, places, arguments=[threads, 2, seed, workers],
                                        TULLE_WORKERS=str(workers), TULLE_COHERENT_UNIT=unit)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_registers_are_kept_over_accesses(self):
+        for words, workers in some_of((["-O2"], 1), (["-O2", "--scheme=refresh"], 1), (["-O2"], 2)):
+            program = self.build_c("kept", *words)
+            with self.subTest(words=words, workers=workers):
+                done = self.on_two(program, 2, arguments=[2], TULLE_WORKERS=str(workers))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_objects_of_cxx(self):
+        for level, workers in (("-O0", 1), ("-O2", 2)):
+            with self.subTest(level, workers=workers):
+                done = self.on_two(self.build_cxx(level), 2, arguments=[3], TULLE_WORKERS=str(workers))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_ends_of_processes_are_meetings(self):
+        for scheme, places in (("states", 4), ("refresh", 3)):
+            program = self.build("ends", "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
+            with self.subTest(scheme, places=places):
+                done = self.on_two(program, places)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_locks_order_all_that_they_guard(self):
+        """Also those that stay with a host."""
+        for scheme, places, threshold in some_of(("states", 4, "16"), ("states", 2, "0"), ("refresh", 4, "0")):
+            program = self.build("litmus", "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
+            with self.subTest(scheme, places=places, threshold=threshold):
+                done = self.on_two(program, places, arguments=[places, 18], TULLE_LOCK_THRESHOLD=threshold)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_nobody_waits_for_a_process_that_has_died(self):
+        program = self.build("deaths", "-O1")
+        for waits_for, who, place in (("miss", "created", 1), ("miss", "main", 0), ("lock", "created", 1), ("barrier", "main", 0)):
+            with self.subTest(waits_for, who=who):
+                self.expect_death(self.on_two(program, 2, arguments=[waits_for, who]), place)
+
+    def test_a_host_has_as_many_turns_with_a_lock_as_the_settings_say(self):
+        """While another one waits; at once it gets a lock that goes home with each unlock."""
+        program = self.build("turns", "-O1")
+        never = "2147483647"
+        for contenders in "ab":  # the first one is the home
+            for who_unlocks, threshold, turns, expected in some_of(("own", "0", 7, 7), ("own", never, 7, 1), ("others", "0", 3, 3)):
+                with self.subTest(contenders, who_unlocks=who_unlocks, threshold=threshold, turns=turns):
+                    done = self.on_two(program, 4, hosts="a:2,b:2", arguments=[contenders, who_unlocks],
+                                       TULLE_LOCK_THRESHOLD=threshold, TULLE_LOCK_TURNS=str(turns))
+                    self.assertEqual((done.returncode, done.stdout), (0, f"{expected}\n"), done.stderr)
 
     def test_others_run_while_a_thread_waits_for_another_host(self):
         program = self.build_c("misses", "-O2")

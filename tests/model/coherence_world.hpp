@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of coherence tests on the simulated machine: three hosts, two units of two bytes, and
-// what programs on hosts do, who have one thread or two. Either all hosts are on one machine, or
-// the last one is on another: what is asked of it, and what it asks, is done at once here, as
-// whoever asks waits for the answer. Differences are sent when all have been found, as they are
-// between machines: with the notices of them, or before, or some of the notices with theirs while
-// the rest is still looked for. Of hosts with several threads the others go on while one waits for
-// a unit; where they have one worker, that one goes on when it gets the worker again.
+// The memory of coherence tests on the simulated machine: three hosts or more, two units of two
+// bytes, and what programs on hosts do, who have one thread or two. Either all hosts are on one
+// machine, or the last one is on another: what is asked of it, and what it asks, is done at once
+// here, as whoever asks waits for the answer. Differences are sent when all have been found, as
+// they are between machines: with the notices of them, or before, or some of the notices with
+// theirs while the rest is still looked for. Of hosts with several threads the others go on while
+// one waits for a unit; where they have one worker, that one goes on when it gets the worker again.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -31,7 +32,7 @@ using dsm::host_number;
 using dsm::line_number;
 using dsm::line_range;
 
-inline constexpr host_number k_hosts = 3;
+inline constexpr host_number k_hosts = 3; // but for tests that need more
 inline constexpr line_number k_units = 2;
 inline constexpr std::size_t k_bytes = 2; // of a unit
 
@@ -80,6 +81,7 @@ struct variant {
     bool has_threads = false; // two of each host
     telling tells = telling::at_once;
     bool has_one_worker = false; // which the second thread keeps while it waits for a unit
+    host_number hosts = k_hosts;
 
     [[nodiscard]] bool checks_loads() const {
         return outdated == dsm::outdated_copies::are_dropped &&
@@ -87,7 +89,7 @@ struct variant {
     }
 
     [[nodiscard]] std::size_t machine_of(host_number h) const {
-        return has_two_machines && h == k_hosts - 1 ? 1 : 0;
+        return has_two_machines && h == hosts - 1 ? 1 : 0;
     }
 };
 
@@ -96,16 +98,22 @@ template <std::size_t Length> struct shared_memory {
 
     struct machine_memory {
         std::array<byte, k_units> homes; // the first machine keeps them
-        std::array<log, k_hosts> notices;
+        std::vector<log> notices;
+
+        explicit machine_memory(host_number hosts) : notices(hosts) {}
     };
 
-    explicit shared_memory(variant chosen) : machines(chosen.has_two_machines ? 2 : 1) {
+    explicit shared_memory(variant chosen)
+        : hosts(chosen.hosts), fetches(hosts * (hosts - 1)), copies(hosts) {
+        machines.emplace_back(hosts);
+        if (chosen.has_two_machines) machines.emplace_back(hosts);
         if (chosen.wrong == flaw::who_takes_over_is_no_reader) nowhere = std::make_unique<log>();
     }
 
-    std::vector<machine_memory> machines;
-    std::array<log, k_hosts*(k_hosts - 1)> fetches; // by reader and home
-    std::array<std::array<unit_bytes, k_units>, k_hosts> copies;
+    host_number hosts;
+    std::deque<machine_memory> machines;
+    std::vector<log> fetches; // by reader and home
+    std::vector<std::array<unit_bytes, k_units>> copies;
     std::unique_ptr<log> nowhere; // which nobody reads
     base::basic_spin_lock<machine> serving;
 };
@@ -164,13 +172,13 @@ public:
     }
 
     [[nodiscard]] host_number here() const { return m_here; }
-    [[nodiscard]] static host_number hosts() { return k_hosts; }
+    [[nodiscard]] host_number hosts() const { return m_chosen.hosts; }
     [[nodiscard]] static line_range unit_of(line_number line) { return {line, 1}; }
     byte& home_of(line_number line) { return m_all.machines[m_machine].homes.at(line); }
     log& notices_of(host_number writer) { return m_all.machines[m_machine].notices.at(writer); }
     log& fetches_of(host_number reader, host_number home) {
         if (m_takes_over && reader == m_here && m_all.nowhere != nullptr) return *m_all.nowhere;
-        return m_all.fetches.at(reader * (k_hosts - 1) + (home > reader ? home - 1 : home));
+        return m_all.fetches.at(reader * (m_all.hosts - 1) + (home > reader ? home - 1 : home));
     }
     [[nodiscard]] bool notes_fetches(host_number home) const {
         return m_chosen.machine_of(home) != m_machine;
@@ -503,8 +511,11 @@ public:
 
     // Synchronisation that works on one host.
     using flag = model::atomic<std::uint32_t>;
-    void lock(flag& word) {
+    void lock_only(flag& word) {
         while (word.exchange(1, std::memory_order_acquire) != 0) machine::pause();
+    }
+    void lock(flag& word) {
+        lock_only(word);
         acquire();
     }
     void unlock(flag& word) {
@@ -561,7 +572,7 @@ template <std::size_t Length> struct hosts {
     std::array<model::atomic<std::uint32_t>, 4> flags;
 
     explicit hosts(variant chosen) : all(chosen) {
-        for (host_number h = 0; h < k_hosts; ++h) {
+        for (host_number h = 0; h < chosen.hosts; ++h) {
             each.push_back(std::make_unique<host<Length>>(all, h, chosen));
             for (std::size_t k = 0; k < points::k_threads; ++k) users.emplace_back(*each.back(), k);
         }

@@ -316,9 +316,33 @@ seen explored(std::string const& name, settings const& how) {
 }
 
 TEST(parmacs_machine_lock, of_two_machines_exhaustively) {
+    struct extent {
+        int times;
+        unsigned preemptions;
+    };
+    seen all;
+    for (extent const& e : {extent{1, 1}, extent{2, 0}}) {
+        model::result const r =
+            model::explore("parmacs_machine_lock_2_all",
+                           model::without_heavy_fence(model::exhaustive(e.preemptions, 100000)),
+                           body({.machines = {0, 1},
+                                 .times = e.times,
+                                 .threshold = k_always,
+                                 .turns = 1,
+                                 .carriers = 1},
+                                &all));
+        EXPECT_TRUE(r.passed() && r.is_as_complete_as_asked()) << r;
+    }
+    EXPECT_GT(all.sleeps, 100);
+    EXPECT_GT(all.recalls, 100);
+    EXPECT_GT(all.locked_here, 100);
+}
+
+// The first of very many orders.
+TEST(parmacs_machine_lock, of_two_machines) {
     seen all;
     model::result const r = model::explore(
-        "parmacs_machine_lock_2", model::without_heavy_fence(model::exhaustive(2, 400000)),
+        "parmacs_machine_lock_2", model::without_heavy_fence(model::exhaustive(2, 300000)),
         body({.machines = {0, 1}, .times = 2, .threshold = k_always, .turns = 1, .carriers = 1},
              &all));
     EXPECT_TRUE(r.passed()) << r;

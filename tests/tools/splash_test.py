@@ -99,6 +99,13 @@ class Programs(unittest.TestCase):
 
     @unittest.skipUnless(HAS_PLUGIN and MPIS, "there is no plug-in of clang, or no MPI")
     def test_on_two_hosts_with_both_locks(self):
+        """Those that never stay with a host, in each process, beside those that may."""
+        told = self.given / "thresholds"
+        self.edit("kernels/radix/counting.c.in", "    LOCK(shared->lock)\n    int const number",
+                  f'    FILE* const told = fopen("{told}", "a");\n    char const* const threshold = getenv("TULLE_LOCK_THRESHOLD");\n'
+                  '    fprintf(told, "%s\\n", threshold != NULL ? threshold : "usual");\n    fclose(told);\n'
+                  "    LOCK(shared->lock)\n    int const number")
+        self.edit("kernels/radix/counting.c.in", '#include "keys.h"', '#include "keys.h"\n#include <stdio.h>')
         words = ["--sources", self.given, "--quick", "--json", "--programs", "radix", "--hosts", "a,b", "--mpi", MPIS[0]]
         done = subprocess.run([TWO_HOSTS, PROGRAM, "bench", "splash", *words], capture_output=True, text=True, timeout=300, check=False, env=mpi.environment())
         if done.returncode == CANNOT_BE_MADE:
@@ -107,6 +114,7 @@ class Programs(unittest.TestCase):
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual({(row["library"], row["mpi"], row["places"], row["ok"]) for row in rows},
                          {(library, MPIS[0], 2, True) for library in ("pthread", "tulle_hosts", "tulle_hosts_plain")})
+        self.assertEqual(sorted(told.read_text().split()), 2 * ["2147483647"] + 4 * ["usual"])
 
     @unittest.skipUnless(HAS_PLUGIN and MPIS, "there is no plug-in of clang, or no MPI")
     def test_pictures_of_two_hosts_with_two_places_each(self):

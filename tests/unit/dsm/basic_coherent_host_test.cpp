@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <tulle/coherent_abi.h>
@@ -195,6 +197,48 @@ TEST(basic_coherent_host, tells_of_a_long_run_at_once_though_lines_of_it_stay_as
     EXPECT_TRUE(log.read(seen, [&](line_range range) { told.push_back(range); }));
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].count, away.size() / TULLE_COHERENT_LINE);
+}
+
+// The ranges that a host has told others of since it was last asked.
+class notices_of {
+public:
+    notices_of(two_hosts& all, host_number writer)
+        : m_log(all.at(writer).own().notices_of(writer)) {
+        static_cast<void>(news());
+    }
+    [[nodiscard]] std::size_t news() {
+        std::size_t count = 0;
+        EXPECT_TRUE(m_log.read(m_seen, [&](line_range) { ++count; }));
+        return count;
+    }
+
+private:
+    std::remove_reference_t<decltype(std::declval<two_hosts::host&>().own().notices_of(0))>& m_log;
+    std::uint64_t m_seen = 0;
+};
+
+// Nobody has to read of what is used by its home alone, and the unit stays writable there.
+TEST(basic_coherent_host, tells_nobody_of_a_unit_at_home_without_readers) {
+    for (bool const has_threads : {false, true}) {
+        two_hosts all(stores_are::checked, 1, 1, has_threads);
+        all.share_pages(1, 1);
+        all.store(0, k_page, 1); // all copies were alike
+        all.let_go_on(0);
+        notices_of from(all, 0);
+        for (std::uint8_t round = 2; round < 6; ++round) {
+            all.store(0, k_page, round);
+            all.let_go_on(0);
+            EXPECT_EQ(from.news(), 0U) << int{round};
+            EXPECT_EQ(all.state(0, k_page), k_writable);
+        }
+        EXPECT_EQ(all.load(1, k_page), 5);
+        for (std::uint8_t round = 6; round < 9; ++round) {
+            all.store(0, k_page, round);
+            all.let_go_on(0);
+            EXPECT_EQ(from.news(), round == 6 ? 1U : 0U) << "who has read it is told once";
+        }
+        EXPECT_EQ(all.load(1, k_page), 8);
+    }
 }
 
 // Under a lock a counter would cost two changes of states and a twin for each turn.

@@ -167,10 +167,19 @@ std::chrono::nanoseconds processor_time() {
 struct wait_of_thread {
     std::chrono::nanoseconds lasted;
     std::chrono::nanoseconds on_processor;
+    std::chrono::nanoseconds sharing; // all of it
 };
 
-// A thread allocates while another shares what it has written, which is copied to all other hosts.
-// How long the first one waited for the other: not at all if it came too early or too late.
+// Whether another host may use the line, as what was written there has been shared.
+bool has_come(directory_host& by, std::uint64_t line) {
+    auto const outside = by.begin_load(0); // of no line
+    auto const found = by.begin_load(address_of(line, 0));
+    directory_host::end(found);
+    return found.entry != outside.entry;
+}
+
+// A thread allocates while another shares what it has written, which is copied to all other hosts,
+// chunk by chunk: it begins when the first one has come, and waits for the rest.
 wait_of_thread allocate_beside_sharing() {
     // The thread sanitizer notes each byte that is copied.
     constexpr std::uint64_t k_chunks = base::k_thread_sanitizer ? 4 : 64;
@@ -180,32 +189,30 @@ wait_of_thread allocate_beside_sharing() {
         by.add(all.chunk(k));
         by.fill(address_of(k * used_chunks::k_lines, 0), 1, used_chunks::k_bytes);
     }
-    std::atomic<bool> begins{false};
     wait_of_thread waited{};
     std::thread other([&] {
-        begins.wait(false);
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        while (!has_come(all.at(1), 0)) std::this_thread::yield();
         auto const begin = std::chrono::steady_clock::now();
         auto const before = processor_time();
         by.add(all.chunk(0));
         waited.on_processor = processor_time() - before;
         waited.lasted = std::chrono::steady_clock::now() - begin;
     });
-    begins = true;
-    begins.notify_one();
+    auto const begin = std::chrono::steady_clock::now();
     by.share();
+    auto const sharing = std::chrono::steady_clock::now() - begin;
     other.join();
+    waited.sharing = sharing;
     EXPECT_EQ(load<std::uint8_t>(all.at(2), address_of(used_chunks::k_lines, 0)), 1);
     return waited;
 }
 
 TEST(directory_host, threads_that_wait_while_another_shares_leave_the_processor_to_it) {
-    constexpr int k_most_tries = 50;
-    constexpr auto k_long = std::chrono::milliseconds(10); // enough to tell sleep from a busy wait
+    constexpr int k_most_tries = 50; // one, but for threads that got no processor meanwhile
     wait_of_thread waited{};
-    for (int k = 0; k < k_most_tries && waited.lasted < k_long; ++k)
-        waited = allocate_beside_sharing();
-    ASSERT_GE(waited.lasted, k_long) << "in none of the tries did the threads meet";
+    auto const has_met = [&] { return waited.lasted > waited.sharing / 4; };
+    for (int k = 0; k < k_most_tries && !has_met(); ++k) waited = allocate_beside_sharing();
+    ASSERT_TRUE(has_met()) << "in none of the tries did the threads meet";
     EXPECT_LT(waited.on_processor, waited.lasted / 4);
 }
 

@@ -92,9 +92,11 @@ public:
         std::vector<std::uint64_t> words((bytes + 7) / 8);
         std::memcpy(words.data(), request, bytes);
         m_asked.push_back({to, std::move(words), answer, room});
+        ++m_requests;
     }
-    // How often it has waited for answers.
+    // How often it has waited for answers, and for how many.
     [[nodiscard]] unsigned waits() const noexcept { return m_waits; }
+    [[nodiscard]] unsigned requests() const noexcept { return m_requests; }
     void wait() noexcept override {
         if (!m_asked.empty()) ++m_waits;
         errno = EAGAIN; // as the sockets of an MPI may say
@@ -157,7 +159,7 @@ private:
     std::size_t m_most;
     base::rng m_random;
     std::vector<asked> m_asked;
-    unsigned m_waits = 0;
+    unsigned m_waits = 0, m_requests = 0;
     std::atomic<std::uint64_t> m_times_beside{0};
     std::atomic<std::uint32_t>* m_answers_to_come = nullptr;
 };
@@ -467,6 +469,94 @@ TEST(protocol, an_acquire_asks_for_all_that_has_changed_together) {
             EXPECT_EQ(on.load(1, b + 1), b % (3 * k_unit) != 0 ? 4 : 0);
         });
     }
+}
+
+// What is counted of a host's requests, over something that it does.
+template <class Cluster> class counted {
+public:
+    counted(Cluster& on, host_number h) : m_on(on.carrier(h)) { begin(); }
+    void begin() {
+        m_waits = m_on.waits();
+        m_requests = m_on.requests();
+    }
+    [[nodiscard]] unsigned waits() const { return m_on.waits() - m_waits; }
+    [[nodiscard]] unsigned requests() const { return m_on.requests() - m_requests; }
+
+private:
+    late_hosts<Cluster> const& m_on;
+    unsigned m_waits = 0, m_requests = 0;
+};
+
+using two_machines = cluster<basic_coherent_host<4096, 1024>, basic_shared_file<4096, 1024>>;
+constexpr std::size_t k_request = 4096; // bytes
+
+// A lock that goes from machine to machine waits for each of them.
+TEST(protocol, a_release_of_little_is_one_request_to_the_other_machine) {
+    for (auto const outdated : {outdated_copies::are_dropped, outdated_copies::are_refreshed}) {
+        constexpr std::size_t k_unit = 256;
+        shape s{2, k_unit, 1, 2, k_request};
+        s.outdated = outdated;
+        two_machines on(s);
+        for (std::size_t b = 0; b < 4 * k_unit; b += k_unit) on.store(0, b, 1);
+        on.at(0).share();
+        on.at(1).acquire();
+        for (std::size_t b = 0; b < 4 * k_unit; b += k_unit) on.store(0, b, 2); // the home
+        on.at(0).release();
+        on.at(1).acquire();
+        counted from(on, 1);
+        for (std::uint8_t turn = 3; turn < 9; ++turn) {
+            for (std::size_t k = 0; k < turn % 4U + 1U; ++k) on.store(1, k * k_unit, turn);
+            from.begin();
+            on.at(1).release();
+            EXPECT_EQ(from.requests(), 1U) << int{turn};
+            EXPECT_EQ(from.waits(), 1U) << int{turn};
+            from.begin();
+            on.at(1).release();
+            EXPECT_EQ(from.requests(), 0U) << "nothing has been written since";
+            on.at(0).acquire();
+            EXPECT_EQ(on.load(0, 0), turn);
+        }
+    }
+}
+
+TEST(protocol, a_release_of_what_nobody_has_read_asks_no_other_machine) {
+    two_machines on({2, 256, 1, 2, k_request});
+    on.at(0).share();
+    on.at(1).acquire();
+    on.store(0, 0, 1); // all copies were alike
+    on.at(0).release();
+    on.at(1).acquire();
+    counted from(on, 0);
+    for (std::uint8_t turn = 2; turn < 6; ++turn) {
+        on.store(0, 0, turn);
+        on.at(0).release();
+    }
+    EXPECT_EQ(from.requests(), 0U);
+    EXPECT_EQ(on.load(1, 0), 5);
+    on.store(0, 0, 6);
+    on.at(0).release();
+    EXPECT_EQ(from.requests(), 1U) << "it has been read";
+    on.at(1).acquire();
+    EXPECT_EQ(on.load(1, 0), 6);
+}
+
+// Who is the first to write an array asks for all of it at once.
+TEST(protocol, a_check_for_a_run_of_units_without_homes_asks_for_many_together) {
+    constexpr std::size_t k_unit = 64, k_units = 2000;
+    two_machines on({2, k_unit, 1, 2, k_request});
+    on.at(0).share();
+    on.at(1).acquire();
+    counted from(on, 1); // the other machine keeps the homes
+    std::uint64_t const first = TULLE_COHERENT_FIRST;
+    on.at(1).make_usable(first, first + k_units * k_unit - 1, access_kind::store);
+    EXPECT_GE(from.requests(), 1U);
+    EXPECT_LE(from.requests(), k_units / 500U) << "of a byte for each unit";
+    from.begin();
+    for (std::size_t k = 0; k < k_units; ++k) on.store(1, k * k_unit, 5);
+    on.at(1).release();
+    EXPECT_LE(from.requests(), 2U) << "they are at home here, and alike";
+    on.at(0).acquire();
+    for (std::size_t k = 0; k < k_units; k += 100) EXPECT_EQ(on.load(0, k * k_unit), 5);
 }
 
 } // namespace
