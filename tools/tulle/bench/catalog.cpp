@@ -336,7 +336,8 @@ arguments start_with_places(contestant const& c, int places) {
     arguments words;
     if (is_ours(c.library))
         words = {"/proc/self/exe", "run", "-n", count, "--tags", "none"};
-    else if (c.library.starts_with("openmpi"))
+    else if (c.library.starts_with("openmpi") ||
+             c.library.starts_with("argodsm")) // ArgoDSM is over it
         words = {"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", count};
     else if (c.library.starts_with("mpich"))
         words = {"mpirun.mpich", "-n", count};
