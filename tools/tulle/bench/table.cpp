@@ -56,7 +56,8 @@ void print_counts_of(std::vector<figure_group> const& groups, figure const& f) {
 void print_table(workload const& w, std::vector<figure> const& figures) {
     std::printf("\n%s: %s\n", std::string(w.name).c_str(), std::string(w.sentence).c_str());
     for (figure_group const& g : group(figures)) {
-        std::string const title = g.unit + ", " + count_text(g.workers, g.places, g.mpi);
+        std::string const title = g.unit + ", " + count_text(g.workers, g.places, g.mpi) +
+                                  (g.is_rate() ? ", higher is better" : "");
         std::printf("  %-18s %10s %10s %10s %10s %8s%s\n", title.c_str(), "median", "min", "max",
                     "n", "of best", compares_backends(g.bench) ? column("of asm").c_str() : "");
         for (figure const& f : g.rows) print_row(g, f);
