@@ -18,9 +18,9 @@ import bench_page  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 # How many figures and tables each has.
-EXHIBITS = {"paper": (15, 3), "qthreads": (4, 0), "octopos": (4, 2), "tnt": (6, 0), "dszoom": (6, 4)}
+EXHIBITS = {"paper": (15, 3), "qthreads": (4, 0), "octopos": (4, 2), "tnt": (6, 0), "dszoom": (6, 4), "coherence": (0, 0)}
 # Programs that are made from another source, or from sources of the user, or that are for other architectures only.
-KINDS = ("checked_none", "checked_loads", "checked_stores", "checked_all", "checked_directory")
+KINDS = ("checked_none", "checked_int_loads", "checked_fp_loads", "checked_loads", "checked_stores", "checked_all", "checked_directory")
 ELSEWHERE = {(bench, kind) for bench in ("checks", "splash-checks") for kind in KINDS} | {
     ("splash", library) for library in ("pthread", "tulle", "tulle_private", "tulle_refreshed", "tulle_directory", "tulle_hosts", "tulle_hosts_plain")}
 

@@ -93,7 +93,7 @@ class Programs(unittest.TestCase):
     def test_each_kind_of_checks(self):
         done, rows = self.bench("splash-checks", "--programs", "radix")
         self.assertEqual(done.returncode, 0, done.stderr)
-        kinds = ("none", "loads", "stores", "all", "directory")
+        kinds = ("none", "int_loads", "fp_loads", "loads", "stores", "all", "directory")
         self.assertEqual(set(rows), {(f"checked_{kind}", f"ms, radix {level}", 1) for kind in kinds for level in ("-O0", "-O2")})
         self.assertTrue(all(row["ok"] for row in rows.values()))
 

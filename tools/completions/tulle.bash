@@ -48,7 +48,7 @@ _tulle_bench() {
 _tulle_cc() {
     case $prev in
         --scheme) COMPREPLY=($(compgen -W "states refresh directory races" -- "$cur")) ;;
-        --checks) COMPREPLY=($(compgen -W "all stores loads none" -- "$cur")) ;;
+        --checks) COMPREPLY=($(compgen -W "all stores loads int-loads fp-loads none" -- "$cur")) ;;
         --clang) COMPREPLY=($(compgen -c -- "$cur")) ;;
         *) COMPREPLY=($(compgen -W "--checks --scheme --clang --list --share-globals --help" -- "$cur") $(compgen -f -- "$cur")) ;;
     esac

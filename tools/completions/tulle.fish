@@ -76,7 +76,7 @@ complete -c tulle -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subc
 complete -c tulle -n '__fish_seen_subcommand_from ps' -a '(__tulle_processes)'
 
 complete -c tulle -n '__fish_seen_subcommand_from cc c++' -F
-complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l checks -x -a 'all stores loads none' -d 'Which accesses are checked'
+complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l checks -x -a 'all stores loads int-loads fp-loads none' -d 'Which accesses are checked'
 complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l clang -x -a '(__fish_complete_command)' -d 'The program to wrap'
 complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l scheme -x -a 'states refresh directory races' -d 'How accesses are checked'
 complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l list -d 'What has no checks'

@@ -131,7 +131,9 @@ private:
             for (std::string const& kind : splash_checks()) {
                 arguments const environment =
                     kind == "directory" ? arguments{"TULLE_COHERENT=private"} : arguments{};
-                all.push_back({"checked_" + kind, kind + level, 1, environment, "", level});
+                std::string library = "checked_" + kind;
+                std::replace(library.begin(), library.end(), '-', '_');
+                all.push_back({library, kind + level, 1, environment, "", level});
             }
     }
 
