@@ -42,6 +42,7 @@ complete -c tulle -n '__fish_seen_subcommand_from bench' -l places -x -d 'Number
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l n -x -d 'Size of the benchmarks that are named'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l sources -x -a '(__fish_complete_directories)' -d 'Folder of the sources of SPLASH'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l programs -x -d 'Of its programs these only'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l unit -x -a '64 128 256 512 1024 2048 4096' -d 'Bytes of copies that are brought at once'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l emulated -d 'Count the switch on other architectures'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l hosts -x -d 'Places on these hosts'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l mpi -x -a 'openmpi mpich' -d 'Over which MPI'

@@ -191,6 +191,12 @@ void declare(CLI::App& app, bench_request& request) {
         ->allow_extra_args(false)
         ->check(one_of(names_of_splash_programs()))
         ->needs(sources);
+    app.add_option("--unit", s.unit,
+                   "With --sources: bytes of copies that are brought at once, for all programs, "
+                   "instead of what suits each")
+        ->type_name("BYTES")
+        ->check(one_of({"64", "128", "256", "512", "1024", "2048", "4096"}))
+        ->needs(sources);
     request.emulated = app.add_option("--emulated", request.architectures,
                                       "Count the switch below emulators of other architectures as "
                                       "well: all, or those named")

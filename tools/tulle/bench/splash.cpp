@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
@@ -23,6 +24,7 @@ constexpr char const* k_input = "tulle-input";
 constexpr char const* k_errors = "tulle-errors";
 // More turns of a lock without contention than there ever are.
 constexpr char const* k_never = "TULLE_LOCK_THRESHOLD=2147483647";
+constexpr char const* k_unit = "TULLE_COHERENT_UNIT";
 
 // One way to run a program.
 struct splash_run {
@@ -167,6 +169,7 @@ private:
         m_shop.clear();
         m_shop.build(program, variants.all);
         tell_what_is_not_compiled(program, variants);
+        tell_unit(program, runs);
         m_right.clear();
         m_failed.clear();
         for (int round = 0; round < rounds(); ++round)
@@ -186,9 +189,31 @@ private:
                      ") was not compiled: " + m_shop.why_not(program, variant.name));
     }
 
-    [[nodiscard]] arguments start(splash_run const& how, fs::path const& program) const {
+    // Bytes of copies that are brought at once; 0: as the environment says, or the default. Who has
+    // set the variable means it for all programs.
+    [[nodiscard]] int unit_of(splash_program const& program) const {
+        if (m_settings.unit != 0) return m_settings.unit;
+        return std::getenv(k_unit) != nullptr ? 0 : program.unit;
+    }
+
+    // The directory's are lines.
+    static bool has_units(splash_run const& how) {
+        return how.variant == "coherent" || how.variant == "refreshed";
+    }
+
+    void tell_unit(splash_program const& program, std::vector<splash_run> const& runs) {
+        int const unit = unit_of(program);
+        if (unit == 0 || std::none_of(runs.begin(), runs.end(), has_units)) return;
+        note("splash: " + program.name + ": copies in units of " + std::to_string(unit) + " bytes" +
+             (m_settings.unit != 0 ? "" : ", which suit it (--unit)"));
+    }
+
+    [[nodiscard]] arguments start(splash_program const& program, splash_run const& how,
+                                  fs::path const& executable) const {
         arguments words{"env"};
         words.insert(words.end(), how.environment.begin(), how.environment.end());
+        if (int const unit = unit_of(program); unit != 0 && has_units(how))
+            words.push_back(std::string(k_unit) + '=' + std::to_string(unit));
         if (how.library != "pthread") {
             std::string const count = std::to_string(how.places);
             std::string const self = fs::read_symlink("/proc/self/exe").string();
@@ -197,7 +222,7 @@ private:
                 words.insert(words.end(), {"--hosts", m_settings.hosts->list, "--mpi", how.mpi});
             words.emplace_back("--");
         }
-        words.push_back(program.string());
+        words.push_back(executable.string());
         return words;
     }
 
@@ -211,7 +236,7 @@ private:
                         std::string("exec \"$@\" ") + filled(size.words, how.places) + " < " +
                             k_input + " 2> " + k_errors,
                         "sh"};
-        arguments const more = start(how, executable);
+        arguments const more = start(program, how, executable);
         words.insert(words.end(), more.begin(), more.end());
         return capture(words, {longest(), false, folder});
     }
