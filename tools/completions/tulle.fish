@@ -33,7 +33,7 @@ complete -c tulle -n '__fish_seen_subcommand_from info cpus' -l json -d 'Print o
 complete -c tulle -n '__fish_seen_subcommand_from bench' -a '(__tulle_benches)'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l list -d 'List the benchmarks'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l quick -d 'Small sizes'
-complete -c tulle -n '__fish_seen_subcommand_from bench' -l paper -x -a 'dszoom octopos paper qthreads tnt' -d 'Papers that the page begins with'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l paper -x -a 'coherence dszoom octopos paper qthreads tnt' -d 'Papers that the page begins with'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l json -d 'Print JSON lines'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l html -r -F -d 'Write a page with plots'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l runs -x -d 'Runs of each program'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/splash.hpp"
 
+#include "bench/overhead.hpp"
 #include "bench/splash_build.hpp"
 #include "bench/splash_result.hpp"
 #include "command.hpp"
@@ -67,6 +68,7 @@ public:
             if (is_wanted(program)) measure(program, variants, runs);
         if (m_result.figures.empty())
             throw failure(k_exit_failed, "bench: splash: nothing could be measured");
+        for (figure const& f : overheads_of_checks(m_result.figures)) m_result.figures.push_back(f);
         report(m_workload, m_result.figures);
         return std::move(m_result);
     }

@@ -21,11 +21,12 @@ void print_row(figure_group const& g, figure const& f) {
         return;
     }
     double const ratio = g.ratio(f);
-    std::printf("  %-18s %10s %10s %10s %10ld %8s%s%s\n", name.c_str(),
+    std::string const limit = f.limit > 0 ? "  at most " + short_number(f.limit) : "";
+    std::printf("  %-18s %10s %10s %10s %10ld %8s%s%s%s\n", name.c_str(),
                 short_number(f.value()).c_str(), short_number(f.min).c_str(),
                 short_number(f.max).c_str(), f.n, or_dash(ratio).c_str(),
                 compares_backends(g.bench) ? column(or_dash(g.ratio_to_assembly(f))).c_str() : "",
-                f.ok ? "" : "  WRONG RESULT");
+                limit.c_str(), f.ok ? "" : "  WRONG RESULT");
 }
 
 // Of the rows of a group, the one of the same architecture and library; nullptr if it has none.
