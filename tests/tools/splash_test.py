@@ -107,7 +107,9 @@ class Programs(unittest.TestCase):
         done, rows = self.bench("splash-checks", "--programs", "radix")
         self.assertEqual(done.returncode, 0, done.stderr)
         kinds = ("none", "int_loads", "fp_loads", "loads", "stores", "all", "directory")
-        self.assertEqual(set(rows), {(f"checked_{kind}", f"ms, radix {level}", 1) for kind in kinds for level in ("-O0", "-O2")})
+        times = {(f"checked_{kind}", f"ms, radix {level}", 1) for kind in kinds for level in ("-O0", "-O2")}
+        overheads = {(f"checked_{kind}", f"x, {mean} {level}", 1) for kind in kinds[1:] for level in ("-O0", "-O2") for mean in ("geometric mean", "mean", "worst")}
+        self.assertEqual(set(rows), times | overheads)
         self.assertTrue(all(row["ok"] for row in rows.values()))
 
     @unittest.skipUnless(HAS_PLUGIN and MPIS, "there is no plug-in of clang, or no MPI")
