@@ -22,6 +22,11 @@ std::uint64_t bytes_of(Type* type, DataLayout const& layout) {
     return layout.getTypeStoreSize(type).getKnownMinValue(); // x86-64 has no scalable vectors
 }
 
+// Of a vector, that of its lanes.
+value_kind kind_of(Type* type) {
+    return type->isFPOrFPVectorTy() ? value_kind::floating_point : value_kind::integer;
+}
+
 bool gives_private_memory(CallBase const& call) {
     Function const* const callee = call.getCalledFunction();
     if (callee == nullptr || !callee->isDeclaration()) return false;
@@ -100,7 +105,7 @@ private:
     }
     void add(Instruction& at, unsigned operand, Type* type, std::uint64_t alignment, mode how,
              int lane = -1, bool is_masked = false) {
-        if (!m_chosen.covers(how) || is_private(at.getOperand(operand))) return;
+        if (!m_chosen.covers(how, kind_of(type)) || is_private(at.getOperand(operand))) return;
         m_found.push_back(
             {&at, operand, bytes_of(type, m_layout), alignment, how, lane, is_masked});
     }
@@ -154,8 +159,10 @@ MDNode* scope_of(Module& module) {
 chosen_checks chosen_checks::read() {
     char const* const text = std::getenv("TULLE_COHERENT_CHECKS");
     StringRef const words = text == nullptr ? "all" : text;
-    bool const loads = words == "all" || words == "loads";
-    return {loads && chosen_scheme() != scheme::refresh, words == "all" || words == "stores"};
+    bool const all_loads = words == "all" || words == "loads";
+    bool const may_load = chosen_scheme() != scheme::refresh;
+    return {may_load && (all_loads || words == "int-loads"),
+            may_load && (all_loads || words == "fp-loads"), words == "all" || words == "stores"};
 }
 
 scheme chosen_scheme() {

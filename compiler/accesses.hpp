@@ -28,16 +28,22 @@ struct access {
     [[nodiscard]] bool may_straddle_lines() const { return alignment < bytes; }
 };
 
+// What is loaded. Whatever is no floating-point number, such as a block of bytes, is an integer.
+enum class value_kind { integer, floating_point };
+
 // Which kinds are checked at all, as the environment variable TULLE_COHERENT_CHECKS says: all,
-// loads, stores or none; no loads where copies are refreshed.
+// loads, int-loads, fp-loads, stores or none; no loads where copies are refreshed.
 struct chosen_checks {
-    bool loads = true;
+    bool int_loads = true;
+    bool fp_loads = true;
     bool stores = true;
 
-    [[nodiscard]] bool covers(mode how) const {
+    [[nodiscard]] bool covers(mode how, value_kind kind = value_kind::integer) const {
+        bool const loads = kind == value_kind::integer ? int_loads : fp_loads;
         if (how == mode::atomic) return loads || stores;
         return how == mode::load ? loads : stores;
     }
+    [[nodiscard]] bool are_none() const { return !int_loads && !fp_loads && !stores; }
     static chosen_checks read();
 };
 

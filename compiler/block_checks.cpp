@@ -25,10 +25,11 @@ void check_block_operations(Function& function, chosen_checks chosen, check_writ
     for (Instruction& i : instructions(function))
         if (auto* operation = dyn_cast<AnyMemIntrinsic>(&i)) found.push_back(operation);
     for (AnyMemIntrinsic* operation : found) {
-        if (chosen.stores && !is_private(operation->getRawDest()))
+        if (chosen.covers(mode::store) && !is_private(operation->getRawDest()))
             check_side(*operation, operation->getRawDest(), mode::store, writer);
         auto* const transfer = dyn_cast<AnyMemTransferInst>(operation);
-        if (transfer != nullptr && chosen.loads && !is_private(transfer->getRawSource()))
+        if (transfer != nullptr && chosen.covers(mode::load) &&
+            !is_private(transfer->getRawSource()))
             check_side(*operation, transfer->getRawSource(), mode::load, writer);
     }
 }

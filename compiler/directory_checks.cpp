@@ -385,9 +385,10 @@ void move_block(AnyMemIntrinsic& operation, check_writer& writer) {
 
 bool may_be_shared(AnyMemIntrinsic const& operation, chosen_checks chosen) {
     if (is_between_address_spaces(operation)) return false; // it is listed
-    if (chosen.stores && !is_private(operation.getRawDest())) return true;
+    if (chosen.covers(mode::store) && !is_private(operation.getRawDest())) return true;
     auto const* const transfer = dyn_cast<AnyMemTransferInst>(&operation);
-    return transfer != nullptr && chosen.loads && !is_private(transfer->getRawSource());
+    return transfer != nullptr && chosen.covers(mode::load) &&
+           !is_private(transfer->getRawSource());
 }
 
 } // namespace

@@ -73,7 +73,7 @@ class late_pass : public PassInfoMixin<late_pass> {
 public:
     PreservedAnalyses run(Module& module, ModuleAnalysisManager& analyses) {
         auto const chosen = chosen_checks::read();
-        if (!chosen.loads && !chosen.stores) return PreservedAnalyses::all();
+        if (chosen.are_none()) return PreservedAnalyses::all();
         auto& functions =
             analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
         for (Function& f : module) {
@@ -155,7 +155,7 @@ class first_pass : public PassInfoMixin<first_pass> {
 public:
     PreservedAnalyses run(Module& module, ModuleAnalysisManager& /*analyses*/) {
         auto const chosen = chosen_checks::read();
-        if (chosen.loads || chosen.stores) {
+        if (!chosen.are_none()) {
             add_fences(module);
             list_spin_loops(module);
         }

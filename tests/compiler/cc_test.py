@@ -233,6 +233,35 @@ class Compiler(unittest.TestCase):
             self.assertEqual(("call preserve_mostcc void @tulle_coherent_load" in done.stdout,
                               "call preserve_mostcc void @tulle_coherent_store" in done.stdout), (loads, stores), kind)
 
+    def test_loads_of_integers_and_of_floating_point_numbers(self):
+        """Also as vectors, by masks, as parts of atomic operations, and as blocks of bytes, which are no numbers."""
+        text = """#include <immintrin.h>
+#include <string.h>
+long of_integer(long const* a) { return *a; }
+void* of_pointer(void** a) { return *a; }
+__m128i of_integers(__m128i const* a) { return *a; }
+void of_block(void* to, void const* from, unsigned long n) { memcpy(to, from, n); }
+unsigned long of_text(char const* text) { return strlen(text); }
+int of_atomic(_Atomic int* a) { return *a; }
+double fp_of_number(double const* a) { return *a; }
+float fp_of_single(float const* a) { return *a; }
+__m128d fp_of_numbers(__m128d const* a) { return *a; }
+__attribute__((target("avx2"))) __m256 fp_by_mask(float const* a, __m256i mask) { return _mm256_maskload_ps(a, mask); }
+double fp_of_loop(double const* a, int n) { double s = 0; for (int i = 0; i < n; ++i) s += a[i]; return s; }
+long of_loop(long const* a, int n) { long s = 0; for (int i = 0; i < n; ++i) s += a[i]; return s; }
+void of_store(double* a, double n) { *a = n; }
+int main(void) { return 0; }
+"""
+        for level in ("-O1", "-O3"):
+            for kind in ("int-loads", "fp-loads", "loads"):
+                for function, body in self.bodies(text, "states", level, f"--checks={kind}").items():
+                    is_wanted = kind == "loads" or function.startswith("fp_") == (kind == "fp-loads")
+                    has_checks = re.search("@tulle_coherent_(?!start)", body) is not None
+                    self.assertEqual(has_checks, is_wanted and not re.match("of_store|main|tulle_", function), (level, kind, function, body))
+        source = self.source("k.c", MAIN)
+        refreshed = run([TULLE, "cc", "--checks=fp-loads", "--scheme=refresh", "-O1", "-S", "-emit-llvm", source, "-o", "-"])
+        self.assertNotIn("@tulle_coherent_load", refreshed.stdout)
+
     def test_loads_have_no_checks_where_copies_are_refreshed(self):
         for kind, stores in {"all": True, "loads": False, "stores": True, "none": False}.items():
             done = run([TULLE, "cc", f"--checks={kind}", "--scheme=refresh", "-O1", "-S", "-emit-llvm", self.source("k.c", MAIN), "-o", "-"])

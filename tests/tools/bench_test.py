@@ -687,7 +687,7 @@ class Usage(unittest.TestCase):
         listed = [line.split()[0] for line in done.stdout.splitlines()]
         self.assertEqual(len(listed), len(set(listed)))
         self.assertLessEqual(set(NAMES), set(listed))
-        self.assertEqual(listed[-5:], ["dszoom", "octopos", "paper", "qthreads", "tnt"])
+        self.assertEqual(listed[-6:], ["coherence", "dszoom", "octopos", "paper", "qthreads", "tnt"])
 
     def test_wrong_usage(self):
         for words, complaint in ((["blah"], "blah"), (["--runs", "0"], "--runs"), (["--runs", "x"], "--runs"),

@@ -18,9 +18,9 @@ import bench_page  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 # How many figures and tables each has.
-EXHIBITS = {"paper": (15, 3), "qthreads": (4, 0), "octopos": (4, 2), "tnt": (6, 0), "dszoom": (6, 4)}
+EXHIBITS = {"paper": (15, 3), "qthreads": (4, 0), "octopos": (4, 2), "tnt": (6, 0), "dszoom": (6, 4), "coherence": (0, 0)}
 # Programs that are made from another source, or from sources of the user, or that are for other architectures only.
-KINDS = ("checked_none", "checked_loads", "checked_stores", "checked_all", "checked_directory")
+KINDS = ("checked_none", "checked_int_loads", "checked_fp_loads", "checked_loads", "checked_stores", "checked_all", "checked_directory")
 ELSEWHERE = {(bench, kind) for bench in ("checks", "splash-checks") for kind in KINDS} | {
     ("splash", library) for library in ("pthread", "tulle", "tulle_private", "tulle_refreshed", "tulle_directory", "tulle_hosts", "tulle_hosts_plain")}
 
@@ -45,10 +45,10 @@ def queries(data, inherited=()):
             yield from queries(one, inherited)
     elif isinstance(data, dict):
         own = {**dict(inherited), **data.get("of_all", {}), **{k: v for k, v in data.items() if isinstance(v, (str, int)) and k != "name"}}
-        if "bench" in own and ("library" in own) and not {"points", "ratio"} & set(data):
+        if "bench" in own and ("library" in own) and not {"points", "ratio", "percent_over"} & set(data):
             yield own
         for name, one in data.items():
-            if name in ("points", "ratio", "here"):
+            if name in ("points", "ratio", "percent_over", "here"):
                 yield from queries(one, tuple({k: own[k] for k in own if k in ("bench", "library", "workers")}.items()))
 
 
@@ -63,7 +63,7 @@ class Data(unittest.TestCase):
         self.assertEqual(set(PAPERS), set(EXHIBITS))
         for name, (figures, tables) in EXHIBITS.items():
             expected = [f"figure {k + 1}" for k in range(figures)] + [f"table {k + 1}" for k in range(tables)]
-            self.assertEqual(sorted(e["name"] for e in PAPERS[name]["exhibits"] if not e["name"].startswith("section ")), sorted(expected), name)
+            self.assertEqual(sorted(e["name"] for e in PAPERS[name]["exhibits"] if e["name"].startswith(("figure ", "table "))), sorted(expected), name)
 
     def test_each_says_what_it_is(self):
         for paper in PAPERS.values():
@@ -150,7 +150,7 @@ class Pages(unittest.TestCase):
                         text = str(value) if not isinstance(value, float) or value != int(value) else str(int(value))
                         self.assertTrue(any(row[0] == str(at) and text in row for row in rows), (name, exhibit["name"], series["name"], at, value))
                 for claim in exhibit.get("says", []):
-                    self.assertLessEqual({claim["text"], claim["paper"]}, cells, (name, exhibit["name"]))
+                    self.assertLessEqual({claim[what] for what in ("text", "paper", "source") if what in claim}, cells, (name, exhibit["name"]))
 
     def test_numbers_of_this_machine_stand_beside_them(self):
         for library, cycles in (("tulle", 150), ("tulle_c", 100)):

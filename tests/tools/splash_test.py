@@ -90,11 +90,26 @@ class Programs(unittest.TestCase):
         self.assertEqual((self.sources / "kernels/radix/keys.o").read_text(), "of another compilation")
 
     @unittest.skipUnless(HAS_PLUGIN, "there is no plug-in of clang")
+    def test_copies_have_units_that_suit_the_program(self):
+        self.edit("kernels/radix/keys.c.in", 'printf("%s: %ld of',
+                  'char const* unit = getenv("TULLE_COHERENT_UNIT");\n    if (unit) printf("FAILED: units of %s\\n", unit);\n    printf("%s: %ld of')
+        for words, said, unit in (((), "2048 bytes, which suit it (--unit)", 2048), (("--unit", "512"), "512 bytes", 512)):
+            done, rows = self.bench("splash", "--programs", "radix", *words)
+            self.assertIn(f"splash: radix: copies in units of {said}\n", done.stderr)
+            self.assertIn(f"radix: tulle_private with 2 places has a wrong result: it says: FAILED: units of {unit}", done.stderr)
+            self.assertEqual({library for (library, _, _), row in rows.items() if not row["ok"]}, {"tulle_private", "tulle_refreshed"})
+        done, rows = self.bench("splash", "--programs", "fft")  # which has the library's own
+        self.assertNotIn("copies in units of", done.stderr)
+        self.assertEqual(bench("splash", "--sources", SUITE, "--unit", "100").returncode, 2)
+
+    @unittest.skipUnless(HAS_PLUGIN, "there is no plug-in of clang")
     def test_each_kind_of_checks(self):
         done, rows = self.bench("splash-checks", "--programs", "radix")
         self.assertEqual(done.returncode, 0, done.stderr)
-        kinds = ("none", "loads", "stores", "all", "directory")
-        self.assertEqual(set(rows), {(f"checked_{kind}", f"ms, radix {level}", 1) for kind in kinds for level in ("-O0", "-O2")})
+        kinds = ("none", "int_loads", "fp_loads", "loads", "stores", "all", "directory")
+        times = {(f"checked_{kind}", f"ms, radix {level}", 1) for kind in kinds for level in ("-O0", "-O2")}
+        overheads = {(f"checked_{kind}", f"x, {mean} {level}", 1) for kind in kinds[1:] for level in ("-O0", "-O2") for mean in ("geometric mean", "mean", "worst")}
+        self.assertEqual(set(rows), times | overheads)
         self.assertTrue(all(row["ok"] for row in rows.values()))
 
     @unittest.skipUnless(HAS_PLUGIN and MPIS, "there is no plug-in of clang, or no MPI")

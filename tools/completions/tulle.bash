@@ -35,10 +35,11 @@ _tulle_bench() {
         --html) COMPREPLY=($(compgen -f -- "$cur")) ;;
         --dir | --sources) COMPREPLY=($(compgen -d -- "$cur")) ;;
         --mpi) COMPREPLY=($(compgen -W "openmpi mpich" -- "$cur")) ;;
-        --paper) COMPREPLY=($(compgen -W "dszoom octopos paper qthreads tnt" -- "$cur")) ;;
+        --paper) COMPREPLY=($(compgen -W "coherence dszoom octopos paper qthreads tnt" -- "$cur")) ;;
+        --unit) COMPREPLY=($(compgen -W "64 128 256 512 1024 2048 4096" -- "$cur")) ;;
         --runs | --workers | --places | --n | --hosts | --programs) COMPREPLY=() ;;
         *)
-            COMPREPLY=($(compgen -W "--list --quick --json --html --paper --runs --workers --places --n --sources --programs --emulated --hosts --mpi --peers --no-peers --dir --help
+            COMPREPLY=($(compgen -W "--list --quick --json --html --paper --runs --workers --places --n --sources --programs --unit --emulated --hosts --mpi --peers --no-peers --dir --help
                 $(_tulle_benches "${COMP_WORDS[0]}")" -- "$cur"))
             ;;
     esac
@@ -48,7 +49,7 @@ _tulle_bench() {
 _tulle_cc() {
     case $prev in
         --scheme) COMPREPLY=($(compgen -W "states refresh directory races" -- "$cur")) ;;
-        --checks) COMPREPLY=($(compgen -W "all stores loads none" -- "$cur")) ;;
+        --checks) COMPREPLY=($(compgen -W "all stores loads int-loads fp-loads none" -- "$cur")) ;;
         --clang) COMPREPLY=($(compgen -c -- "$cur")) ;;
         *) COMPREPLY=($(compgen -W "--checks --scheme --clang --list --share-globals --help" -- "$cur") $(compgen -f -- "$cur")) ;;
     esac

@@ -33,7 +33,7 @@ complete -c tulle -n '__fish_seen_subcommand_from info cpus' -l json -d 'Print o
 complete -c tulle -n '__fish_seen_subcommand_from bench' -a '(__tulle_benches)'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l list -d 'List the benchmarks'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l quick -d 'Small sizes'
-complete -c tulle -n '__fish_seen_subcommand_from bench' -l paper -x -a 'dszoom octopos paper qthreads tnt' -d 'Papers that the page begins with'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l paper -x -a 'coherence dszoom octopos paper qthreads tnt' -d 'Papers that the page begins with'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l json -d 'Print JSON lines'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l html -r -F -d 'Write a page with plots'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l runs -x -d 'Runs of each program'
@@ -42,6 +42,7 @@ complete -c tulle -n '__fish_seen_subcommand_from bench' -l places -x -d 'Number
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l n -x -d 'Size of the benchmarks that are named'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l sources -x -a '(__fish_complete_directories)' -d 'Folder of the sources of SPLASH'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l programs -x -d 'Of its programs these only'
+complete -c tulle -n '__fish_seen_subcommand_from bench' -l unit -x -a '64 128 256 512 1024 2048 4096' -d 'Bytes of copies that are brought at once'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l emulated -d 'Count the switch on other architectures'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l hosts -x -d 'Places on these hosts'
 complete -c tulle -n '__fish_seen_subcommand_from bench' -l mpi -x -a 'openmpi mpich' -d 'Over which MPI'
@@ -76,7 +77,7 @@ complete -c tulle -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subc
 complete -c tulle -n '__fish_seen_subcommand_from ps' -a '(__tulle_processes)'
 
 complete -c tulle -n '__fish_seen_subcommand_from cc c++' -F
-complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l checks -x -a 'all stores loads none' -d 'Which accesses are checked'
+complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l checks -x -a 'all stores loads int-loads fp-loads none' -d 'Which accesses are checked'
 complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l clang -x -a '(__fish_complete_command)' -d 'The program to wrap'
 complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l scheme -x -a 'states refresh directory races' -d 'How accesses are checked'
 complete -c tulle -n '__fish_seen_subcommand_from cc c++' -l list -d 'What has no checks'

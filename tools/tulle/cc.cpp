@@ -72,8 +72,9 @@ command add(CLI::App& program, char const* name, char const* clang, char const* 
     auto const request = std::make_shared<compilation>();
     CLI::App* const app = program.add_subcommand(name, sentence);
     app->add_option("--checks", request->checks,
-                    "Which accesses are checked: all, stores, loads or none [all]")
-        ->check(one_of({"all", "stores", "loads", "none"}))
+                    "Which accesses are checked: all, stores, loads, of these int-loads (of "
+                    "integers) or fp-loads (of floating-point numbers) alone, or none [all]")
+        ->check(one_of({"all", "stores", "loads", "int-loads", "fp-loads", "none"}))
         ->type_name("KIND");
     app->add_option("--scheme", request->scheme,
                     "How accesses are checked: by states of lines; stores only, with copies that "

@@ -53,8 +53,11 @@ void print_json(workload const&, std::vector<figure> const& figures) { print_jso
 void print_legend(bench_result const& result) {
     bool const compares = std::any_of(result.figures.begin(), result.figures.end(),
                                       [](figure const& f) { return compares_backends(f.bench); });
-    std::printf("\n* Tulle. Lower is better. \"of best\": the ratio to the best peer's median; "
+    bool const has_rates = std::any_of(result.figures.begin(), result.figures.end(),
+                                       [](figure const& f) { return f.is_rate(); });
+    std::printf("\n* Tulle. Lower is better%s. \"of best\": the ratio to the best peer's median; "
                 "serial, futex and memory are floors, not peers.%s\n",
+                has_rates ? ", but for rates (/s), of which more is" : "",
                 compares ? " \"of asm\": to tulle's, whose switch is in assembly." : "");
     for (std::string const& note : result.notes) std::printf("%s\n", note.c_str());
 }
@@ -187,6 +190,12 @@ void declare(CLI::App& app, bench_request& request) {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(one_of(names_of_splash_programs()))
+        ->needs(sources);
+    app.add_option("--unit", s.unit,
+                   "With --sources: bytes of copies that are brought at once, for all programs, "
+                   "instead of what suits each")
+        ->type_name("BYTES")
+        ->check(one_of({"64", "128", "256", "512", "1024", "2048", "4096"}))
         ->needs(sources);
     request.emulated = app.add_option("--emulated", request.architectures,
                                       "Count the switch below emulators of other architectures as "

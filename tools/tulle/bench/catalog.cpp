@@ -227,8 +227,9 @@ std::vector<workload> const k_workloads{
      "equal quanta of work on all processors, and with one kept free; time lost to the system",
      {2}},
     {"checks",
-     "small programs with checks of accesses to coherent memory: none, of loads, of stores, all; "
-     "with and without optimization: time, code, checks executed",
+     "small programs with checks of accesses to coherent memory: none, of loads (of integers, of "
+     "floating-point numbers, both), of stores, all; with and without optimization: time, code, "
+     "checks executed, overhead of all programs",
      {1}},
     {"coherent",
      "copies of coherent memory of two places: a miss, long runs, barriers, a counter under a lock",
@@ -244,8 +245,8 @@ std::vector<workload> const k_workloads{
      false,
      {2}},
     {"splash-checks",
-     "the same with checks of accesses: none, of loads, of stores, all; with and without "
-     "optimization",
+     "the same with checks of accesses: none, of loads (of integers, of floating-point numbers, "
+     "both), of stores, all; with and without optimization; overhead of all programs",
      {1}},
     {"local-start", "start of an activity on the same worker, and until the spawner goes on", {1}},
     {"paper-fib", "Fibonacci(30), a thread for each call, by the library built over each switch",
@@ -336,7 +337,8 @@ arguments start_with_places(contestant const& c, int places) {
     arguments words;
     if (is_ours(c.library))
         words = {"/proc/self/exe", "run", "-n", count, "--tags", "none"};
-    else if (c.library.starts_with("openmpi"))
+    else if (c.library.starts_with("openmpi") ||
+             c.library.starts_with("argodsm")) // ArgoDSM is over it
         words = {"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", count};
     else if (c.library.starts_with("mpich"))
         words = {"mpirun.mpich", "-n", count};

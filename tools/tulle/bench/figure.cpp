@@ -37,9 +37,13 @@ figure from_json(json const& line) {
     return f;
 }
 
+bool better_value(figure const& f, double other) {
+    return f.is_rate() ? f.value() > other : f.value() < other;
+}
+
 bool better(figure const& a, figure const& b) {
     if (a.measured() != b.measured()) return a.measured();
-    return a.value() < b.value();
+    return better_value(a, b.value());
 }
 
 } // namespace
@@ -51,6 +55,8 @@ double figure::value() const {
     std::size_t const half = sorted.size() / 2;
     return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
+
+bool figure::is_rate() const { return unit.substr(0, unit.find_first_of(" ,")).ends_with("/s"); }
 
 bool figure::same_quantity(figure const& other) const {
     return bench == other.bench && library == other.library && workers == other.workers &&
@@ -125,7 +131,7 @@ double figure_group::ratio(figure const& row) const {
     double best = 0;
     for (figure const& peer : rows) {
         bool const counts = is_peer(peer.library) && peer.ok && peer.measured() && comparable(peer);
-        if (counts && (best == 0 || peer.value() < best)) best = peer.value();
+        if (counts && (best == 0 || better_value(peer, best))) best = peer.value();
     }
     return best > 0 && comparable(row) && row.measured() && row.value() > 0 ? row.value() / best
                                                                             : 0;

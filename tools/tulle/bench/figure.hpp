@@ -34,6 +34,8 @@ struct figure {
     [[nodiscard]] bool counted() const { return !architecture.empty(); }
     [[nodiscard]] double value() const; // the median; 0 when nothing was measured
     [[nodiscard]] bool measured() const { return !values.empty(); }
+    // Whether the unit is something for each second, of which more is better; of all others less.
+    [[nodiscard]] bool is_rate() const;
     [[nodiscard]] bool same_quantity(figure const& other) const;
     void merge(figure const& other); // more runs of the same quantity
 };
@@ -63,6 +65,8 @@ struct figure_group {
     int places = 1;
     std::string mpi{};
     std::vector<figure> rows{};
+
+    [[nodiscard]] bool is_rate() const { return rows.front().is_rate(); }
 
     // What `row` is of the best peer's value; 0 where there is none to compare with, or `row` is of
     // another size.

@@ -60,6 +60,7 @@ json row_of(figure_group const& g, figure const& f) {
     row["kind"] = kind_of(f);
     row["on"] = count_text(f.workers, f.places, f.mpi);
     row["is_comparable"] = g.comparable(f);
+    row["is_rate"] = f.is_rate();
     if (double const ratio = g.ratio(f); ratio > 0) row["of_best"] = ratio;
     if (double const ratio = g.ratio_to_assembly(f); ratio > 0) row["of_assembly"] = ratio;
     return row;

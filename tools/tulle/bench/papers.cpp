@@ -13,7 +13,8 @@ namespace {
 
 paper read_paper(std::string_view text) {
     auto const data = nlohmann::ordered_json::parse(text);
-    return {data.at("name"), data.at("sentence"), data.at("benchmarks"), data.dump()};
+    return {data.at("name"), data.at("sentence"), data.at("benchmarks"),
+            data.value("shown_with", std::vector<std::string>{}), data.dump()};
 }
 
 std::vector<paper> read_papers() {
@@ -32,7 +33,10 @@ std::vector<paper> const& papers() {
 std::vector<paper> papers_among(std::vector<std::string> const& names) {
     std::vector<paper> chosen = papers();
     std::erase_if(chosen, [&names](paper const& p) {
-        return !names.empty() && std::find(names.begin(), names.end(), p.name) == names.end();
+        return !names.empty() && std::none_of(names.begin(), names.end(), [&p](auto const& name) {
+            return name == p.name ||
+                   std::find(p.shown_with.begin(), p.shown_with.end(), name) != p.shown_with.end();
+        });
     });
     return chosen;
 }

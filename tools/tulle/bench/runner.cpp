@@ -3,6 +3,7 @@
 
 #include "bench/foreign.hpp"
 #include "bench/noise.hpp"
+#include "bench/overhead.hpp"
 #include "bench/splash.hpp"
 #include "command.hpp"
 
@@ -200,6 +201,7 @@ private:
                     run_one(c, s, figures);
                 }
         meter.finish(w.name);
+        for (figure const& f : overheads_of_checks(figures)) figures.push_back(f);
         report(w, figures);
         m_result.figures.insert(m_result.figures.end(), figures.begin(), figures.end());
     }

@@ -25,6 +25,7 @@ struct bench_settings {
     // Of those from sources of the user: where they are, and which of its programs; none: all.
     std::filesystem::path sources{};
     std::vector<std::string> programs{};
+    int unit = 0; // bytes of their copies that are brought at once; 0: what suits each program
     std::filesystem::path processor_times{"/proc/stat"}; // tests have a file of their own
 };
 

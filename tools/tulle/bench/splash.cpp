@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/splash.hpp"
 
+#include "bench/overhead.hpp"
 #include "bench/splash_build.hpp"
 #include "bench/splash_result.hpp"
 #include "command.hpp"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
@@ -23,6 +25,7 @@ constexpr char const* k_input = "tulle-input";
 constexpr char const* k_errors = "tulle-errors";
 // More turns of a lock without contention than there ever are.
 constexpr char const* k_never = "TULLE_LOCK_THRESHOLD=2147483647";
+constexpr char const* k_unit = "TULLE_COHERENT_UNIT";
 
 // One way to run a program.
 struct splash_run {
@@ -65,6 +68,7 @@ public:
             if (is_wanted(program)) measure(program, variants, runs);
         if (m_result.figures.empty())
             throw failure(k_exit_failed, "bench: splash: nothing could be measured");
+        for (figure const& f : overheads_of_checks(m_result.figures)) m_result.figures.push_back(f);
         report(m_workload, m_result.figures);
         return std::move(m_result);
     }
@@ -131,7 +135,9 @@ private:
             for (std::string const& kind : splash_checks()) {
                 arguments const environment =
                     kind == "directory" ? arguments{"TULLE_COHERENT=private"} : arguments{};
-                all.push_back({"checked_" + kind, kind + level, 1, environment, "", level});
+                std::string library = "checked_" + kind;
+                std::replace(library.begin(), library.end(), '-', '_');
+                all.push_back({library, kind + level, 1, environment, "", level});
             }
     }
 
@@ -165,6 +171,7 @@ private:
         m_shop.clear();
         m_shop.build(program, variants.all);
         tell_what_is_not_compiled(program, variants);
+        tell_unit(program, runs);
         m_right.clear();
         m_failed.clear();
         for (int round = 0; round < rounds(); ++round)
@@ -184,9 +191,31 @@ private:
                      ") was not compiled: " + m_shop.why_not(program, variant.name));
     }
 
-    [[nodiscard]] arguments start(splash_run const& how, fs::path const& program) const {
+    // Bytes of copies that are brought at once; 0: as the environment says, or the default. Who has
+    // set the variable means it for all programs.
+    [[nodiscard]] int unit_of(splash_program const& program) const {
+        if (m_settings.unit != 0) return m_settings.unit;
+        return std::getenv(k_unit) != nullptr ? 0 : program.unit;
+    }
+
+    // The directory's are lines.
+    static bool has_units(splash_run const& how) {
+        return how.variant == "coherent" || how.variant == "refreshed";
+    }
+
+    void tell_unit(splash_program const& program, std::vector<splash_run> const& runs) {
+        int const unit = unit_of(program);
+        if (unit == 0 || std::none_of(runs.begin(), runs.end(), has_units)) return;
+        note("splash: " + program.name + ": copies in units of " + std::to_string(unit) + " bytes" +
+             (m_settings.unit != 0 ? "" : ", which suit it (--unit)"));
+    }
+
+    [[nodiscard]] arguments start(splash_program const& program, splash_run const& how,
+                                  fs::path const& executable) const {
         arguments words{"env"};
         words.insert(words.end(), how.environment.begin(), how.environment.end());
+        if (int const unit = unit_of(program); unit != 0 && has_units(how))
+            words.push_back(std::string(k_unit) + '=' + std::to_string(unit));
         if (how.library != "pthread") {
             std::string const count = std::to_string(how.places);
             std::string const self = fs::read_symlink("/proc/self/exe").string();
@@ -195,7 +224,7 @@ private:
                 words.insert(words.end(), {"--hosts", m_settings.hosts->list, "--mpi", how.mpi});
             words.emplace_back("--");
         }
-        words.push_back(program.string());
+        words.push_back(executable.string());
         return words;
     }
 
@@ -209,7 +238,7 @@ private:
                         std::string("exec \"$@\" ") + filled(size.words, how.places) + " < " +
                             k_input + " 2> " + k_errors,
                         "sh"};
-        arguments const more = start(how, executable);
+        arguments const more = start(program, how, executable);
         words.insert(words.end(), more.begin(), more.end());
         return capture(words, {longest(), false, folder});
     }

@@ -160,7 +160,8 @@ std::string error_in(fs::path const& file) {
 } // namespace
 
 std::vector<std::string> const& splash_checks() {
-    static std::vector<std::string> const all{"none", "loads", "stores", "all", "directory"};
+    static std::vector<std::string> const all{"none",   "int-loads", "fp-loads", "loads",
+                                              "stores", "all",       "directory"};
     return all;
 }
 

@@ -53,6 +53,11 @@ splash_program lu(std::string name, std::string const& folder) {
             "^TEST "};
 }
 
+splash_program with_units(splash_program program, int bytes) {
+    program.unit = bytes;
+    return program;
+}
+
 // Three pictures for each step, and the times of each process for each picture.
 splash_program volrend() {
     splash_program program{"volrend",
@@ -96,7 +101,7 @@ std::vector<splash_program> const& splash_programs() {
          "^P +[0-9]+ :",
          1e-2},
         lu("lu-c", "kernels/lu/contiguous_blocks"),
-        lu("lu-nc", "kernels/lu/non_contiguous_blocks"),
+        with_units(lu("lu-nc", "kernels/lu/non_contiguous_blocks"), 64),
         ocean("ocean-c", "apps/ocean/contiguous_partitions", 514),
         ocean("ocean-nc", "apps/ocean/non_contiguous_partitions", 258),
         {"radiosity",
@@ -105,11 +110,12 @@ std::vector<splash_program> const& splash_programs() {
          {"-p {P} -batch -room -ae 20000.0 -en 0.050 -bf 0.10", "", 20'000},
          "Number of patches|Total number of",
          k_of_tasks},
-        {"radix",
-         "kernels/radix",
-         {"-n4194304 -r1024 -p{P} -t", "", 1 << 22},
-         {"-n262144 -r1024 -p{P} -t", "", 1 << 18},
-         "^PASSED|^FAILED"},
+        with_units({"radix",
+                    "kernels/radix",
+                    {"-n4194304 -r1024 -p{P} -t", "", 1 << 22},
+                    {"-n262144 -r1024 -p{P} -t", "", 1 << 18},
+                    "^PASSED|^FAILED"},
+                   2048),
         {"raytrace",
          "apps/raytrace",
          {"-p{P} inputs/car.env", "", 1, "inputs/car.geo", "inputs/car.rl"},

@@ -32,6 +32,9 @@ struct splash_program {
     // not set; padding in the directory of a TIFF is not counted.
     std::size_t unset_bytes = 0;
     std::vector<std::string> options = {}; // of the compiler, for this program
+    // How many bytes of a copy are brought at once, where other than the library's default suits
+    // the program: little where several write side by side, much where each writes long runs.
+    int unit = 0;
 };
 
 [[nodiscard]] std::vector<splash_program> const& splash_programs();

@@ -21,11 +21,12 @@ void print_row(figure_group const& g, figure const& f) {
         return;
     }
     double const ratio = g.ratio(f);
-    std::printf("  %-18s %10s %10s %10s %10ld %8s%s%s\n", name.c_str(),
+    std::string const limit = f.limit > 0 ? "  at most " + short_number(f.limit) : "";
+    std::printf("  %-18s %10s %10s %10s %10ld %8s%s%s%s\n", name.c_str(),
                 short_number(f.value()).c_str(), short_number(f.min).c_str(),
                 short_number(f.max).c_str(), f.n, or_dash(ratio).c_str(),
                 compares_backends(g.bench) ? column(or_dash(g.ratio_to_assembly(f))).c_str() : "",
-                f.ok ? "" : "  WRONG RESULT");
+                limit.c_str(), f.ok ? "" : "  WRONG RESULT");
 }
 
 // Of the rows of a group, the one of the same architecture and library; nullptr if it has none.
@@ -56,7 +57,8 @@ void print_counts_of(std::vector<figure_group> const& groups, figure const& f) {
 void print_table(workload const& w, std::vector<figure> const& figures) {
     std::printf("\n%s: %s\n", std::string(w.name).c_str(), std::string(w.sentence).c_str());
     for (figure_group const& g : group(figures)) {
-        std::string const title = g.unit + ", " + count_text(g.workers, g.places, g.mpi);
+        std::string const title = g.unit + ", " + count_text(g.workers, g.places, g.mpi) +
+                                  (g.is_rate() ? ", higher is better" : "");
         std::printf("  %-18s %10s %10s %10s %10s %8s%s\n", title.c_str(), "median", "min", "max",
                     "n", "of best", compares_backends(g.bench) ? column("of asm").c_str() : "");
         for (figure const& f : g.rows) print_row(g, f);

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks.hpp"
+
+TULLE_BENCH_CHECKS(int_loads)
