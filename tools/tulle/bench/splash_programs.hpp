@@ -28,10 +28,15 @@ struct splash_program {
     std::string results; // of lines; empty: it prints none
     // Of numbers: how far they may be from those of another run, in parts of the greater one.
     double tolerance = 0;
+    // Likewise for three quarters of the lines, where few may be further away; 0: all are as above.
+    double tolerance_of_most = 0;
     // Bytes of each picture that may differ, as the program writes them from memory that it has
     // not set; padding in the directory of a TIFF is not counted.
     std::size_t unset_bytes = 0;
     std::vector<std::string> options = {}; // of the compiler, for this program
+    // A source of ours among the benchmarks, linked to a program that prints no result: it does so
+    // where the program ends.
+    std::string printed_by = {};
 };
 
 [[nodiscard]] std::vector<splash_program> const& splash_programs();
