@@ -338,9 +338,9 @@ class OverHosts(Programs):
 
     def test_a_lock_for_each_molecule_or_cell(self):
         for name in MANY_LOCKS:
-            for scheme in some_of("states", "refresh"):
+            for scheme, *ways in (("states", (2, "a,b"), (4, "a:2,b:2")), ("refresh", (4, "a:2,b:2"))):
                 program = self.build(name, "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
-                for places, hosts in ((2, "a,b"), (4, "a:2,b:2")):
+                for places, hosts in ways:
                     with self.subTest(name, scheme=scheme, places=places):
                         self.expect_result_of_one(program, self.on_two(program, places, hosts=hosts))
 
