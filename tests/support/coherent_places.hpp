@@ -5,6 +5,7 @@
 // options say, and whoever is asked is late at times.
 #pragma once
 
+#include "base/sanitize.hpp"
 #include "coherent_programs.hpp"
 #include "dsm/carrier.hpp"
 #include "loopback_places.hpp"
@@ -20,6 +21,13 @@
 namespace tulle::dsm::random_programs {
 
 inline constexpr host_number k_most_places = 4;
+
+// Answers are copied over bytes that other threads of the host may look at, and that stay the same
+// (dsm/protocol.hpp, "Threads"). ThreadSanitizer takes that for a race.
+inline bool may_be_places(shape const& s) {
+    return s.hosts == s.machines && s.hosts <= k_most_places &&
+           (s.threads == 1 || !base::k_thread_sanitizer);
+}
 
 // What places do with requests. Messages name the function, so that there is one memory at a time,
 // and a function for each place.
@@ -51,7 +59,7 @@ private:
                                                                 base::rng(0), base::rng(0)};
 };
 
-// Of `s` each host is a place, and on a machine of its own. As run_program.
+// Of `s` each host is a place, and on a machine of its own: may_be_places(s). As run_program.
 template <std::size_t Notices, std::size_t Fetches>
 std::size_t run_program_over(loopback_places& places, shape const& s, plan const& made,
                              std::uint64_t seed) {

@@ -37,7 +37,7 @@ shape random_shape(rng& random) {
 struct world {
     explicit world(rng random)
         : memory(random_shape(random)), lengths(static_cast<logs>(random.below(3))) {
-        is_over_places = memory.hosts == memory.machines && random.below(2) == 0;
+        is_over_places = random.below(2) == 0 && may_be_places(memory);
         network.seed = random.below(5) == 0 ? 0 : random.next();
         network.most_delay = one_of(random, {1U, 8U, 100U});
         network.most_waiting = one_of(random, {0U, 0U, 1U, 3U, 30U});

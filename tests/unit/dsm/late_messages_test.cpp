@@ -24,12 +24,13 @@ protected:
     template <std::size_t Notices, std::size_t Fetches> void run_programs() {
         print_seed("late messages");
         constexpr unsigned k_share = base::k_thread_sanitizer || base::k_address_sanitizer ? 3 : 1;
-        unsigned k = 0;
-        for (shape const& s : shapes())
-            for (unsigned turn = 0; turn * k_share < s.programs; ++turn, ++k)
-                ASSERT_EQ((errors_of<Notices, Fetches>(s, seed() + k)), 0U)
+        for (shape const& s : shapes()) {
+            if (!may_be_places(s)) continue;
+            for (unsigned turn = 0; turn * k_share < s.programs; ++turn)
+                ASSERT_EQ((errors_of<Notices, Fetches>(s, seed() + turn)), 0U)
                     << "on " << s.hosts << " hosts with " << s.threads << " threads and units of "
-                    << s.unit_bytes << " bytes with TULLE_TEST_SEED=" << seed() + k;
+                    << s.unit_bytes << " bytes with TULLE_TEST_SEED=" << seed() + turn;
+        }
     }
 
 private:
