@@ -13,7 +13,7 @@ help:
 	@echo "make test      build with gcc (Release; Debug and address sanitizer) and clang (Debug and thread sanitizer), and run all kinds of tests"
 	@echo "make nightly   every preset, all architectures under an emulator, all programs whole, all benchmarks, and soak; takes hours"
 	@echo "make bench     run the benchmarks beside the packaged peers and print a table"
-	@echo "make soak      run random programs of threads against a model for 10 minutes, and 10,000 of places (ARGS=--help)"
+	@echo "make soak      run random programs of threads against a model for 10 minutes, 10,000 of places, and 5,000 of coherent memory (ARGS=--help)"
 	@echo "make docs      make a site of the guide, the reference and the man pages in build/docs/html (ARGS=\"--bench PAGE...\": with pages of 'tulle bench')"
 	@echo "make install   install to PREFIX ($(PREFIX)); DESTDIR is honoured"
 	@echo "make build     build what is installed into build/release"
@@ -47,9 +47,10 @@ bench: bootstrap
 	@build/release/bin/tulle bench $(ARGS)
 
 soak: bootstrap
-	@scripts/build --part product,test.soak,test.soak.places release
+	@scripts/build --part product,test.soak,test.soak.places,test.soak.coherent release
 	@scripts/soak $(ARGS)
 	@scripts/soak --places $(ARGS)
+	@scripts/soak --coherent $(ARGS)
 
 docs:
 	@scripts/bootstrap docs

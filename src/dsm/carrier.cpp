@@ -27,14 +27,22 @@ std::size_t serve_at_once(int from, std::span<std::byte const> request,
 
 } // namespace
 
-carrier::carrier(messenger::endpoint& by, std::vector<host_number> const& to) noexcept
-    : m_by(by), m_calls(by), m_most(~std::size_t{0}) {
+tulle::detail::active_function carrier::service_of_process(host_number /*asked*/) noexcept {
+    return &serve_at_once;
+}
+
+carrier::carrier(messenger::endpoint& by, std::vector<host_number> const& to,
+                 service_at service) noexcept
+    : m_by(by), m_calls(by), m_service(service), m_most(~std::size_t{0}) {
     for (host_number const h : to) m_most = std::min(m_most, by.transport().most_bytes_to(h));
 }
 
 carrier::carrier(carrier const& of, messenger::waits_by how,
                  std::atomic<std::uint32_t>& answers_to_come) noexcept
-    : m_by(of.m_by), m_calls(of.m_by, how, &answers_to_come), m_most(of.m_most) {}
+    : m_by(of.m_by),
+      m_calls(of.m_by, how, &answers_to_come),
+      m_service(of.m_service),
+      m_most(of.m_most) {}
 
 // Checked code may run until the process ends, as that of destructors does. Other places than the
 // first one end when they are told of the end: what still runs there beside that is of no interest.
@@ -49,7 +57,7 @@ void carrier::expect_others() const noexcept {
 void carrier::ask(host_number to, std::byte const* request, std::size_t bytes, std::byte* answer,
                   std::size_t room) noexcept {
     expect_others();
-    m_calls.ask(to, &serve_at_once, {request, bytes}, {answer, room});
+    m_calls.ask(to, m_service(to), {request, bytes}, {answer, room});
 }
 
 void carrier::wait() noexcept {

@@ -12,13 +12,18 @@
 #include <cstdint>
 #include <vector>
 
+#include <tulle/detail/active_message.hpp>
+
 namespace tulle::dsm {
 
 class carrier final : public far_hosts {
 public:
     // `to`: those that are asked. A place that dies ends this process, as a part of the memory is
-    // lost; and so does who asks when the run time has ended.
-    carrier(messenger::endpoint& by, std::vector<host_number> const& to) noexcept;
+    // lost; and so does who asks when the run time has ended. `service`: what runs at the place of
+    // a host that is asked.
+    using service_at = tulle::detail::active_function (*)(host_number asked) noexcept;
+    carrier(messenger::endpoint& by, std::vector<host_number> const& to,
+            service_at service = &service_of_process) noexcept;
 
     [[nodiscard]] std::size_t most_bytes() const noexcept override { return m_most; }
     void ask(host_number to, std::byte const* request, std::size_t bytes, std::byte* answer,
@@ -34,10 +39,13 @@ private:
     carrier(carrier const& of, messenger::waits_by how,
             std::atomic<std::uint32_t>& answers_to_come) noexcept;
 
+    // Each process is one host.
+    static tulle::detail::active_function service_of_process(host_number asked) noexcept;
     void expect_others() const noexcept;
 
     messenger::endpoint& m_by;
     messenger::active_calls m_calls;
+    service_at m_service;
     std::size_t m_most;
 };
 

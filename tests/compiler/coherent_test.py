@@ -27,7 +27,10 @@ PROGRAMS = {
     "litmus": ["tests/compiler/litmus.c.in"],
     "turns": ["tests/compiler/turns.c.in"],
     "deaths": ["tests/compiler/deaths.c.in"],
+    "molecules": ["tests/compiler/molecules.c.in"],
+    "cells": ["tests/compiler/cells.c.in"],
 }
+MANY_LOCKS = ("molecules", "cells")
 
 
 sys.path.insert(0, str(SOURCES / "tests/support"))
@@ -58,6 +61,14 @@ class Programs(unittest.TestCase):
 
     def build(self, name, *words, compiler=(TULLE, "cc"), more=()):
         return parmacs_programs.build(TULLE, [*compiler, *words], PROGRAMS[name], self.work / name, more)
+
+    def expect_result_of_one(self, program, done):
+        """Of the program as one process, which has no copies."""
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        alone = run([program, 1])
+        self.assertEqual((alone.returncode, alone.stderr), (0, ""))
+        self.assertIn("places", alone.stdout)
+        self.assertEqual(done.stdout, alone.stdout)
 
     def build_c(self, name, *words, output=None, compiler=(TULLE, "cc")):
         library = TULLE.parent.parent / "lib"
@@ -136,6 +147,15 @@ class Private(Programs):
             for who, place in (("created", 1), ("main", 0)):
                 with self.subTest(waits_for, who=who):
                     self.expect_death(run([TULLE, "run", "-n", 2, "--", program, waits_for, who], TULLE_COHERENT="private"), place)
+
+    def test_a_lock_for_each_molecule_or_cell(self):
+        for scheme in ("states", "refresh", "directory"):
+            for name in MANY_LOCKS:
+                program = self.build(name, "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
+                for places, unit in some_of((2, "64"), (2, "1024"), (3, "256"), (4, "4096")):
+                    with self.subTest(scheme, name=name, places=places, unit=unit):
+                        done = run([TULLE, "run", "-n", places, "--no-tags", "--", program, places], TULLE_COHERENT="private", TULLE_COHERENT_UNIT=unit)
+                        self.expect_result_of_one(program, done)
 
     def test_that_share_variables(self):
         self.passes(self.build("coherent", "-O2"), 3, TULLE_SHARE_GLOBALS="on")
@@ -414,6 +434,14 @@ class OverHosts(Programs):
                 with self.subTest(name, places=places, unit=unit):
                     done = self.on_two(program, places, TULLE_COHERENT_UNIT=unit)
                     self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_lock_for_each_molecule_or_cell(self):
+        for name in MANY_LOCKS:
+            for scheme, *ways in (("states", (2, "a,b"), (4, "a:2,b:2")), ("refresh", (4, "a:2,b:2"))):
+                program = self.build(name, "-O2", compiler=(TULLE, "cc", f"--scheme={scheme}"))
+                for places, hosts in ways:
+                    with self.subTest(name, scheme=scheme, places=places):
+                        self.expect_result_of_one(program, self.on_two(program, places, hosts=hosts))
 
     def test_locks_stay_with_a_host_or_go_home(self):
         program = self.build("coherent", "-O2")

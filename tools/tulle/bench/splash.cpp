@@ -56,7 +56,9 @@ std::string last_line_of(fs::path const& file) {
 class splash_session {
 public:
     splash_session(bench_settings const& settings, workload const& w)
-        : m_settings(settings), m_workload(w), m_shop(find_splash_suite(settings.sources)) {}
+        : m_settings(settings),
+          m_workload(w),
+          m_shop(find_splash_suite(settings.sources), settings.folder / "splash") {}
 
     bench_result run(bench_report const& report) {
         splash_variants const variants =

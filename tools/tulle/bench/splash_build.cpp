@@ -15,11 +15,13 @@
 namespace tulle::tool {
 
 namespace fs = std::filesystem;
+using namespace std::string_literals;
 
 namespace {
 
 constexpr auto k_longest_build = std::chrono::minutes(10);
 constexpr char const* k_output = "tulle-output";
+constexpr char const* k_addition = "tulle-result"; // a source, and what it is compiled to
 
 // Of programs that are older than the standards of today.
 arguments const k_dialect{"-w",
@@ -75,9 +77,12 @@ void add_with_copies(splash_variants& variants) {
 
 // The macro processor must not take words of C for its own.
 // Rules that make has by itself would take sources of C in .C for C++. A makefile of a part, which
-// does not include these settings, has the compiler from the environment.
+// does not include these settings, has the compiler from the environment. What is linked besides is
+// compiled last, when the headers of the program have been made.
 std::string settings_of(splash_program const& program, splash_variant const& variant) {
     std::string const macros = (folder_of_headers() / "compat/parmacs/parmacs.m4").string();
+    bool const has_addition = !program.printed_by.empty();
+    std::string const addition = k_addition + ".o"s;
     return ".SUFFIXES:\n"
            "export CC := " +
            joined(variant.compiler + program.options) +
@@ -90,14 +95,17 @@ std::string settings_of(splash_program const& program, splash_variant const& var
            "MACROS := " +
            macros +
            "\n"
-           "AR := ar\n"
+           "AR := ar\n" +
+           (has_addition ? "OBJECTS := $(OBJS)\nOBJS += " + addition + '\n' : "") +
            "$(TARGET): $(OBJS) $(EXTRADEPS)\n"
            "\t$(CC) $(CFLAGS) $(OBJS) -o $(TARGET) $(LDFLAGS)\n"
            "%.h: %.h.in\n\t$(M4) $(MACROS) $< > $@\n"
            "%.h: %.H\n\t$(M4) $(MACROS) $< > $@\n"
            "%.c: %.c.in\n\t$(M4) $(MACROS) $< > $@\n"
            "%.c: %.C\n\t$(M4) $(MACROS) $< > $@\n"
-           "%.o: %.c\n\t$(CC) $(CFLAGS) -c -o $@ $<\n";
+           "%.o: %.c\n\t$(CC) $(CFLAGS) -c -o $@ $<\n" +
+           (has_addition ? addition + ": $(OBJECTS)\nLDFLAGS += -Wl,--wrap=tulle_parmacs_end\n"
+                         : "");
 }
 
 // What the first line of a makefile that matches has in parentheses.
@@ -195,7 +203,8 @@ splash_variants variants_of_splash(fs::path const& threads, bool with_checks) {
     return variants;
 }
 
-splash_workshop::splash_workshop(fs::path suite) : m_suite(std::move(suite)) {
+splash_workshop::splash_workshop(fs::path suite, fs::path additions)
+    : m_suite(std::move(suite)), m_additions(std::move(additions)) {
     for (char const* const needed : {"m4", "make"})
         if (!find_program(needed))
             throw failure(k_exit_failed, std::string("bench: splash needs the program ") + needed);
@@ -228,6 +237,9 @@ void splash_workshop::prepare(splash_program const& program, splash_variant cons
     fs::path const place = place_of(program, variant.name);
     copy_sources(m_suite / program.folder, place);
     std::ofstream(settings_file(place)) << settings_of(program, variant);
+    if (program.printed_by.empty()) return;
+    std::error_code none; // what is missing is not compiled, which is told
+    fs::copy_file(m_additions / program.printed_by, place / (k_addition + ".c.in"s), none);
 }
 
 // A makefile of makefiles, so that as many run as there are processors.

@@ -41,8 +41,9 @@ struct splash_variants {
 // A folder of copies, which is gone with it.
 class splash_workshop {
 public:
-    // Throws failure: there is no m4, no make, or no space.
-    explicit splash_workshop(std::filesystem::path suite);
+    // `additions`: the folder of what is linked to programs besides. Throws failure: there is no
+    // m4, no make, or no space.
+    splash_workshop(std::filesystem::path suite, std::filesystem::path additions);
     splash_workshop(splash_workshop const&) = delete;
     splash_workshop& operator=(splash_workshop const&) = delete;
     splash_workshop(splash_workshop&&) = delete;
@@ -69,6 +70,7 @@ private:
     void prepare(splash_program const& program, splash_variant const& variant) const;
 
     std::filesystem::path m_suite;
+    std::filesystem::path m_additions;
     std::filesystem::path m_folder;
 };
 

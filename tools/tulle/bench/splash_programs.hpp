@@ -28,6 +28,8 @@ struct splash_program {
     std::string results; // of lines; empty: it prints none
     // Of numbers: how far they may be from those of another run, in parts of the greater one.
     double tolerance = 0;
+    // Likewise for three quarters of the lines, where few may be further away; 0: all are as above.
+    double tolerance_of_most = 0;
     // Bytes of each picture that may differ, as the program writes them from memory that it has
     // not set; padding in the directory of a TIFF is not counted.
     std::size_t unset_bytes = 0;
@@ -35,6 +37,9 @@ struct splash_program {
     // How many bytes of a copy are brought at once, where other than the library's default suits
     // the program: little where several write side by side, much where each writes long runs.
     int unit = 0;
+    // A source of ours among the benchmarks, linked to a program that prints no result: it does so
+    // where the program ends.
+    std::string printed_by = {};
 };
 
 [[nodiscard]] std::vector<splash_program> const& splash_programs();

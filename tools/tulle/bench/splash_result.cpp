@@ -78,8 +78,10 @@ public:
 private:
     static constexpr std::size_t k_none = static_cast<std::size_t>(-1);
 
+    // Most stand in the same place.
     bool find_for(std::size_t line) {
-        for (std::size_t n = 0; n < m_found.size(); ++n) {
+        for (std::size_t k = 0; k < m_found.size(); ++k) {
+            std::size_t const n = (line + k) % m_found.size();
             if (m_seen[n] || !are_alike_lines(m_right[line], m_found[n], m_tolerance)) continue;
             m_seen[n] = true;
             if (m_pair_of[n] != k_none && !find_for(m_pair_of[n])) continue;
@@ -114,6 +116,17 @@ std::string line_difference(std::vector<std::string> const& right,
         }
     }
     return "";
+}
+
+// Of lines in the same order.
+std::string difference_of_most(splash_result const& right, splash_result const& found,
+                               double tolerance) {
+    std::size_t different = 0;
+    for (std::size_t n = 0; n < right.lines.size(); ++n)
+        if (!are_alike_lines(right.lines[n], found.lines[n], tolerance)) ++different;
+    if (4 * different <= right.lines.size()) return "";
+    return std::to_string(different) + " of " + std::to_string(right.lines.size()) +
+           " lines are not quite as they should be";
 }
 
 // Of which at most so many bytes differ.
@@ -223,6 +236,10 @@ std::string splash_difference(splash_program const& program, splash_result const
                std::to_string(right.lines.size());
     std::string const line = line_difference(right.lines, found.lines, program.tolerance, order);
     if (!line.empty()) return line;
+    if (program.tolerance_of_most != 0) {
+        std::string const most = difference_of_most(right, found, program.tolerance_of_most);
+        if (!most.empty()) return most;
+    }
     return picture_difference(program, right, found);
 }
 
