@@ -59,10 +59,10 @@ INSTANTIATE_TEST_SUITE_P(
         refreshed({3, 4096, 10, 3, 168}), with_threads(2, {2, 64, 60}),
         with_threads(3, {2, 1024, 40}), with_threads(2, {3, 256, 20, 2, 512}),
         with_threads(3, {2, 1024, 15, 2, 4096}), with_threads(2, refreshed({3, 64, 15, 2, 512})),
-        with_threads(2, refreshed({2, 256, 40})), of_all_sizes({3, 256, 40}),
-        of_all_sizes({3, 64, 20, 3, 4096}), of_all_sizes(refreshed({3, 4096, 20, 2, 4096})),
-        of_all_sizes(with_threads(2, {2, 1024, 30})),
-        of_all_sizes(with_threads(2, {2, 128, 15, 2, 512}))),
+        with_threads(2, refreshed({2, 256, 40})), of_all_sizes({3, 256, 10}),
+        of_all_sizes({3, 64, 6, 3, 4096}), of_all_sizes(refreshed({3, 4096, 6, 2, 4096})),
+        of_all_sizes(with_threads(2, {2, 1024, 8})),
+        of_all_sizes(with_threads(2, {2, 128, 5, 2, 512}))),
     [](auto const& about) {
         shape const& s = about.param;
         bool const is_refreshed = s.outdated == outdated_copies::are_refreshed;
