@@ -36,9 +36,9 @@ protected:
 private:
     static std::vector<shape> shapes() {
         using enum outdated_copies;
-        return {{2, 64, 4, 2, 0, are_dropped},      {3, 256, 4, 3, 0, are_refreshed},
-                {2, 1024, 4, 2, 0, are_dropped, 2}, {2, 64, 4, 2, 0, are_refreshed, 3},
-                {3, 4096, 4, 3, 0, are_dropped},    {4, 256, 4, 4, 0, are_dropped}};
+        return {{2, 64, 3, 2, 0, are_dropped},      {3, 256, 3, 3, 0, are_refreshed},
+                {2, 1024, 3, 2, 0, are_dropped, 2}, {2, 64, 3, 2, 0, are_refreshed, 3},
+                {3, 4096, 3, 3, 0, are_dropped},    {4, 256, 3, 4, 0, are_dropped}};
     }
     template <std::size_t Notices, std::size_t Fetches>
     static std::size_t errors_of(shape const& s, std::uint64_t first) {
