@@ -87,6 +87,12 @@ class Faked(unittest.TestCase):
         self.assertRegex(self.bench("checks"), r"(?s)x, geometric mean -O2, 1 worker .*\* checked_all +1\.58 .* at most 1\.10\n")
         self.assertIn("The line across a row is the most that it may take.", self.drawn().texts("p"))
 
+    def test_programs_as_short_as_a_test_have_no_limit(self):
+        self.prints("checks", self.CHECKS)
+        for path in self.folder.glob("bench-checked*"):
+            path.write_text(path.read_text().replace('"n": 1,', '"n": 0,'))
+        self.assertNotIn("at most", self.bench("checks"))
+
     def test_wrong_results_have_no_overhead(self):
         self.prints("checks", self.CHECKS)
         path = self.folder / "bench-checked_stores"
