@@ -5,11 +5,9 @@
  * threads of each place. */
 #include "check.h"
 
+#include <immintrin.h>
 #include <string.h>
 #include <tulle.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 /* Of a thread a mebibyte: who keeps the homes changes with each. */
 enum { MOST = 4, UNIT = 4096, UNITS = 64, KINDS = 4 };
@@ -26,25 +24,19 @@ static struct shared* global;
 static int T = 1;
 
 /* In registers, all at the same time, ahead of the access and behind it. */
-#define HELD(kind, n)                                                                              \
+#define HELD(n)                                                                                    \
     __asm__ volatile(""                                                                            \
-                     : "+" kind(n[0]), "+" kind(n[1]), "+" kind(n[2]), "+" kind(n[3]),             \
-                       "+" kind(n[4]), "+" kind(n[5]), "+" kind(n[6]), "+" kind(n[7]),             \
-                       "+" kind(n[8]), "+" kind(n[9]), "+" kind(n[10]), "+" kind(n[11]))
+                     : "+x"(n[0]), "+x"(n[1]), "+x"(n[2]), "+x"(n[3]), "+x"(n[4]), "+x"(n[5]),     \
+                       "+x"(n[6]), "+x"(n[7]), "+x"(n[8]), "+x"(n[9]), "+x"(n[10]), "+x"(n[11]))
 enum { NUMBERS = 12 };
-#if defined(__x86_64__)
-#define VECTOR "x"
-#else
-#define VECTOR "w"
-#endif
 
 /* A check of its own for each access. */
 __attribute__((noinline)) static double load_beside_doubles(struct unit const* u, double first) {
     double n[NUMBERS], sum = 0;
     for (int k = 0; k < NUMBERS; ++k) n[k] = first + k;
-    HELD(VECTOR, n);
+    HELD(n);
     long const value = u->value;
-    HELD(VECTOR, n);
+    HELD(n);
     for (int k = 0; k < NUMBERS; ++k) sum += n[k];
     return sum + (double)value;
 }
@@ -52,14 +44,13 @@ __attribute__((noinline)) static double store_beside_doubles(struct unit* u, dou
                                                              long value) {
     double n[NUMBERS], sum = 0;
     for (int k = 0; k < NUMBERS; ++k) n[k] = first + k;
-    HELD(VECTOR, n);
+    HELD(n);
     u->added = value;
-    HELD(VECTOR, n);
+    HELD(n);
     for (int k = 0; k < NUMBERS; ++k) sum += n[k];
     return sum;
 }
 
-#if defined(__x86_64__)
 __attribute__((target("avx"))) static double sum_of(__m256d const* n) {
     double all[4], sum = 0;
     for (int k = 0; k < NUMBERS; ++k) {
@@ -75,26 +66,21 @@ __attribute__((noinline, target("avx"))) static double load_beside_vectors(struc
                                                                            double first) {
     __m256d n[NUMBERS];
     FILL(n, first);
-    HELD("x", n);
+    HELD(n);
     long const value = u->value;
-    HELD("x", n);
+    HELD(n);
     return sum_of(n) + (double)value;
 }
 __attribute__((noinline, target("avx"))) static double
 store_beside_vectors(struct unit* u, double first, long value) {
     __m256d n[NUMBERS];
     FILL(n, first);
-    HELD("x", n);
+    HELD(n);
     u->added = value;
-    HELD("x", n);
+    HELD(n);
     return sum_of(n);
 }
 static int has_wide_vectors(void) { return __builtin_cpu_supports("avx"); }
-#else
-#define load_beside_vectors load_beside_doubles
-#define store_beside_vectors store_beside_doubles
-static int has_wide_vectors(void) { return 0; }
-#endif
 
 /* What the sums are: of doubles `first + k`, or of vectors of four of them. */
 static double sum_of_doubles(double first) {
