@@ -15,7 +15,8 @@ import unittest
 FOLDER = pathlib.Path(sys.argv.pop())
 TULLE = os.path.abspath(sys.argv.pop())
 SOURCES = pathlib.Path(__file__).resolve().parent.parent.parent / "bench"
-LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"], "mpich": ["mpirun.mpich", "-n"]}
+OPENMPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"]
+LAUNCHERS = {"openmpi": OPENMPI, "argodsm": OPENMPI, "mpich": ["mpirun.mpich", "-n"]}
 # Sizes far below that of --quick, where that takes more than a moment. A workload that does not take a size so small says which it takes.
 SIZES = {"hpccg-places": 2, "nqueens": 6, "shepherds": 100}
 DEFAULT_SIZE = 1
