@@ -52,6 +52,24 @@ def some_of(*ways):
     return (ways[0], ways[-1]) if FEW else ways
 
 
+class Built:
+    """Programs for all tests, each of which is compiled once."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.programs = {}
+
+    def find(self, name, key, build):
+        if key not in self.programs:
+            folder = pathlib.Path(self.folder.name) / str(len(self.programs))
+            folder.mkdir()
+            self.programs[key] = build(folder / name)
+        return self.programs[key]
+
+
+BUILT = Built()
+
+
 class Programs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -60,7 +78,8 @@ class Programs(unittest.TestCase):
         cls.work = pathlib.Path(folder.name)
 
     def build(self, name, *words, compiler=(TULLE, "cc"), more=()):
-        return parmacs_programs.build(TULLE, [*compiler, *words], PROGRAMS[name], self.work / name, more)
+        return BUILT.find(name, (name, words, compiler, tuple(more)),
+                          lambda program: parmacs_programs.build(TULLE, [*compiler, *words], PROGRAMS[name], program, more))
 
     def expect_result_of_one(self, program, done):
         """Of the program as one process, which has no copies."""
@@ -70,18 +89,20 @@ class Programs(unittest.TestCase):
         self.assertIn("places", alone.stdout)
         self.assertEqual(done.stdout, alone.stdout)
 
-    def build_c(self, name, *words, output=None, compiler=(TULLE, "cc")):
+    def build_c(self, name, *words, compiler=(TULLE, "cc")):
+        return BUILT.find(name, (name, words, compiler), lambda program: self.build_c_at(program, words, compiler))
+
+    def build_c_at(self, program, words, compiler):
         library = TULLE.parent.parent / "lib"
         include = [f"-I{SOURCES / folder}" for folder in ("include", "tests/support")]
-        program = self.work / (output or name)
-        source = SOURCES / f"tests/compiler/{name}.{'cpp' if 'c++' in compiler else 'c'}"
+        source = SOURCES / f"tests/compiler/{program.name}.{'cpp' if 'c++' in compiler else 'c'}"
         done = run([*compiler, *words, *include, source, "-o", program, f"-L{library}", "-ltulle", f"-Wl,-rpath,{library}"])
         self.assertEqual(done.returncode, 0, done.stderr)
         return program
 
     def build_cxx(self, level, *words):
         """As a program at one address, as the tables of virtual functions have to be."""
-        return self.build_c("objects", level, "-std=c++20", "-no-pie", *words, output="".join(("objects", level, *words)), compiler=(TULLE, "c++"))
+        return self.build_c("objects", level, "-std=c++20", "-no-pie", *words, compiler=(TULLE, "c++"))
 
     def expect_death(self, done, place):
         self.assertRegex(done.stderr, rf"tulle: run: place {place}: ended by signal 9 \(Killed\)(; the others are stopped)?\n")
@@ -236,7 +257,7 @@ class SeveralWorkers(Programs):
     def test_threads_of_a_place_see_one_memory(self):
         seed = chosen_seed()
         for name, words in (("O0", ["-O0"]), ("O2", ["-O2"]), ("refresh", ["-O2", "--scheme=refresh"])):
-            program = self.build_c("workers", *words, output=name)
+            program = self.build_c("workers", *words)
             for places, threads, unit in some_of((2, 2, "64"), (2, 3, "1024"), (3, 2, "4096")):
                 with self.subTest(name, places=places, threads=threads, unit=unit, seed=seed):
                     done = self.run_on(program, places, threads, 15, seed, threads, TULLE_WORKERS=str(threads), TULLE_COHERENT_UNIT=unit)
@@ -244,7 +265,7 @@ class SeveralWorkers(Programs):
 
     def test_registers_are_kept_over_accesses(self):
         for scheme in ("states", "directory"):
-            program = self.build_c("kept", "-O2", f"--scheme={scheme}", output=f"kept_{scheme}")
+            program = self.build_c("kept", "-O2", f"--scheme={scheme}")
             done = self.run_on(program, 2, 3, TULLE_WORKERS="3")
             self.assertEqual((done.returncode, done.stderr), (0, ""), scheme)
 
@@ -256,7 +277,7 @@ class SeveralWorkers(Programs):
 
     def test_input_and_output_of_threads_that_wait(self):
         for scheme in ("states", "refresh", "directory"):
-            program = self.build_c("transfers", "-O2", f"--scheme={scheme}", output=f"transfers_{scheme}")
+            program = self.build_c("transfers", "-O2", f"--scheme={scheme}")
             for workers, unit in some_of((1, "64"), (1, "4096"), (2, "1024")):
                 with self.subTest(scheme, workers=workers, unit=unit):
                     done = self.run_on(program, 2, TULLE_WORKERS=str(workers), TULLE_COHERENT_UNIT=unit)
@@ -264,7 +285,7 @@ class SeveralWorkers(Programs):
 
     def test_threads_of_a_place_see_one_memory_by_pages(self):
         seed = chosen_seed()
-        program = self.build_c("workers", "-O2", "-DBY_PAGES", output="pages", compiler=("cc",))
+        program = self.build_c("workers", "-O2", "-DBY_PAGES", compiler=("cc",))
         for places, threads, workers in some_of((2, 2, 2), (2, 3, 3), (3, 2, 1), (2, 3, 2)):
             with self.subTest(places=places, threads=threads, workers=workers, seed=seed):
                 done = self.run_on(program, places, threads, 15, seed, workers, TULLE_WORKERS=str(workers), TULLE_COHERENT="pages")
@@ -273,7 +294,7 @@ class SeveralWorkers(Programs):
     def test_threads_of_a_place_see_one_memory_by_the_directory(self):
         seed = chosen_seed()
         for level in ("-O0", "-O2"):
-            program = self.build_c("workers", level, "--scheme=directory", "-DBY_DIRECTORY", output=f"directory{level}")
+            program = self.build_c("workers", level, "--scheme=directory", "-DBY_DIRECTORY")
             for places, threads, workers in some_of((2, 2, 2), (2, 3, 3), (3, 2, 2), (2, 3, 1)):
                 with self.subTest(level, places=places, threads=threads, workers=workers, seed=seed):
                     done = self.run_on(program, places, threads, 15, seed, workers, TULLE_WORKERS=str(workers))
@@ -282,7 +303,7 @@ class SeveralWorkers(Programs):
     def test_some_variables_are_one_memory(self):
         """Those around them stay each place's own."""
         for scheme in ("states", "refresh", "directory"):
-            program = self.build_c("adopted", "-O2", "--share-globals", f"--scheme={scheme}", output=f"adopted_{scheme}")
+            program = self.build_c("adopted", "-O2", "--share-globals", f"--scheme={scheme}")
             for places, unit in ((2, "64"), (3, "4096")):
                 with self.subTest(scheme, places=places, unit=unit):
                     done = self.run_on(program, places, TULLE_COHERENT_UNIT=unit)
@@ -292,7 +313,7 @@ class SeveralWorkers(Programs):
         """Behind which the heap of the C library begins, as far as the kernel likes."""
         large = self.work / "large_beside.c"
         large.write_text("char tulle_test_large[600 << 20];\n")
-        program = self.build_c("adopted", "-O2", "--share-globals", large, output="adopted_beside")
+        program = self.build_c("adopted", "-O2", "--share-globals", large)
         for _ in range(3):
             done = self.run_on(program, 2)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -306,7 +327,7 @@ class SeveralWorkers(Programs):
                 self.assertIn("before the fault\n", done.stderr)
 
     def test_nobody_may_go_on_without_a_place_that_has_died(self):
-        program = self.build_c("workers", "-O1", output="survivors")
+        program = self.build_c("workers", "-O1")
         done = self.run_on(program, 2, 1, 1, 1, TULLE_WORKERS="1", TULLE_ON_PLACE_DEATH="throw")
         self.assertEqual(done.returncode, errno.EOPNOTSUPP, done.stderr)
 
@@ -337,7 +358,7 @@ class OverHosts(Programs):
         """Also those of one worker: while one waits for the other host the others run."""
         seed = chosen_seed()
         for name, words in (("O0", ["-O0"]), ("O2", ["-O2"]), ("refresh", ["-O2", "--scheme=refresh"])):
-            program = self.build_c("workers", *words, output=name)
+            program = self.build_c("workers", *words)
             for places, threads, workers, unit in some_of((2, 2, 2, "64"), (2, 3, 1, "1024"), (3, 2, 1, "256")):
                 with self.subTest(name, places=places, threads=threads, workers=workers, unit=unit, seed=seed):
                     done = self.on_two(program, places, arguments=[threads, 2, seed, workers],
@@ -421,7 +442,7 @@ class OverHosts(Programs):
 
     def test_threads_of_a_place_see_one_memory_by_pages(self):
         seed = chosen_seed()
-        program = self.build_c("workers", "-O2", "-DBY_PAGES", output="pages", compiler=("cc",))
+        program = self.build_c("workers", "-O2", "-DBY_PAGES", compiler=("cc",))
         for places, threads, workers in some_of((2, 3, 1), (2, 2, 2), (3, 2, 2)):
             with self.subTest(places=places, threads=threads, workers=workers, seed=seed):
                 done = self.on_two(program, places, arguments=[threads, 2, seed, workers], TULLE_WORKERS=str(workers), TULLE_COHERENT="pages")
