@@ -63,11 +63,14 @@ dsm::scheme chosen_scheme() noexcept {
     return by_pages ? dsm::scheme::pages : dsm::compiled_scheme();
 }
 
+bool is_size_of_unit(std::uint64_t bytes) noexcept {
+    return std::has_single_bit(bytes) && bytes >= dsm::k_least_unit && bytes <= dsm::k_largest_unit;
+}
+
 std::uint64_t chosen_unit() {
     std::uint64_t const unit = dsm::chosen_settings().unit_bytes;
     std::uint64_t const large = dsm::chosen_settings().large_unit_bytes;
-    bool const may_be = large == 0 || (std::has_single_bit(large) && large >= dsm::k_least_unit);
-    if (!std::has_single_bit(unit) || !may_be)
+    if (!is_size_of_unit(unit) || (large != 0 && !is_size_of_unit(large)))
         throw std::system_error(EINVAL, std::generic_category());
     if (chosen_scheme() != dsm::scheme::pages) return unit;
     if (os::page_size() > dsm::k_largest_unit)
@@ -289,18 +292,18 @@ int tulle_coherent_begin(void) {
 int tulle_coherent_malloc(void** address, size_t size) {
     dsm::settings const& chosen = dsm::chosen_settings();
     bool const is_large = size >= k_large_allocation && chosen.large_unit_bytes != 0;
-    return allocate(address, size, is_large ? chosen.large_unit_bytes : chosen.unit_bytes);
+    std::uint64_t const unit = is_large ? chosen.large_unit_bytes : chosen.unit_bytes;
+    // That of place 0 was looked at when the memory began, and this may be another place.
+    return is_size_of_unit(unit) ? allocate(address, size, unit) : -EINVAL;
 }
 
 int tulle_coherent_malloc_units(void** address, size_t size, size_t unit) {
-    bool const is_size =
-        std::has_single_bit(unit) && unit >= dsm::k_least_unit && unit <= dsm::k_largest_unit;
-    return is_size ? allocate(address, size, unit) : -EINVAL;
+    return is_size_of_unit(unit) ? allocate(address, size, unit) : -EINVAL;
 }
 
 int tulle_coherent_free(void* address) {
     if (address == nullptr || !dsm::is_host()) return tulle_global_free(address);
-    if (!dsm::contains(number_of(address))) return -EINVAL;
+    if (number_of(address) < TULLE_COHERENT_HEAP || !dsm::has(number_of(address))) return -EINVAL;
     dsm::release(); // pairs with the acquire of whoever gets it
     return without_exceptions([&] {
         std::uint64_t const offset = dsm::chosen_geometry().offset_of(number_of(address));

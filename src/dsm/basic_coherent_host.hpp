@@ -44,6 +44,7 @@ public:
     // them go on.
     void add(line_range lines) noexcept {
         alone([&] {
+            m_memory.let_dump(lines);
             m_memory.add_chunks(lines);
             learn_of_chunks();
         });
@@ -55,8 +56,10 @@ public:
             // relaxed: the program orders this host's CREATE and what others do
             if (m_memory.head().is_shared.load(std::memory_order_relaxed)) return;
             std::uint32_t seen = 0;
-            m_memory.chunks().read(
-                seen, [this](line_range chunk) { m_memory.copy_written_to_all(chunk); });
+            os::shared_file::part known;
+            m_memory.chunks().read(seen, [this, &known](line_range chunk) {
+                m_memory.copy_written_to_all(chunk, known);
+            });
             m_memory.begin_sharing();
             learn_of_chunks();
         });
@@ -176,6 +179,7 @@ private:
     }
     TULLE_COLD void learn_of_chunks_cold() noexcept {
         m_memory.chunks().read(m_chunks, [this](line_range chunk) {
+            m_memory.let_dump(chunk);
             m_memory.populate_written(chunk);
             m_memory.set_states(chunk, k_readable);
             m_protocol.expect_changes(chunk);

@@ -112,8 +112,9 @@ public:
     // What this host alone has used up to now all have.
     void share() noexcept {
         std::uint32_t seen = 0;
-        m_memory.chunks().read(seen, [this](line_range chunk) {
-            m_memory.copy_written_to_all(chunk);
+        os::shared_file::part known;
+        m_memory.chunks().read(seen, [this, &known](line_range chunk) {
+            m_memory.copy_written_to_all(chunk, known);
             share_chunks(chunk);
         });
         m_memory.begin_sharing();

@@ -93,6 +93,7 @@ private:
         unsigned unit_shift;
     };
     static constexpr std::size_t k_others = 2; // behind the program and the first section
+    static constexpr std::size_t k_end = 1;    // the line behind the last one has a unit, too
 
     [[nodiscard]] part const& part_of(std::uint64_t offset) const noexcept {
         return m_parts[(offset + m_ahead) >> m_section_shift];
@@ -101,7 +102,7 @@ private:
     line_number m_first;
     std::uint64_t m_ahead = 0;
     unsigned m_section_shift = 63; // all lines are of one part
-    std::array<part, k_others + k_unit_sizes> m_parts{};
+    std::array<part, k_others + k_unit_sizes + k_end> m_parts{};
 };
 
 } // namespace tulle::dsm

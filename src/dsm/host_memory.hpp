@@ -79,6 +79,9 @@ public:
           m_has_threads(threads != nullptr),
           m_to_populate(most_populated() / hosts.near.size()),
           m_grace(m_is_protected ? nullptr : threads) { // protection holds for all at once
+        for (os::fixed_range const* each : {&m_control, &m_all, &m_twins, &m_marks})
+            os::leave_out_of_dumps(each->low(), each->size(), true);
+        if (chosen.section_bytes != 0) os::leave_out_of_dumps(m_own.low(), m_own.size(), true);
         // Twins follow each other, so that few are in one page.
         if (m_twins.size() > k_small_twins)
             static_cast<void>(os::system_memory().advise_huge(
@@ -174,13 +177,14 @@ public:
         });
     }
     void fetch(host_number home, line_range lines) noexcept {
-        expect_use(lines.first);
+        expect_use(lines);
         if (is_near(home))
             return tulle_copy_lines(own_at(lines.first), copy_at(home, lines.first), lines.count);
         far([&] { m_far->fetch(home, lines, own_at(lines.first)); });
     }
     void begin_fetch(host_number home, line_range lines) noexcept {
         if (is_near(home)) return fetch(home, lines);
+        expect_use(lines);
         far([&] { m_far->begin_fetch(home, lines, own_at(lines.first)); });
     }
     void end_fetches() noexcept {
@@ -190,6 +194,7 @@ public:
         return m_far != nullptr && m_has_threads && !is_near(home);
     }
     [[nodiscard]] bool fetch_meanwhile(host_number home, line_range lines) noexcept {
+        expect_use(lines);
         std::byte* const to = own_at(lines.first);
         fetch_under_way own{lines, m_far->requests_for(lines), m_under_way};
         m_under_way = &own;
@@ -266,7 +271,7 @@ public:
     // A keeper on another machine is asked for all lines without a home, as that takes long.
     template <class F> void claim(line_range lines, F claimed) noexcept {
         line_range const unit = unit_of(lines.first);
-        expect_use(unit.first);
+        expect_use(unit);
         if (is_near(keeper_of(unit.first))) {
             if (claim_for(m_here, unit) == own_mark()) claimed(unit);
             return;
@@ -314,10 +319,19 @@ public:
     // another host in it: in one call, and not in the middle of what the program does with them,
     // where each page would be a fault of its own. What is not done is left to faults.
     void populate_written(line_range chunk) noexcept {
-        if (is_of_program(chunk.first)) return;
+        if (!may_populate(chunk.first)) return;
+        base::kept_errno const kept;
         std::uint64_t const at = m_file.copy_of(m_near_of[m_here]) + offset_of(chunk.first);
-        std::uint64_t const end = at + bytes_of(chunk);
-        if (m_descriptor.find_memory(at, end).begin < end) populate(chunk.first);
+        if (m_descriptor.has_memory(at, at + bytes_of(chunk))) populate(chunk.first);
+    }
+    // What is used of the own copy is in what a crash leaves behind, and all else is not: the
+    // addresses are many, and a page that nobody has touched would take memory then.
+    void let_dump(line_range used) noexcept {
+        if (m_chosen.section_bytes == 0 || is_of_program(used.first)) return;
+        std::uint64_t const chunks = chunk_of(used.end() - 1) - chunk_of(used.first) + 1;
+        base::kept_errno const kept;
+        os::leave_out_of_dumps(used_at(begin_of_chunk(used.first)), chunks * used_chunks::k_bytes,
+                               false);
     }
 
     // --- what all hosts are to know
@@ -326,16 +340,18 @@ public:
         if (m_far != nullptr) far([&] { m_far->add_chunks(lines); });
     }
     // The same where all others are zeros still, as nobody but this host has used the memory.
-    void copy_written_to_all(line_range lines) noexcept {
-        std::uint64_t const base =
-            m_file.copy_of(m_near_of[m_here]) - m_chosen.first_line() * TULLE_COHERENT_LINE;
+    // `known`: what the last call has found, as the end of a long part takes long to find.
+    void copy_written_to_all(line_range lines, os::shared_file::part& known) noexcept {
+        std::uint64_t const copy = m_file.copy_of(m_near_of[m_here]);
+        std::uint64_t const base = copy - m_chosen.first_line() * TULLE_COHERENT_LINE;
         std::uint64_t const end = base + lines.end() * TULLE_COHERENT_LINE;
         for (std::uint64_t at = base + lines.first * TULLE_COHERENT_LINE; at < end;) {
-            auto const part = m_descriptor.find_memory(at, end);
-            if (part.begin < part.end)
-                copy_to_all({(part.begin - base) / TULLE_COHERENT_LINE,
-                             (part.end - part.begin) / TULLE_COHERENT_LINE});
-            at = part.end;
+            if (at < known.begin || at >= known.end)
+                known = m_descriptor.find_memory(at, copy + m_chosen.bytes);
+            std::uint64_t const first = std::max(at, known.begin);
+            if (first >= end) return;
+            at = std::min(end, known.end);
+            copy_to_all({(first - base) / TULLE_COHERENT_LINE, (at - first) / TULLE_COHERENT_LINE});
         }
     }
     // Makes all other copies of these lines equal to the own one.
@@ -477,22 +493,31 @@ private:
     [[nodiscard]] std::uint8_t own_mark() const noexcept {
         return static_cast<std::uint8_t>(m_here + 1);
     }
-    // When a host first uses a chunk; see populate_written.
-    void expect_use(line_number line) noexcept {
-        if (TULLE_UNLIKELY(m_populated.low()[chunk_of(line)] == std::byte{0}))
-            far([&] { populate(line); });
+    // Before a host uses chunks; see populate_written.
+    void expect_use(line_range lines) noexcept {
+        for (line_number at = lines.first; at < lines.end();
+             at = begin_of_chunk(at) + used_chunks::k_lines)
+            if (TULLE_UNLIKELY(m_populated.low()[chunk_of(at)] == std::byte{0}))
+                far([&] { populate(at); });
     }
-    // The chunk of a line, once, and as long as it is not too much.
+    // The chunk of a line, once.
     TULLE_COLD void populate(line_number line) noexcept {
-        std::byte& is_done = m_populated.low()[chunk_of(line)];
-        if (is_done != std::byte{0}) return;
-        is_done = std::byte{1};
+        bool const does = may_populate(line);
+        m_populated.low()[chunk_of(line)] = std::byte{1};
+        if (!does) return;
         std::size_t const bytes = used_chunks::k_bytes;
-        if (m_is_protected || is_of_program(line) || m_to_populate < bytes) return;
         m_to_populate -= bytes;
         base::kept_errno const kept;
-        std::byte* const first = used_at(line & ~(used_chunks::k_lines - 1));
+        std::byte* const first = used_at(begin_of_chunk(line));
         static_cast<void>(os::system_memory().populate({first, bytes, bytes, std::size_t{1}}));
+    }
+    // As long as it is not too much.
+    [[nodiscard]] bool may_populate(line_number line) const noexcept {
+        return !m_is_protected && !is_of_program(line) && m_to_populate >= used_chunks::k_bytes &&
+               m_populated.low()[chunk_of(line)] == std::byte{0};
+    }
+    [[nodiscard]] static line_number begin_of_chunk(line_number line) noexcept {
+        return line & ~(used_chunks::k_lines - 1);
     }
     [[nodiscard]] bool is_of_program(line_number line) const noexcept {
         return offset_of(line) < m_chosen.program_bytes;

@@ -48,6 +48,7 @@
 // units that one host alone uses are not followed.
 #pragma once
 
+#include "base/assert.hpp"
 #include "dsm/geometry.hpp"
 #include "dsm/line_range.hpp"
 
@@ -387,8 +388,13 @@ private:
     // Where one of so many lines has room.
     [[nodiscard]] std::uint32_t next_twin(std::uint64_t lines) noexcept {
         auto& free = free_twins(lines);
-        if (free.size() == 0)
+        if (free.size() == 0) {
+            TULLE_CHECK(m_twins < k_is_listed - lines,
+                        "coherent memory: a process has written more than %zu GiB of what others "
+                        "are the homes of, with no lock, barrier or event between",
+                        std::size_t{k_is_listed / (1024 * 1024 * 1024 / TULLE_COHERENT_LINE)});
             return std::exchange(m_twins, m_twins + static_cast<std::uint32_t>(lines));
+        }
         std::uint32_t const twin = free[free.size() - 1];
         free.resize(free.size() - 1);
         return twin;

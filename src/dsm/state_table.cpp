@@ -23,6 +23,7 @@ bool map_states_of_coherent_memory() noexcept {
     if (!table.is_valid() || !table.fill(0, TULLE_COHERENT_TABLE_BYTES) ||
         !os::allow_stores(table.low() + TULLE_COHERENT_TABLE_BYTES, os::page_size(), false))
         return false;
+    os::leave_out_of_dumps(table.low(), table.size(), true);
     table.keep();
     return true;
 }
@@ -30,6 +31,7 @@ bool map_states_of_coherent_memory() noexcept {
 bool map_zeros(std::uint64_t first, std::uint64_t bytes) noexcept {
     os::fixed_range states = os::fixed_range::reserve(first, bytes);
     if (!states.is_valid() || !os::allow_stores(states.low(), states.size(), false)) return false;
+    os::leave_out_of_dumps(states.low(), states.size(), true);
     states.keep();
     return true;
 }

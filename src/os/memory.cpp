@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <mutex>
 
+#include <tulle/detail/attributes.hpp>
+
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -114,7 +116,8 @@ bool protect(void* low, std::size_t bytes) noexcept {
 // One system call for up to 128 ranges, whose list takes 2 KiB of the caller's stack, which may be
 // a small one; how many of them are done for sure. The process names itself by a constant, not by
 // a descriptor: after a fork a descriptor would name the parent.
-std::size_t advise_batch(strided_range const& ranges, std::size_t from, int advice) noexcept {
+TULLE_NOINLINE std::size_t advise_batch(strided_range const& ranges, std::size_t from,
+                                        int advice) noexcept {
     static std::atomic<bool> s_missing{
         false}; // relaxed, below: a thread that does not know yet finds out
     if (s_missing.load(std::memory_order_relaxed)) return 0;
@@ -143,6 +146,7 @@ bool advise_one_by_one(strided_range const& ranges, std::size_t from, int advice
 }
 
 bool advise_ranges(strided_range const& ranges, int advice) noexcept {
+    if (ranges.count == 1) return advise_one_by_one(ranges, 0, advice);
     std::size_t done = 0;
     while (done < ranges.count) {
         std::size_t const batch = advise_batch(ranges, done, advice);
@@ -174,6 +178,10 @@ memory_calls const& system_memory() noexcept {
     static constexpr memory_calls k_calls{&reserve,        &release, &discard, &advise_huge,
                                           &install_guards, &protect, &populate};
     return k_calls;
+}
+
+void leave_out_of_dumps(void* low, std::size_t bytes, bool left_out) noexcept {
+    static_cast<void>(::madvise(low, bytes, left_out ? MADV_DONTDUMP : MADV_DODUMP));
 }
 
 void lock_refused_memory() noexcept { g_refused.lock.lock(); }

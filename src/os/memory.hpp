@@ -40,6 +40,9 @@ struct memory_calls {
 
 [[nodiscard]] std::size_t page_size() noexcept;
 
+// What a crash leaves behind has these whole pages or not; they are in it at first.
+void leave_out_of_dumps(void* low, std::size_t bytes, bool left_out) noexcept;
+
 // Bytes that the machine has; 0: the system does not say.
 [[nodiscard]] std::uint64_t physical_memory() noexcept;
 

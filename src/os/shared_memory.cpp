@@ -143,6 +143,11 @@ shared_file::part shared_file::find_memory(std::uint64_t from, std::uint64_t end
     return {first, hole < 0 ? end : std::min(static_cast<std::uint64_t>(hole), end)};
 }
 
+bool shared_file::has_memory(std::uint64_t from, std::uint64_t end) const noexcept {
+    auto const begin = ::lseek(m_descriptor, static_cast<off_t>(from), SEEK_DATA);
+    return begin < 0 ? errno != ENXIO : static_cast<std::uint64_t>(begin) < end;
+}
+
 bool shared_file::grow(std::size_t bytes) const noexcept { return set_size(m_descriptor, bytes); }
 
 bool shared_file::keep_for_programs() const noexcept {

@@ -68,6 +68,8 @@ public:
     // The first part of [from, end) that has memory; the rest reads as zeros. Where the system does
     // not say it is all. Empty: none has.
     [[nodiscard]] part find_memory(std::uint64_t from, std::uint64_t end) const noexcept;
+    // Whether any of [from, end) has: soon known, where the end of such a part takes long to find.
+    [[nodiscard]] bool has_memory(std::uint64_t from, std::uint64_t end) const noexcept;
     [[nodiscard]] bool keep_for_programs() const noexcept;
 
 private:

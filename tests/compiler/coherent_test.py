@@ -120,7 +120,7 @@ class Private(Programs):
             program = self.build(name, "-O2")
             for places, unit in some_of((2, "64"), (2, "256"), (3, "4096"), (4, "1024")):
                 with self.subTest(name, places=places, unit=unit):
-                    self.passes(program, places, TULLE_COHERENT_UNIT=unit, TULLE_COHERENT_LARGE_UNIT="2048" if unit == "64" else "same")
+                    self.passes(program, places, TULLE_COHERENT_UNIT=unit, HAS_SIZES_OF_UNITS="1", **({"TULLE_COHERENT_LARGE_UNIT": "2048"} if unit == "64" else {}))
 
     def test_without_optimization(self):
         self.passes(self.build("coherent", "-O0"), 2)

@@ -371,7 +371,9 @@ private:
     }
     void acquire(who w) {
         m_on.threads(w.host).pass();
+        errno = EDOM;
         m_on.at(w.host).acquire();
+        expect(errno == EDOM, "an acquire has changed errno"); // LOCK and BARRIER are none of C's
     }
     void release(who w) {
         m_on.threads(w.host).pass();

@@ -76,7 +76,8 @@ TULLE_API int tulle_coherent_malloc(void** address, size_t size);
  * pages, by the directory, and where so many places or so much memory leave no addresses for more.
  * -EINVAL: there are no units of that size. */
 TULLE_API int tulle_coherent_malloc_units(void** address, size_t size, size_t unit);
-/* Null: nothing. -EINVAL: no allocation begins there, or it has been freed. */
+/* Null: nothing. -EINVAL: no allocation begins there, or it has been freed, as far as nobody has
+ * got the same part of global memory since: that is freed then, as by free(). */
 TULLE_API int tulle_coherent_free(void* address);
 
 /* By place 0, while no other thread of any place stores to them: pages of variables of the program,

@@ -19,7 +19,13 @@ paper read_paper(std::string_view text) {
 
 std::vector<paper> read_papers() {
     std::vector<paper> all;
-    for (std::string_view const text : k_papers_data) all.push_back(read_paper(text));
+    std::string text;
+    for (std::string_view const part : k_papers_data) {
+        text += part;
+        if (!part.empty()) continue; // the last part of a file
+        all.push_back(read_paper(text));
+        text.clear();
+    }
     return all;
 }
 

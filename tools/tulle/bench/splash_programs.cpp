@@ -33,7 +33,7 @@ splash_program barnes() {
                            {"", barnes_input(29'000), 29'000},
                            {"", barnes_input(256), 256},
                            "^Body [0-9]+: place",
-                           3e-3};
+                           1e-3};
     program.tolerance_of_most = 1e-5;
     program.printed_by = "barnes.c.in";
     return program;

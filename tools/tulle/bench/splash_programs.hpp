@@ -28,7 +28,7 @@ struct splash_program {
     std::string results; // of lines; empty: it prints none
     // Of numbers: how far they may be from those of another run, in parts of the greater one.
     double tolerance = 0;
-    // Likewise for three quarters of the lines, where few may be further away; 0: all are as above.
+    // Likewise for seven of eight lines, where few may be further away; 0: all are as above.
     double tolerance_of_most = 0;
     // Bytes of each picture that may differ, as the program writes them from memory that it has
     // not set; padding in the directory of a TIFF is not counted.

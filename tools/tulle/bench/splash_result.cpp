@@ -124,7 +124,7 @@ std::string difference_of_most(splash_result const& right, splash_result const& 
     std::size_t different = 0;
     for (std::size_t n = 0; n < right.lines.size(); ++n)
         if (!are_alike_lines(right.lines[n], found.lines[n], tolerance)) ++different;
-    if (4 * different <= right.lines.size()) return "";
+    if (8 * different <= right.lines.size()) return "";
     return std::to_string(different) + " of " + std::to_string(right.lines.size()) +
            " lines are not quite as they should be";
 }
