@@ -342,6 +342,7 @@ public:
     // The same where all others are zeros still, as nobody but this host has used the memory.
     // `known`: what the last call has found, as the end of a long part takes long to find.
     void copy_written_to_all(line_range lines, os::shared_file::part& known) noexcept {
+        base::kept_errno const kept;
         std::uint64_t const copy = m_file.copy_of(m_near_of[m_here]);
         std::uint64_t const base = copy - m_chosen.first_line() * TULLE_COHERENT_LINE;
         std::uint64_t const end = base + lines.end() * TULLE_COHERENT_LINE;

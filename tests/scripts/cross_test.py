@@ -66,8 +66,8 @@ class Cross(unittest.TestCase):
     def test_quick(self):
         done = self.cross("--quick")
         self.assertEqual(done.returncode, 0, done)
-        self.assertEqual(self.calls("bootstrap"), ["cross sparc64 sparc aarch64 ppc64le riscv64"])
-        self.assertEqual(len(self.calls("ctest")), 5)
+        self.assertEqual(self.calls("bootstrap"), ["cross sparc64 aarch64 ppc64le"])
+        self.assertEqual(len(self.calls("ctest")), 3)
         for build in self.calls("cmake")[1::2]:
             self.assertRegex(build, r" --target tulle_static test\.unit\.arch$")
 
