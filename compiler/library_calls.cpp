@@ -361,10 +361,12 @@ StringRef standard_name(Function const& f) {
     return is_other ? plain : name;
 }
 
+// In one register, whatever the type that the function has for it.
 bool is_number(CallBase const& call, int argument) {
-    return argument == k_none ||
-           (argument < static_cast<int>(call.arg_size()) &&
-            call.getArgOperand(static_cast<unsigned>(argument))->getType()->isIntegerTy());
+    if (argument == k_none) return true;
+    if (argument >= static_cast<int>(call.arg_size())) return false;
+    Type const& type = *call.getArgOperand(static_cast<unsigned>(argument))->getType();
+    return type.isIntegerTy() && type.getIntegerBitWidth() <= 64;
 }
 
 bool is_pointer(CallBase const& call, unsigned argument) {
@@ -379,7 +381,7 @@ bool fits(CallBase const& call, part const& p) {
 }
 
 bool is_number_reader(CallBase const& call) {
-    StringRef const name = standard_name(*call.getCalledFunction());
+    StringRef const name = standard_name(*function_of(call));
     return is_contained(k_numbers, name) && is_pointer(call, 0) && is_pointer(call, 1) &&
            (chosen_scheme() != scheme::directory ||
             isa<ConstantPointerNull>(call.getArgOperand(1)));
@@ -406,9 +408,13 @@ void add_printed(CallBase const& call, formatted const& f, parts& found) {
 
 } // namespace
 
+Function const* function_of(CallBase const& call) {
+    return dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
+}
+
 // The program may have a function of that name itself.
 parts parts_of(CallBase const& call) {
-    Function const* const callee = call.getCalledFunction();
+    Function const* const callee = function_of(call);
     if (callee == nullptr || !callee->isDeclaration()) return {};
     parts found;
     StringRef const name = standard_name(*callee);
@@ -427,7 +433,7 @@ parts parts_of(CallBase const& call) {
 }
 
 bool has_known_format(CallBase const& call) {
-    Function const* const callee = call.getCalledFunction();
+    Function const* const callee = function_of(call);
     return callee == nullptr || none_of(k_formatted, [&](formatted const& f) {
                StringRef text;
                if (standard_name(*callee) != f.function) return false;

@@ -3,6 +3,7 @@
 
 #include "accesses.hpp"
 #include "atomic_changes.hpp"
+#include "library_calls.hpp"
 #include "library_checks.hpp"
 #include "list_section.hpp"
 
@@ -99,7 +100,7 @@ std::string line_of(CallBase const& call) {
         bool const is_empty = assembly->getAsmString().empty(); // a barrier for the compiler
         return may_touch && !is_empty ? "assembly\t" + caller + "\t" + place_of(call) : "";
     }
-    Function const* const callee = call.getCalledFunction();
+    Function const* const callee = function_of(call);
     if (callee == nullptr || !callee->isDeclaration()) return "";
     StringRef const name = callee->getName();
     auto const first = is_checked_call(call) ? first_unchecked(name) : first_touched(name);

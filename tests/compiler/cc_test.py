@@ -417,6 +417,33 @@ long number(char const* text) { return __isoc23_strtol(text, 0, 10); }
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return dict(re.findall(r"^define [^\n]*@(\w+)\([^\n]*\{\n(.*?)^\}", done.stdout, re.M | re.S))
 
+    def test_functions_without_a_prototype_are_checked_and_listed(self):
+        """As programs in the C of before 1989 call them, with arguments of other types than those of the library."""
+        text = """extern long read(); unsigned long fread(); int sprintf(); int strcmp(); extern int foreign(); int usleep();
+long store_by_read(int file, char* to) { return read(file, to, 8UL); }
+long store_by_fread(char* to, void* file) { return fread(to, 1, 8, file); }
+int store_by_sprintf(char* to, char* text) { return sprintf(to, "%g %s", 1.5, text); }
+int string_by_strcmp(char* a) { return strcmp(a, "x"); }
+int load_undeclared(char* from) { return write(1, from, 8); }
+int list_foreign(char* a) { return foreign(a); }
+int list_undeclared(char* a) { return undeclared(a); }
+void wait_for(int* p) { while (*p == 0) usleep(10); }
+int main(void) { return 0; }
+"""
+        words = ["-std=gnu89", "-w", "-O1"]
+        for function, body in self.bodies(text, "states", *words).items():
+            kind = function.split("_")[0]
+            if kind in ("store", "load", "string"):
+                self.assertIn("@tulle_coherent_" + {"string": "string("}.get(kind, f"{kind}_range("), body, function)
+        done = self.build("k.c", text + "int foreign(a) char* a; { return 0; }\n", *words, "--list",
+                          self.source("u.c", "int undeclared(char* a) { return a == 0; }\n"))
+        self.assertRegex(done.stdout, r"^\S+k.c: wait_for waits in a loop[^\n]*\n$")
+        foreign = self.work / "f.o"
+        both = self.source("g.c", "int foreign(char* a) { return a == 0; }\nint undeclared(char* a) { return a == 0; }\n")
+        self.assertEqual(run(["gcc", "-c", both, "-o", foreign]).returncode, 0)
+        done = self.build("k.c", text, *words, "--list", foreign)
+        self.assertEqual(set(re.findall(r": (\w+) hands memory to (\w+),", done.stdout)), {("list_foreign", "foreign"), ("list_undeclared", "undeclared")})
+
     def test_loops_with_checks_ahead_of_them_are_vectorized(self):
         for scheme in ("states", "refresh"):
             bodies = self.bodies(VECTORIZED, scheme, "-O2")
