@@ -444,6 +444,29 @@ int main(void) { return 0; }
         done = self.build("k.c", text, *words, "--list", foreign)
         self.assertEqual(set(re.findall(r": (\w+) hands memory to (\w+),", done.stdout)), {("list_foreign", "foreign"), ("list_undeclared", "undeclared")})
 
+    def test_functions_of_libraries_that_may_synchronise(self):
+        """A check does not hold over them; it does over all others that LLVM knows, unless the program says that it has its own."""
+        text = """#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+struct wide { long a[3]; };
+double power;
+void* _Znwm(unsigned long); void* _Znam(unsigned long); void _ZdlPv(void*); void _ZdaPv(void*); int __cxa_guard_acquire(long*); void __cxa_guard_release(long*);
+"""
+        loud = {"new": "_Znwm(8)", "new_array": "_Znam(8)", "delete": "_ZdlPv(q), q", "delete_array": "_ZdaPv(q), q", "lock": "flockfile(q), q",
+                "unlock": "funlockfile(q), q", "guard": "(__cxa_guard_acquire(q), q)", "unguard": "(__cxa_guard_release(q), q)", "run": "(system(q), q)",
+                "end": "(pclose(q), q)", "wide": "__atomic_load((struct wide*)q, (struct wide*)p, 5), q"}
+        quiet = {"allocate": "malloc(8)", "release": "free(q), q", "print": 'printf("%d", 5), q', "power": "(power = exp(n), q)"}
+        for name, call in {**loud, **quiet}.items():
+            text += f"void* over_{name}(long* p, void* q, double n) {{ *p = 1; q = ({call}); *p = 2; return q; }}\n"
+        text += "int main(void) { return 0; }\n"
+        for words in ([], ["-fno-builtin-exp"], ["-fno-builtin"]):
+            bodies = self.bodies(text, "states", "-O1", "-w", *words)
+            for name in (*loud, *quiet):
+                is_quiet = name in quiet and "-fno-builtin" not in words and (name != "power" or not words)
+                checks = len(re.findall(r"(?:^ *call [^\n]*@tulle_coherent_store\([^\n]*\n)+", bodies[f"over_{name}"], re.M))
+                self.assertEqual(checks, 1 if is_quiet else 2, (words, name))
+
     def test_loops_with_checks_ahead_of_them_are_vectorized(self):
         for scheme in ("states", "refresh"):
             bodies = self.bodies(VECTORIZED, scheme, "-O2")
