@@ -113,7 +113,7 @@ private:
         auto const accesses = accesses_of(f, chosen);
         check_accesses(f, accesses, synchronises, evolution, writer);
         check_block_operations(f, chosen, writer);
-        check_library_calls(f, chosen, writer);
+        check_library_calls(f, chosen, synchronises, writer);
         check_fences(f, writer);
         check_atomics(accesses, writer);
     }

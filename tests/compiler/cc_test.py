@@ -467,6 +467,23 @@ void* _Znwm(unsigned long); void* _Znam(unsigned long); void _ZdlPv(void*); void
                 checks = len(re.findall(r"(?:^ *call [^\n]*@tulle_coherent_store\([^\n]*\n)+", bodies[f"over_{name}"], re.M))
                 self.assertEqual(checks, 1 if is_quiet else 2, (words, name))
 
+    def test_a_sort_by_an_order_that_may_synchronise_gets_a_copy(self):
+        """It stores after that, when what had been checked need not be good any more."""
+        text = """#include <stdlib.h>
+static int by_value(void const* x, void const* y) { return *(int const*)x - *(int const*)y; }
+void lock(void);
+static int by_lock(void const* x, void const* y) { lock(); return by_value(x, y); }
+void quiet(int* a) { qsort(a, 10, sizeof *a, by_value); }
+void loud(int* a) { qsort(a, 10, sizeof *a, by_lock); }
+void unknown(int* a, int (*by)(void const*, void const*)) { qsort(a, 10, sizeof *a, by); }
+"""
+        for scheme in ("states", "refresh"):
+            bodies = self.bodies(text, scheme)
+            for function in ("loud", "unknown"):
+                self.assertRegex(bodies[function], r"(?s)@tulle_coherent_borrow\([^)]*, i32 2\).*@qsort\(.*@tulle_coherent_return\([^)]*, i64 -1\)")
+            self.assertIn("@tulle_coherent_store_range(", bodies["quiet"])
+            self.assertNotIn("@tulle_coherent_borrow(", bodies["quiet"])
+
     def test_loops_with_checks_ahead_of_them_are_vectorized(self):
         for scheme in ("states", "refresh"):
             bodies = self.bodies(VECTORIZED, scheme, "-O2")
