@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -23,10 +24,14 @@ using namespace llvm;
 
 namespace {
 
+// None, or a mark such as SIG_IGN.
+bool is_number(Value const* pointer) {
+    return isa<Constant>(pointer) && !isa<GlobalValue>(getUnderlyingObject(pointer));
+}
+
 bool takes_shared_pointer(CallBase const& call, unsigned first = 0) {
     return any_of(drop_begin(call.args(), first), [](Use const& argument) {
-        return argument->getType()->isPointerTy() && !isa<Constant>(argument) &&
-               !is_private(argument);
+        return argument->getType()->isPointerTy() && !is_number(argument) && !is_private(argument);
     });
 }
 
@@ -67,7 +72,7 @@ std::optional<unsigned> first_touched(StringRef name) {
     for (touching const& t : k_touching)
         if (name.find(t.prefix) == 0) return t.first;
     bool const only_takes_address = name.find("tulle_") == 0 || name == "free" ||
-                                    name == "_ZdlPv" || name == "_ZdlPvm" ||
+                                    name.find("_ZdlPv") == 0 || name.find("_ZdaPv") == 0 ||
                                     name.find("__cxa_") == 0;
     return only_takes_address ? std::nullopt : std::optional<unsigned>(0);
 }
@@ -108,6 +113,11 @@ std::string line_of(CallBase const& call) {
     return "call\t" + callee->getName().str() + "\t" + caller + "\t" + place_of(call);
 }
 
+// Of a function, or another name of one. Files may have local ones of the same name.
+std::string line_of(GlobalValue const& function) {
+    return (function.hasLocalLinkage() ? "local\t" : "define\t") + function.getName().str();
+}
+
 bool is_word(Type const& type) { return type.getPrimitiveSizeInBits().getKnownMinValue() <= 64; }
 
 std::string line_of_atomic(Instruction const& i, Value const* pointer) {
@@ -144,7 +154,7 @@ std::string line_of(AtomicCmpXchgInst const& exchange) {
 void list_uninstrumented(Module& module) {
     std::set<std::string> lines;
     for (Function const& f : module) {
-        if (!f.isDeclaration()) lines.insert("define\t" + f.getName().str());
+        if (!f.isDeclaration()) lines.insert(line_of(f));
         for (Instruction const& i : instructions(f)) {
             if (auto const* call = dyn_cast<CallBase>(&i)) lines.insert(line_of(*call));
             if (auto const* load = dyn_cast<LoadInst>(&i)) lines.insert(line_of(*load));
@@ -154,6 +164,9 @@ void list_uninstrumented(Module& module) {
                 lines.insert(line_of(*exchange));
         }
     }
+    for (GlobalAlias const& a : module.aliases())
+        if (isa_and_nonnull<Function>(a.getAliaseeObject())) lines.insert(line_of(a));
+    for (GlobalIFunc const& i : module.ifuncs()) lines.insert(line_of(i));
     append_to_list(module, std::move(lines));
 }
 

@@ -375,6 +375,27 @@ int main(void) { return 0; }
         self.assertIn("by_number hands memory to", done.stdout)
         self.assertNotIn("with_width", done.stdout.replace("without_width", ""))
 
+    def test_formats_of_wide_strings_and_numbers(self):
+        """A range is checked by all of its bytes: those of long doubles are 16, those of wide characters 4."""
+        text = """#include <stdio.h>
+int scan_A(char const* t, void* p) { return sscanf(t, "%LA", p); }
+int scan_F(char const* t, void* p) { return sscanf(t, "%lF", p); }
+int scan_C(char const* t, void* p) { return sscanf(t, "%3C", p); }
+int scan_S(char const* t, void* p) { return sscanf(t, "%4S", p); }
+int open_S(char const* t, void* p) { return sscanf(t, "%S", p); }
+int print_S(void* p) { return printf("%S", p); }
+int open64(char const* name, int flags, ...);
+void* fopen64(char const* name, char const* how);
+int file(char const* name) { return open64(name, 0); }
+void* stream(char const* name, char const* how) { return fopen64(name, how); }
+int main(void) { return 0; }
+"""
+        bodies = self.bodies(text, "races", "-O1", "-w")
+        for function, size in {"scan_A": 16, "scan_F": 8, "scan_C": 12, "scan_S": 20}.items():
+            self.assertRegex(bodies[function], rf"@tulle_race_store\(i64 %\w+, i64 {size}\)")
+        done = self.build("w.c", text, "--list", "-O1", "-w")
+        self.assertEqual(set(re.findall(r": (\w+) hands memory to ", done.stdout)), {"open_S", "print_S"})
+
     def loops_that_wait(self, compiler, source, level):
         """{function: what the list says of its loop}"""
         done = run([TULLE, compiler, "--list", level, "-g", "-pthread", source, "-o", self.work / "l"])
@@ -662,6 +683,75 @@ int main(void) { return sum(1) - 2; }
         done = self.build("m.c", main, "--list", self.work / "p.o")
         self.assertEqual((done.stdout, done.stderr), ("compiled without checks: by_pointer\n", ""))
         self.assertEqual(self.build("m.c", MAIN, "-O2").stderr, "")
+
+    def test_who_has_checks_is_not_named_by_another_name(self):
+        """Constructors and destructors have two names, and any function may; what compilers bring along is left out."""
+        text = """#include <cstdlib>
+struct base { explicit base(int n); virtual ~base(); int n; };
+struct derived : virtual base { derived(); ~derived(); };
+__attribute__((noinline)) base::base(int by) : n(by) {}
+__attribute__((noinline)) base::~base() { n = 0; }
+__attribute__((noinline)) derived::derived() : base(1) {}
+__attribute__((noinline)) derived::~derived() {}
+int main() { derived d; base b(1); return d.n - b.n; }
+"""
+        for level in ("-O0", "-O2"):
+            self.assertEqual(self.build("c.cpp", text, level, command="c++").stderr, "")
+        text = """#include <stdlib.h>
+#include <pthread.h>
+int one(int n) { return n + 1; }
+int other(int n) __attribute__((alias("one")));
+static int local(int n) __attribute__((alias("one")));
+static int more(int n) { return n + 2; }
+static void* choose(void) { return (void*)more; }
+int chosen(int n) __attribute__((ifunc("choose")));
+static void end(void) {}
+int main(int argc, char** argv) {
+    __int128 wide = argc;
+    _Complex double c = argc;
+    atexit(end); at_quick_exit(end); pthread_atfork(end, end, end);
+    return other(argc) + local(argc) + chosen(argc) + (int)(wide / (argc + 1) + wide % (argc + 2)) + (int)(__real__(c * c / c) + __builtin_powi((double)argc, argc)) < 0;
+}
+"""
+        self.assertEqual(self.build("a.c", text, "-O1").stderr, "")
+
+    def test_a_local_function_stands_for_none_of_another_file(self):
+        own = "static void elsewhere(int* number) { *number = 1; }\nvoid (*volatile of)(int*) = elsewhere;\n"
+        use = "void elsewhere(int*); int main(int argc, char** argv) { elsewhere((int*)(void*)argv[0]); return argc > 9; }\n"
+        self.assertEqual(run(["gcc", "-c", self.source("g.c", ELSEWHERE), "-o", self.work / "g.o"]).returncode, 0)
+        done = self.build("u.c", use, "--list", "-O1", self.source("o.c", own), self.work / "g.o")
+        self.assertIn("main hands memory to elsewhere", done.stdout)
+        self.assertIn("compiled without checks: elsewhere\n", done.stdout)
+        done = self.build("u.c", use, "--list", "-O1", self.source("o.c", own), self.source("e.c", ELSEWHERE))
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+
+    def test_list_names_variables_that_are_shared(self):
+        text = """#include <string.h>
+#include <signal.h>
+#include <sys/time.h>
+struct timeval stamp; char text[80]; int word; static const char k_name[] = "name"; __thread int own;
+void at(void) { gettimeofday(&stamp, 0); }
+char* first(void) { return strtok(text + 1, " "); }
+void count(void) { __asm__ volatile("incl %0" : "+m"(word)); }
+int foreign(void const*); int main(void);
+void quiet(void) { foreign(k_name); foreign(&own); foreign(0); foreign((void*)main); signal(SIGINT, SIG_IGN); }
+int main(void) { return 0; }
+"""
+        foreign = self.work / "f.o"
+        self.assertEqual(run(["gcc", "-c", self.source("f.c", "int foreign(void const* p) { return p == 0; }\n"), "-o", foreign]).returncode, 0)
+        for words, wanted in (([], set()), (["--share-globals"], {"at", "first", "count"})):
+            done = self.build("v.c", text, "--list", "-O1", *words, foreign)
+            self.assertEqual(set(re.findall(r": (\w+) ha(?:nds|s) ", done.stdout)), wanted)
+
+    def test_list_names_no_operator_delete(self):
+        text = """struct alignas(64) wide { int n[64]; };
+void of_one(int* p) { delete p; }
+void of_array(int* p) { delete[] p; }
+void of_wide(wide* p) { delete p; }
+void of_wides(wide* p) { delete[] p; }
+int main() {}
+"""
+        self.assertEqual(self.build("d.cpp", text, "--list", "-O1", "-std=c++17", command="c++").stdout, "")
 
     def test_what_is_missing_is_named(self):
         done = run([TULLE, "cc", "--clang=no-such-clang", "-c", "x.c"])
