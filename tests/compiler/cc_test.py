@@ -505,6 +505,31 @@ void unknown(int* a, int (*by)(void const*, void const*)) { qsort(a, 10, sizeof 
             self.assertIn("@tulle_coherent_store_range(", bodies["quiet"])
             self.assertNotIn("@tulle_coherent_borrow(", bodies["quiet"])
 
+    def test_functions_of_the_library_may_be_declared_otherwise(self):
+        text = """extern void tulle_coherent_release(); extern void tulle_coherent_acquire(); extern int tulle_coherent_store(); extern void tulle_coherent_start();
+extern unsigned long tulle_coherent_fetch(); extern char* tulle_coherent_string();
+unsigned long strlen(char const*);
+int fences(int* p) { tulle_coherent_release(); __atomic_thread_fence(__ATOMIC_SEQ_CST); *p = 1; tulle_coherent_acquire(); return *p; }
+long texts(char const* p) { return strlen(p) + *tulle_coherent_string(1, 2); }
+long words(long* p) { return __atomic_fetch_add(p, 1, 5); }
+int stores(void) { tulle_coherent_start(); return tulle_coherent_store(); }
+"""
+        for scheme in ("states", "refresh", "directory", "races"):
+            for level in ("-O0", "-O2"):
+                body = self.bodies(text, scheme, level, "-w")["fences"]
+                if scheme == "states":
+                    self.assertRegex(body, r"call preserve_allcc void .*@tulle_coherent_store\b")
+
+    def test_targets_without_checks_are_refused(self):
+        source = self.source("t.c", "int add(int* p, int n) { return *p += n; }\n")
+        for words in (["--target=aarch64-linux-gnu"], ["-m32"], ["-mx32"]):
+            for level in ("-O0", "-O2"):
+                done = run([TULLE, "cc", level, *words, "-c", source, "-o", self.work / "t.o"])
+                self.assertEqual(done.returncode, 1, words)
+                self.assertRegex(done.stderr, r"^error: tulle cc: checks are there for x86-64 with pointers of 64 bits only, not for \S+\n")
+                self.assertNotIn("Stack dump", done.stderr)
+            self.assertEqual(run([TULLE, "cc", "--checks=none", *words, "-c", source, "-o", self.work / "t.o"]).returncode, 0)
+
     def test_loops_with_checks_ahead_of_them_are_vectorized(self):
         for scheme in ("states", "refresh"):
             bodies = self.bodies(VECTORIZED, scheme, "-O2")
