@@ -399,6 +399,14 @@ long number(char const* text) { return __isoc23_strtol(text, 0, 10); }
                 self.assertNotIn("Stack dump", done.stderr)
             self.assertEqual(run([TULLE, "cc", "--checks=none", *words, "-c", source, "-o", self.work / "t.o"]).returncode, 0)
 
+    def test_only_so_much_is_known_of_a_function(self):
+        """What is known at the ends of all blocks grows with the square of its accesses; beyond a bound each block has checks of its own."""
+        for turns, is_known in ((50, True), (900, False)):
+            ways = "".join(f"    if (x & {1 << k % 20}) p[{k * 8 % 8192 + 16}] += x;\n    x = x * 3 + p[{k * 40 % 32768 + 20}];\n" for k in range(turns))
+            text = f"long first(long* p, long x) {{\n    *p = x;\n{ways}    return x;\n}}\nlong again(long* p, long x) {{\n    *p = x;\n{ways}    *p += x;\n    return x;\n}}\n"
+            checks = {name: len(re.findall(r"call [^\n]*@tulle_coherent_(?:load|store)\(", body)) for name, body in self.bodies(text, "states", "-O1").items()}
+            self.assertEqual(checks["again"] == checks["first"], is_known, checks)
+
     def test_loops_with_checks_ahead_of_them_are_vectorized(self):
         for scheme in ("states", "refresh"):
             bodies = self.bodies(VECTORIZED, scheme, "-O2")
