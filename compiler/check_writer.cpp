@@ -42,6 +42,15 @@ MDNode* as_it_is(LLVMContext& context) {
     return loop;
 }
 
+// What the program itself has declared by another type is left as it is.
+void describe(Value& callee, FunctionType const& type, CallingConv::ID convention) {
+    auto* const declared = dyn_cast<Function>(&callee);
+    if (declared == nullptr || declared->getFunctionType() != &type) return;
+    declared->setCallingConv(convention);
+    declared->addFnAttr(Attribute::NoUnwind);
+    if (convention == CallingConv::PreserveAll) declared->addFnAttr(Attribute::Cold);
+}
+
 } // namespace
 
 check_writer::check_writer(Module& module)
@@ -111,10 +120,7 @@ CallInst* check_writer::call(Instruction* at, char const* function, ArrayRef<Val
     for (Value* argument : arguments) types.push_back(argument->getType());
     if (result == nullptr) result = Type::getVoidTy(m_module.getContext());
     auto callee = m_module.getOrInsertFunction(function, FunctionType::get(result, types, false));
-    auto* const declared = cast<Function>(callee.getCallee());
-    declared->setCallingConv(convention);
-    declared->addFnAttr(Attribute::NoUnwind);
-    if (convention == CallingConv::PreserveAll) declared->addFnAttr(Attribute::Cold);
+    describe(*callee.getCallee(), *callee.getFunctionType(), convention);
     IRBuilder<> builder(at);
     CallInst* const made = builder.CreateCall(callee, arguments);
     made->setCallingConv(convention);

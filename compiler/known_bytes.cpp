@@ -44,6 +44,12 @@ bool known_bytes::has_all(origin const* base, std::int64_t first, std::int64_t l
     return true;
 }
 
+std::size_t known_bytes::count() const {
+    std::size_t all = 0;
+    for (auto const& [of, bytes] : m_known) all += bytes.size();
+    return all;
+}
+
 void known_bytes::keep_common(known_bytes const& other) {
     for (auto it = m_known.begin(); it != m_known.end();) {
         std::set<std::int64_t> both;

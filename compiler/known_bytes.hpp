@@ -6,6 +6,7 @@
 #include "accesses.hpp"
 #include "origin.hpp"
 
+#include <cstddef>
 #include <map>
 #include <set>
 
@@ -21,6 +22,7 @@ public:
     [[nodiscard]] bool has_all(origin const* base, std::int64_t first, std::int64_t last,
                                mode how) const;
 
+    [[nodiscard]] std::size_t count() const;
     void clear() { m_known.clear(); }
     // What is known on both of two ways.
     void keep_common(known_bytes const& other);

@@ -138,8 +138,12 @@ constexpr std::array k_known{
     known{"perror", reads(0)},
     known{"fopen", reads(0)},
     known{"fopen", reads(1)},
+    known{"fopen64", reads(0)},
+    known{"fopen64", reads(1)},
     known{"open", reads(0)},
+    known{"open64", reads(0)},
     known{"__open_2", reads(0)},
+    known{"__open64_2", reads(0)},
     known{"readlink", reads(0)},
     known{"readlink", stores(1, 2)},
     known{"gethostname", stores(0, 1)},
@@ -293,7 +297,8 @@ private:
         if (c.is_suppressed || (!m_scans && c.letter == 'm')) return;
         unsigned const argument = m_next++;
         if (m_scans) return add_scanned(argument, c);
-        m_is_unknown |= c.letter == 'n' || (c.letter == 's' && !c.length.empty());
+        bool const is_wide = c.letter == 'S' || (c.letter == 's' && !c.length.empty());
+        m_is_unknown |= c.letter == 'n' || is_wide;
         if (c.letter != 's' || !c.length.empty()) return;
         part made{argument, extent::string, c.width_argument};
         if (c.width >= 0) made.most = static_cast<std::uint64_t>(c.width);
@@ -307,18 +312,23 @@ private:
     }
     // 0: not known.
     static std::uint64_t bytes_scanned(conversion const& c) {
-        std::uint64_t const unit = c.length == "l" ? sizeof(wchar_t) : 1;
+        bool const is_wide = c.length == "l" || c.letter == 'S' || c.letter == 'C';
+        std::uint64_t const unit = is_wide ? sizeof(wchar_t) : 1;
         auto const width = static_cast<std::uint64_t>(std::max(c.width, 0));
         if (c.length.find('m') != std::string::npos) return sizeof(char*);
         switch (c.letter) {
             case 's':
+            case 'S':
             case '[': return c.width == k_none ? 0 : (width + 1) * unit;
-            case 'c': return std::max<std::uint64_t>(width, 1) * unit;
+            case 'c':
+            case 'C': return std::max<std::uint64_t>(width, 1) * unit;
             case 'a':
             case 'e':
             case 'f':
             case 'g':
+            case 'A':
             case 'E':
+            case 'F':
             case 'G':
                 return c.length == "L"   ? sizeof(long double)
                        : c.length == "l" ? sizeof(double)
@@ -361,10 +371,12 @@ StringRef standard_name(Function const& f) {
     return is_other ? plain : name;
 }
 
+// In one register, whatever the type that the function has for it.
 bool is_number(CallBase const& call, int argument) {
-    return argument == k_none ||
-           (argument < static_cast<int>(call.arg_size()) &&
-            call.getArgOperand(static_cast<unsigned>(argument))->getType()->isIntegerTy());
+    if (argument == k_none) return true;
+    if (argument >= static_cast<int>(call.arg_size())) return false;
+    Type const& type = *call.getArgOperand(static_cast<unsigned>(argument))->getType();
+    return type.isIntegerTy() && type.getIntegerBitWidth() <= 64;
 }
 
 bool is_pointer(CallBase const& call, unsigned argument) {
@@ -379,7 +391,7 @@ bool fits(CallBase const& call, part const& p) {
 }
 
 bool is_number_reader(CallBase const& call) {
-    StringRef const name = standard_name(*call.getCalledFunction());
+    StringRef const name = standard_name(*function_of(call));
     return is_contained(k_numbers, name) && is_pointer(call, 0) && is_pointer(call, 1) &&
            (chosen_scheme() != scheme::directory ||
             isa<ConstantPointerNull>(call.getArgOperand(1)));
@@ -406,9 +418,13 @@ void add_printed(CallBase const& call, formatted const& f, parts& found) {
 
 } // namespace
 
+Function const* function_of(CallBase const& call) {
+    return dyn_cast<Function>(call.getCalledOperand()->stripPointerCasts());
+}
+
 // The program may have a function of that name itself.
 parts parts_of(CallBase const& call) {
-    Function const* const callee = call.getCalledFunction();
+    Function const* const callee = function_of(call);
     if (callee == nullptr || !callee->isDeclaration()) return {};
     parts found;
     StringRef const name = standard_name(*callee);
@@ -427,7 +443,7 @@ parts parts_of(CallBase const& call) {
 }
 
 bool has_known_format(CallBase const& call) {
-    Function const* const callee = call.getCalledFunction();
+    Function const* const callee = function_of(call);
     return callee == nullptr || none_of(k_formatted, [&](formatted const& f) {
                StringRef text;
                if (standard_name(*callee) != f.function) return false;

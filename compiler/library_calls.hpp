@@ -38,6 +38,9 @@ struct part {
 
 using parts = llvm::SmallVector<part, 4>;
 
+// Whatever type it is called by, as where a declaration has no prototype; null: it is not known.
+llvm::Function const* function_of(llvm::CallBase const& call);
+
 // None: it is another function, one of the program itself, or its format is not known.
 parts parts_of(llvm::CallBase const& call);
 // Whether that is all which the function touches by its arguments.

@@ -187,6 +187,15 @@ parts shared_parts_of(CallBase const& call, chosen_checks chosen) {
     return found;
 }
 
+// Of qsort: it stores after calls of a function of the program, which may synchronise.
+bool has_loud_comparison(CallBase const& call, synchronisation const& synchronises) {
+    constexpr unsigned k_comparison = 3;
+    if (function_of(call)->getName() != "qsort" || call.arg_size() <= k_comparison) return false;
+    auto const* const comparison =
+        dyn_cast<Function>(call.getArgOperand(k_comparison)->stripPointerCasts());
+    return comparison == nullptr || synchronises.may_happen_in(*comparison);
+}
+
 template <typename F> void each_call(Function& function, chosen_checks chosen, F f) {
     SmallVector<CallBase*, 8> found; // checks cut blocks apart
     for (Instruction& i : instructions(function))
@@ -201,11 +210,14 @@ bool is_checked_call(CallBase const& call) {
     return !parts_of(call).empty() && has_known_format(call);
 }
 
-void check_library_calls(Function& function, chosen_checks chosen, check_writer& writer) {
+void check_library_calls(Function& function, chosen_checks chosen,
+                         synchronisation const& synchronises, check_writer& writer) {
     each_call(function, chosen, [&](CallBase& call, parts const& all) {
         call_writer by(call, writer);
+        bool const lets_others_run = has_loud_comparison(call, synchronises);
         parts late;
-        for (part const& p : all) {
+        for (part p : all) {
+            p.is_late |= lets_others_run;
             if (p.is_late)
                 late.push_back(p);
             else

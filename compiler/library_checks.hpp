@@ -5,10 +5,12 @@
 
 #include "accesses.hpp"
 #include "check_writer.hpp"
+#include "synchronisation.hpp"
 
 namespace tulle::compiler {
 
-void check_library_calls(llvm::Function& function, chosen_checks chosen, check_writer& writer);
+void check_library_calls(llvm::Function& function, chosen_checks chosen,
+                         synchronisation const& synchronises, check_writer& writer);
 // Where races are looked for: tells of what they load and store.
 void tell_library_calls(llvm::Function& function, chosen_checks chosen, check_writer& writer);
 // By the directory, which keeps no lines usable: lends them copies, and takes back what they store.

@@ -46,10 +46,17 @@ bool has_code(Function const& f) {
            none_of(f.getParent()->ifuncs(), resolves);
 }
 
+// What states are looked up by: all addresses have 64 bits, and instructions are those of x86-64.
+bool has_known_target(Module const& module) {
+    return Triple(module.getTargetTriple()).getArch() == Triple::x86_64 &&
+           module.getDataLayout().getPointerSizeInBits() == 64;
+}
+
 class early_pass : public PassInfoMixin<early_pass> {
 public:
     PreservedAnalyses run(Function& function, FunctionAnalysisManager& analyses) {
-        if (function.hasOptNone() || !checks_hold_on() || !has_code(function))
+        if (function.hasOptNone() || !checks_hold_on() || !has_code(function) ||
+            !has_known_target(*function.getParent()))
             return PreservedAnalyses::all();
         if (m_module != function.getParent()) {
             m_module = function.getParent();
@@ -73,7 +80,7 @@ class late_pass : public PassInfoMixin<late_pass> {
 public:
     PreservedAnalyses run(Module& module, ModuleAnalysisManager& analyses) {
         auto const chosen = chosen_checks::read();
-        if (chosen.are_none()) return PreservedAnalyses::all();
+        if (chosen.are_none() || !has_known_target(module)) return PreservedAnalyses::all();
         auto& functions =
             analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
         for (Function& f : module) {
@@ -113,7 +120,7 @@ private:
         auto const accesses = accesses_of(f, chosen);
         check_accesses(f, accesses, synchronises, evolution, writer);
         check_block_operations(f, chosen, writer);
-        check_library_calls(f, chosen, writer);
+        check_library_calls(f, chosen, synchronises, writer);
         check_fences(f, writer);
         check_atomics(accesses, writer);
     }
@@ -155,6 +162,12 @@ class first_pass : public PassInfoMixin<first_pass> {
 public:
     PreservedAnalyses run(Module& module, ModuleAnalysisManager& /*analyses*/) {
         auto const chosen = chosen_checks::read();
+        if (!chosen.are_none() && !has_known_target(module)) {
+            module.getContext().emitError("tulle cc: checks are there for x86-64 with pointers of "
+                                          "64 bits only, not for " +
+                                          Twine(module.getTargetTriple()));
+            return PreservedAnalyses::all();
+        }
         if (!chosen.are_none()) {
             add_fences(module);
             list_spin_loops(module);

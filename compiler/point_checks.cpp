@@ -26,6 +26,7 @@ constexpr std::int64_t k_line = TULLE_COHERENT_LINE;
 constexpr std::int64_t k_most_checked = (k_most_lines_of_check - 1) * k_line + 1;
 constexpr std::size_t k_most_followers = 100; // by one origin; there are as many pairs as squares
 constexpr int k_most_passes = 50;
+constexpr std::size_t k_most_known = 1'000'000; // bytes, at the ends of all blocks
 constexpr std::int64_t k_most_bytes_of_array = 64 * k_line;
 
 // An access as bytes at a distance from an origin that others may share. If its own bytes are not
@@ -66,8 +67,9 @@ public:
     std::vector<planned_check> plan() {
         if (!find_what_is_known(k_most_passes, &planner::plan_stretch)) {
             narrow();
-            // Each pass leaves less.
-            static_cast<void>(find_what_is_known(INT_MAX, &planner::know_accessed));
+            // Each pass leaves less. Of a function that is too large nothing is known from one
+            // block to the next.
+            if (!find_what_is_known(INT_MAX, &planner::know_accessed)) m_known_at_end.clear();
         }
         m_planned.clear();
         for (BasicBlock* block : m_order) {
@@ -203,10 +205,12 @@ void planner::narrow() {
 
 // Begins with the most that can hold; each pass over the blocks leaves less, until nothing changes.
 // False: it goes on changing, as it may where checks are wide: an access whose bytes are known
-// leaves less known than one whose bytes are not. The step is that by which the checks are planned,
-// so that nothing is taken for known that no check names; or one that knows less.
+// leaves less known than one whose bytes are not; or too much is known. The step is that by which
+// the checks are planned, so that nothing is taken for known that no check names; or one that knows
+// less.
 bool planner::find_what_is_known(int most_passes, step take) {
     int passes = 0;
+    std::size_t all_known = 0;
     for (bool changed = true; changed; ++passes) {
         if (passes == most_passes) return false;
         changed = false;
@@ -214,7 +218,12 @@ bool planner::find_what_is_known(int most_passes, step take) {
             known_bytes known = known_at_begin(*block);
             walk_stretches(*block, known, take);
             auto const known_before = m_known_at_end.find(block);
-            if (known_before != m_known_at_end.end() && known_before->second == known) continue;
+            if (known_before != m_known_at_end.end()) {
+                if (known_before->second == known) continue;
+                all_known -= known_before->second.count();
+            }
+            all_known += known.count();
+            if (all_known > k_most_known) return false;
             m_known_at_end[block] = std::move(known);
             changed = true;
         }

@@ -2,6 +2,7 @@
 #include "spin_loops.hpp"
 
 #include "accesses.hpp"
+#include "library_calls.hpp"
 #include "list_section.hpp"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ bool does_nothing(CallBase const& call, int depth) {
     if (isa<IntrinsicInst>(call)) return !isa<AnyMemIntrinsic>(call);
     if (isa<InlineAsm>(call.getCalledOperand())) return call.arg_size() == 0; // pause, or nothing
     if (call.doesNotReturn()) return true;
-    Function const* const callee = call.getCalledFunction();
+    Function const* const callee = function_of(call);
     if (callee == nullptr) return false;
     if (callee->isDeclaration()) return is_pause(callee->getName());
     return depth != 0 && all_of(instructions(*callee), [depth](Instruction const& i) {

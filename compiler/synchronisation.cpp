@@ -27,13 +27,31 @@ bool is_of_checks(StringRef name) {
     return false;
 }
 
-// The functions of libraries that LLVM knows compute, copy, allocate and print; they wait for
-// nobody on another host. But qsort calls a function of the program, which may.
+// Beginnings of the names of functions that LLVM knows, and of which some synchronise: they lock,
+// start or await processes, or call what the program has. A program may have operators new and
+// delete of its own in any of its files.
+bool is_loud(StringRef name) {
+    for (char const* const one :
+         {"qsort", "_Znw", "_Zna", "_Zdl", "_Zda", "__atomic_", "__cxa_guard_", "__kmpc_",
+          "flockfile", "ftrylockfile", "funlockfile", "system", "popen", "pclose", "fork", "exec",
+          "wait"})
+        if (name.find(one) == 0) return true;
+    return false;
+}
+
+// The other functions of libraries that LLVM knows compute, copy, allocate and print; they wait for
+// nobody on another host. So do malloc and its kin where a program has its own, which it is asked
+// to keep to (tulle-cc(1)): loops that allocate are many, and allocators that wait for others none.
 bool is_quiet_library(Function const& callee, TargetLibraryInfo const& library) {
     if (is_of_checks(callee.getName())) return true;
     LibFunc function;
-    return !callee.hasFnAttribute(Attribute::ReturnsTwice) && callee.getName() != "qsort" &&
-           library.getLibFunc(callee, function);
+    return !callee.hasFnAttribute(Attribute::ReturnsTwice) && !is_loud(callee.getName()) &&
+           library.getLibFunc(callee, function) && library.has(function);
+}
+
+// The program has said that it is no function of a library, whatever its name (-fno-builtin).
+bool is_own(CallBase const& call, Function const& callee) {
+    return callee.isDeclaration() && call.isNoBuiltin();
 }
 
 // __builtin_setjmp, between whose returns anything may happen.
@@ -49,11 +67,12 @@ synchronisation::synchronisation(Module& module, library_of library) {
     for (Function& f : module)
         if (f.isDeclaration() ? is_quiet_library(f, library(f)) : !f.isInterposable())
             m_quiet.insert(&f);
-    auto const is_loud = [this](Instruction const& i) { return may_happen_at(i); };
+    auto const synchronises = [this](Instruction const& i) { return may_happen_at(i); };
     for (bool changed = true; changed;) {
         changed = false;
         for (Function& f : module)
-            if (!f.isDeclaration() && m_quiet.count(&f) != 0 && any_of(instructions(f), is_loud))
+            if (!f.isDeclaration() && m_quiet.count(&f) != 0 &&
+                any_of(instructions(f), synchronises))
                 changed = m_quiet.erase(&f);
     }
 }
@@ -75,7 +94,7 @@ bool synchronisation::may_happen_at(Instruction const& instruction) const {
     if (call == nullptr) return false;
     if (isa<IntrinsicInst>(call)) return comes_back_later(*call);
     Function const* const callee = call->getCalledFunction();
-    return callee == nullptr || may_happen_in(*callee);
+    return callee == nullptr || is_own(*call, *callee) || may_happen_in(*callee);
 }
 
 } // namespace tulle::compiler

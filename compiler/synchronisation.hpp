@@ -18,10 +18,9 @@ public:
     synchronisation(llvm::Module& module, library_of library);
 
     [[nodiscard]] bool may_happen_at(llvm::Instruction const& instruction) const;
-
-private:
     [[nodiscard]] bool may_happen_in(llvm::Function const& callee) const;
 
+private:
     llvm::DenseSet<llvm::Function const*> m_quiet; // defined here, or of the C library
 };
 

@@ -3,6 +3,7 @@
 
 #include "accesses.hpp"
 #include "atomic_changes.hpp"
+#include "library_calls.hpp"
 #include "library_checks.hpp"
 #include "list_section.hpp"
 
@@ -12,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -22,10 +24,14 @@ using namespace llvm;
 
 namespace {
 
+// None, or a mark such as SIG_IGN.
+bool is_number(Value const* pointer) {
+    return isa<Constant>(pointer) && !isa<GlobalValue>(getUnderlyingObject(pointer));
+}
+
 bool takes_shared_pointer(CallBase const& call, unsigned first = 0) {
     return any_of(drop_begin(call.args(), first), [](Use const& argument) {
-        return argument->getType()->isPointerTy() && !isa<Constant>(argument) &&
-               !is_private(argument);
+        return argument->getType()->isPointerTy() && !is_number(argument) && !is_private(argument);
     });
 }
 
@@ -66,7 +72,7 @@ std::optional<unsigned> first_touched(StringRef name) {
     for (touching const& t : k_touching)
         if (name.find(t.prefix) == 0) return t.first;
     bool const only_takes_address = name.find("tulle_") == 0 || name == "free" ||
-                                    name == "_ZdlPv" || name == "_ZdlPvm" ||
+                                    name.find("_ZdlPv") == 0 || name.find("_ZdaPv") == 0 ||
                                     name.find("__cxa_") == 0;
     return only_takes_address ? std::nullopt : std::optional<unsigned>(0);
 }
@@ -99,12 +105,17 @@ std::string line_of(CallBase const& call) {
         bool const is_empty = assembly->getAsmString().empty(); // a barrier for the compiler
         return may_touch && !is_empty ? "assembly\t" + caller + "\t" + place_of(call) : "";
     }
-    Function const* const callee = call.getCalledFunction();
+    Function const* const callee = function_of(call);
     if (callee == nullptr || !callee->isDeclaration()) return "";
     StringRef const name = callee->getName();
     auto const first = is_checked_call(call) ? first_unchecked(name) : first_touched(name);
     if (!first || *first >= call.arg_size() || !takes_shared_pointer(call, *first)) return "";
     return "call\t" + callee->getName().str() + "\t" + caller + "\t" + place_of(call);
+}
+
+// Of a function, or another name of one. Files may have local ones of the same name.
+std::string line_of(GlobalValue const& function) {
+    return (function.hasLocalLinkage() ? "local\t" : "define\t") + function.getName().str();
 }
 
 bool is_word(Type const& type) { return type.getPrimitiveSizeInBits().getKnownMinValue() <= 64; }
@@ -143,7 +154,7 @@ std::string line_of(AtomicCmpXchgInst const& exchange) {
 void list_uninstrumented(Module& module) {
     std::set<std::string> lines;
     for (Function const& f : module) {
-        if (!f.isDeclaration()) lines.insert("define\t" + f.getName().str());
+        if (!f.isDeclaration()) lines.insert(line_of(f));
         for (Instruction const& i : instructions(f)) {
             if (auto const* call = dyn_cast<CallBase>(&i)) lines.insert(line_of(*call));
             if (auto const* load = dyn_cast<LoadInst>(&i)) lines.insert(line_of(*load));
@@ -153,6 +164,9 @@ void list_uninstrumented(Module& module) {
                 lines.insert(line_of(*exchange));
         }
     }
+    for (GlobalAlias const& a : module.aliases())
+        if (isa_and_nonnull<Function>(a.getAliaseeObject())) lines.insert(line_of(a));
+    for (GlobalIFunc const& i : module.ifuncs()) lines.insert(line_of(i));
     append_to_list(module, std::move(lines));
 }
 

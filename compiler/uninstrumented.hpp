@@ -6,9 +6,10 @@
 
 namespace tulle::compiler {
 
-// Lines of words with tabs between them: "define FUNCTION", "assembly CALLER PLACE", "atomic CALLER
-// PLACE" ("wide CALLER PLACE" where races are looked for), "instruction NAME CALLER PLACE", and
-// "call CALLEE CALLER PLACE" where memory is handed to a function of another object.
+// Lines of words with tabs between them: "define FUNCTION", "local FUNCTION", "assembly CALLER
+// PLACE", "atomic CALLER PLACE" ("wide CALLER PLACE" where races are looked for), "instruction NAME
+// CALLER PLACE", and "call CALLEE CALLER PLACE" where memory is handed to a function of another
+// object.
 void list_uninstrumented(llvm::Module& module);
 
 } // namespace tulle::compiler

@@ -5,12 +5,9 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
-import tempfile
 import unittest
 
-TULLE = pathlib.Path(sys.argv.pop(1)).resolve()
+from compiler_case import TULLE, Case, run
 
 MAIN = """
 #include <stdio.h>
@@ -176,10 +173,6 @@ int main(void) { return 0; }
 ELSEWHERE = "void elsewhere(int* number) { if (!number) __builtin_trap(); }\n"
 
 
-def run(command, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, check=False, **options)
-
-
 # One load and one store of a variable; constants and variables of threads are none of the program's.
 VARIABLES = r"""
 #include <stdio.h>
@@ -196,22 +189,7 @@ int main(void) {
 """
 
 
-class Compiler(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.work = pathlib.Path(folder.name)
-
-    def source(self, name, text):
-        path = self.work / name
-        path.write_text(text)
-        return path
-
-    def build(self, name, text, *words, command="cc"):
-        done = run([TULLE, command, *words, self.source(name, text), "-o", self.work / "program"])
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done
-
+class Compiler(Case):
     def test_programs_run_with_the_library(self):
         for command, name in (("cc", "p.c"), ("c++", "p.cpp")):
             for level in ("-O0", "-O2", "-O3"):
@@ -411,11 +389,23 @@ long number(char const* text) { return __isoc23_strtol(text, 0, 10); }
         self.assertIn("@tulle_coherent_string(", done.stdout)
         self.assertNotIn("call\\t__isoc23", done.stdout)
 
-    def bodies(self, text, scheme, *words):
-        """{function: its code} after a compilation by a scheme."""
-        done = run([TULLE, "cc", f"--scheme={scheme}", *(words or ["-O1"]), "-S", "-emit-llvm", self.source("v.c", text), "-o", "-"])
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return dict(re.findall(r"^define [^\n]*@(\w+)\([^\n]*\{\n(.*?)^\}", done.stdout, re.M | re.S))
+    def test_targets_without_checks_are_refused(self):
+        source = self.source("t.c", "int add(int* p, int n) { return *p += n; }\n")
+        for words in (["--target=aarch64-linux-gnu"], ["-m32"], ["-mx32"]):
+            for level in ("-O0", "-O2"):
+                done = run([TULLE, "cc", level, *words, "-c", source, "-o", self.work / "t.o"])
+                self.assertEqual(done.returncode, 1, words)
+                self.assertRegex(done.stderr, r"^error: tulle cc: checks are there for x86-64 with pointers of 64 bits only, not for \S+\n")
+                self.assertNotIn("Stack dump", done.stderr)
+            self.assertEqual(run([TULLE, "cc", "--checks=none", *words, "-c", source, "-o", self.work / "t.o"]).returncode, 0)
+
+    def test_only_so_much_is_known_of_a_function(self):
+        """What is known at the ends of all blocks grows with the square of its accesses; beyond a bound each block has checks of its own."""
+        for turns, is_known in ((50, True), (900, False)):
+            ways = "".join(f"    if (x & {1 << k % 20}) p[{k * 8 % 8192 + 16}] += x;\n    x = x * 3 + p[{k * 40 % 32768 + 20}];\n" for k in range(turns))
+            text = f"long first(long* p, long x) {{\n    *p = x;\n{ways}    return x;\n}}\nlong again(long* p, long x) {{\n    *p = x;\n{ways}    *p += x;\n    return x;\n}}\n"
+            checks = {name: len(re.findall(r"call [^\n]*@tulle_coherent_(?:load|store)\(", body)) for name, body in self.bodies(text, "states", "-O1").items()}
+            self.assertEqual(checks["again"] == checks["first"], is_known, checks)
 
     def test_loops_with_checks_ahead_of_them_are_vectorized(self):
         for scheme in ("states", "refresh"):
@@ -595,6 +585,75 @@ int main(void) { return sum(1) - 2; }
         done = self.build("m.c", main, "--list", self.work / "p.o")
         self.assertEqual((done.stdout, done.stderr), ("compiled without checks: by_pointer\n", ""))
         self.assertEqual(self.build("m.c", MAIN, "-O2").stderr, "")
+
+    def test_who_has_checks_is_not_named_by_another_name(self):
+        """Constructors and destructors have two names, and any function may; what compilers bring along is left out."""
+        text = """#include <cstdlib>
+struct base { explicit base(int n); virtual ~base(); int n; };
+struct derived : virtual base { derived(); ~derived(); };
+__attribute__((noinline)) base::base(int by) : n(by) {}
+__attribute__((noinline)) base::~base() { n = 0; }
+__attribute__((noinline)) derived::derived() : base(1) {}
+__attribute__((noinline)) derived::~derived() {}
+int main() { derived d; base b(1); return d.n - b.n; }
+"""
+        for level in ("-O0", "-O2"):
+            self.assertEqual(self.build("c.cpp", text, level, command="c++").stderr, "")
+        text = """#include <stdlib.h>
+#include <pthread.h>
+int one(int n) { return n + 1; }
+int other(int n) __attribute__((alias("one")));
+static int local(int n) __attribute__((alias("one")));
+static int more(int n) { return n + 2; }
+static void* choose(void) { return (void*)more; }
+int chosen(int n) __attribute__((ifunc("choose")));
+static void end(void) {}
+int main(int argc, char** argv) {
+    __int128 wide = argc;
+    _Complex double c = argc;
+    atexit(end); at_quick_exit(end); pthread_atfork(end, end, end);
+    return other(argc) + local(argc) + chosen(argc) + (int)(wide / (argc + 1) + wide % (argc + 2)) + (int)(__real__(c * c / c) + __builtin_powi((double)argc, argc)) < 0;
+}
+"""
+        self.assertEqual(self.build("a.c", text, "-O1").stderr, "")
+
+    def test_a_local_function_stands_for_none_of_another_file(self):
+        own = "static void elsewhere(int* number) { *number = 1; }\nvoid (*volatile of)(int*) = elsewhere;\n"
+        use = "void elsewhere(int*); int main(int argc, char** argv) { elsewhere((int*)(void*)argv[0]); return argc > 9; }\n"
+        self.assertEqual(run(["gcc", "-c", self.source("g.c", ELSEWHERE), "-o", self.work / "g.o"]).returncode, 0)
+        done = self.build("u.c", use, "--list", "-O1", self.source("o.c", own), self.work / "g.o")
+        self.assertIn("main hands memory to elsewhere", done.stdout)
+        self.assertIn("compiled without checks: elsewhere\n", done.stdout)
+        done = self.build("u.c", use, "--list", "-O1", self.source("o.c", own), self.source("e.c", ELSEWHERE))
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+
+    def test_list_names_variables_that_are_shared(self):
+        text = """#include <string.h>
+#include <signal.h>
+#include <sys/time.h>
+struct timeval stamp; char text[80]; int word; static const char k_name[] = "name"; __thread int own;
+void at(void) { gettimeofday(&stamp, 0); }
+char* first(void) { return strtok(text + 1, " "); }
+void count(void) { __asm__ volatile("incl %0" : "+m"(word)); }
+int foreign(void const*); int main(void);
+void quiet(void) { foreign(k_name); foreign(&own); foreign(0); foreign((void*)main); signal(SIGINT, SIG_IGN); }
+int main(void) { return 0; }
+"""
+        foreign = self.work / "f.o"
+        self.assertEqual(run(["gcc", "-c", self.source("f.c", "int foreign(void const* p) { return p == 0; }\n"), "-o", foreign]).returncode, 0)
+        for words, wanted in (([], set()), (["--share-globals"], {"at", "first", "count"})):
+            done = self.build("v.c", text, "--list", "-O1", *words, foreign)
+            self.assertEqual(set(re.findall(r": (\w+) ha(?:nds|s) ", done.stdout)), wanted)
+
+    def test_list_names_no_operator_delete(self):
+        text = """struct alignas(64) wide { int n[64]; };
+void of_one(int* p) { delete p; }
+void of_array(int* p) { delete[] p; }
+void of_wide(wide* p) { delete p; }
+void of_wides(wide* p) { delete[] p; }
+int main() {}
+"""
+        self.assertEqual(self.build("d.cpp", text, "--list", "-O1", "-std=c++17", command="c++").stdout, "")
 
     def test_what_is_missing_is_named(self):
         done = run([TULLE, "cc", "--clang=no-such-clang", "-c", "x.c"])

@@ -5,14 +5,18 @@
 
 #include "base/symbol_name.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include <elf.h>
+#include <fnmatch.h>
 
 namespace tulle::tool {
 
@@ -78,20 +82,30 @@ std::string list_in(std::string const& file, sections const& all) {
     return found ? part_of(file, *found) : "";
 }
 
+struct function_name {
+    std::string text;
+    bool is_local; // other files may have a function of that name, too
+
+    bool operator<(function_name const& other) const {
+        return std::tie(text, is_local) < std::tie(other.text, other.is_local);
+    }
+};
+
 // Functions that are in the file, as far as their names were not taken away, but for those of which
 // another file may have the code that is used.
-std::set<std::string> functions_in(std::string const& file, sections const& all) {
+std::set<function_name> functions_in(std::string const& file, sections const& all) {
     auto const table = all.find([](Elf64_Shdr const& found, std::string_view /*unused*/) {
         return found.sh_type == SHT_SYMTAB;
     });
     auto const names = table ? all.section(table->sh_link) : std::nullopt;
-    std::set<std::string> functions;
+    std::set<function_name> functions;
     for (std::uint64_t k = 0; names && k < table->sh_size; k += sizeof(Elf64_Sym)) {
         auto const symbol = at<Elf64_Sym>(file, table->sh_offset + k);
         if (!symbol) break;
         if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_size != 0 &&
             symbol->st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
-            functions.emplace(name_at(file, names->sh_offset + symbol->st_name));
+            functions.insert({std::string(name_at(file, names->sh_offset + symbol->st_name)),
+                              ELF64_ST_BIND(symbol->st_info) == STB_LOCAL});
     }
     return functions;
 }
@@ -115,27 +129,60 @@ std::string readable(std::string const& function) {
     return name == nullptr ? function : name.get();
 }
 
-// What begins every program, what the plug-in has made, and Tulle, if it is linked statically.
-bool is_of_run_time(std::string_view name) {
-    auto const begins = [name](std::string_view with) { return name.rfind(with, 0) == 0; };
-    return name == "_start" || name == "__clang_call_terminate" || begins("__libc_csu_") ||
-           begins("_dl_relocate_static_pie") || begins("tulle_") || begins("_ZN5tulle") ||
-           begins("_ZNK5tulle") || begins("_ZZN5tulle");
+// What begins every program, what the libraries of the compiler and of C have for each program, and
+// what the plug-in has made.
+constexpr std::array k_of_every_program{"_start",         "__clang_call_terminate",
+                                        "__libc_csu_*",   "_dl_relocate_static_pie*",
+                                        "atexit",         "at_quick_exit",
+                                        "pthread_atfork", "__pthread_atfork",
+                                        "__mul?c3",       "__div?c3",
+                                        "__*ti3",         "__*ti4",
+                                        "__powi?f2",      "__float*ti?f",
+                                        "__fix*ti",       "__popcount?i2",
+                                        "__cpu_ind*",     "__extend?f?f2",
+                                        "__trunc?f?f2"};
+// Tulle, if it is linked statically, with the templates and the constructors of its variables.
+constexpr std::array k_of_tulle{"tulle_*",
+                                "_ZN5tulle*",
+                                "_ZNK5tulle*",
+                                "_ZZN5tulle*",
+                                "_ZZNK5tulle*",
+                                "_ZSt*5tulle*",
+                                "_ZNSt*5tulle*",
+                                "_ZNKSt*5tulle*",
+                                "_GLOBAL__*5tulle*",
+                                "_ZThn*_N5tulle*",
+                                "_ZN12_GLOBAL__N_1*N5tulle6detail*"};
+
+bool is_of_run_time(std::string const& name) {
+    auto const fits = [&name](char const* pattern) {
+        return fnmatch(pattern, name.c_str(), 0) == 0;
+    };
+    return std::any_of(k_of_every_program.begin(), k_of_every_program.end(), fits) ||
+           std::any_of(k_of_tulle.begin(), k_of_tulle.end(), fits);
 }
 
 // Without what compilers add to the names of parts of functions.
 std::string without_suffix(std::string const& name) { return name.substr(0, name.find('.', 1)); }
 
+// A linker may have made a function local that was not, and a compiler made a part of one global.
+bool has_checks(function_name const& function, std::set<words> const& lines) {
+    std::string const name = without_suffix(function.text);
+    bool const may_be_local = function.is_local || name != function.text;
+    return lines.count({"define", function.text}) != 0 || lines.count({"define", name}) != 0 ||
+           (may_be_local &&
+            (lines.count({"local", function.text}) != 0 || lines.count({"local", name}) != 0));
+}
+
 // A sentence about functions of the program that were compiled by something else, if there are any;
 // they may reach such memory without being given it.
-std::vector<std::string> sentence_of_others(std::set<std::string> const& functions,
+std::vector<std::string> sentence_of_others(std::set<function_name> const& functions,
                                             std::set<words> const& lines) {
     constexpr std::size_t k_named = 8;
     std::vector<std::string> others;
-    for (std::string const& name : functions)
-        if (!is_of_run_time(name) && lines.count({"define", name}) == 0 &&
-            lines.count({"define", without_suffix(name)}) == 0)
-            others.push_back(readable(name));
+    for (function_name const& function : functions)
+        if (!is_of_run_time(function.text) && !has_checks(function, lines))
+            others.push_back(readable(function.text));
     if (others.empty()) return {};
     std::string text = "compiled without checks: ";
     for (std::size_t k = 0; k < others.size() && k < k_named; ++k)
