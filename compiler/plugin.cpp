@@ -12,6 +12,7 @@
 #include "point_checks.hpp"
 #include "race_checks.hpp"
 #include "spin_loops.hpp"
+#include "static_locals.hpp"
 #include "uninstrumented.hpp"
 #include "vector_intrinsics.hpp"
 #include "x86_fences.hpp"
@@ -157,6 +158,7 @@ public:
         auto const chosen = chosen_checks::read();
         if (!chosen.are_none()) {
             add_fences(module);
+            guard_static_locals(module);
             list_spin_loops(module);
         }
         if (chosen_scheme() == scheme::races) keep_to_accesses_of_program(module);

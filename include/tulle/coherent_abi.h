@@ -173,6 +173,14 @@ TULLE_API uint64_t tulle_race_atomic(uint64_t address, uint64_t operand, uint64_
                                      uint32_t action);
 TULLE_API void tulle_race_fence(uint32_t order); // __ATOMIC_ACQUIRE to __ATOMIC_SEQ_CST
 
+// In place of __cxa_guard_acquire, _release and _abort of the ABI of C++, for a static variable of
+// a function that is coherent memory (`tulle cc --share-globals`), by any scheme: one process of
+// all constructs it; the others wait, and let their other threads run meanwhile. Nonzero: the
+// caller constructs it, and calls one of the other two afterwards.
+TULLE_API int tulle_coherent_guard_acquire(uint64_t* guard);
+TULLE_API void tulle_coherent_guard_release(uint64_t* guard);
+TULLE_API void tulle_coherent_guard_abort(uint64_t* guard);
+
 // What memmove and memset do, with all checks that it needs, by any scheme; any memory.
 TULLE_API void tulle_coherent_copy(void* to, void const* from, uint64_t bytes);
 TULLE_API void tulle_coherent_fill(void* to, int byte, uint64_t bytes);
