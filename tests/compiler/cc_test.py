@@ -173,6 +173,43 @@ void control(unsigned const* n) { _mm_setcsr(*n); }
 void hint(void* a) { _mm_prefetch((char*)a, 1); _mm_clflush(a); }
 int main(void) { return 0; }
 """
+# Code that runs before the constructors of the program: a malloc, which constructors of libraries call, functions that the
+# program itself begins with, and what a resolver calls.
+EARLY = {
+    "malloc": r"""
+#include <stddef.h>
+#include <string.h>
+static char s_pool[1 << 22] __attribute__((aligned(16)));
+static char* volatile s_next = s_pool;
+struct block { size_t size; long none; };
+void* malloc(size_t n) { struct block* b = (struct block*)s_next; s_next += (n + 31) / 16 * 16; b->size = n; return b + 1; }
+void free(void* p) { (void)p; }
+void* calloc(size_t a, size_t b) { return memset(malloc(a * b), 0, a * b); }
+void* realloc(void* p, size_t n) {
+    void* q = malloc(n);
+    if (p) { struct block* b = (struct block*)p - 1; memcpy(q, p, b->size < n ? b->size : n); }
+    return q;
+}
+int main(void) { return s_next == s_pool; }
+""",
+    "preinit": r"""
+static int s_seen;
+int* volatile s_p = &s_seen;
+static void early(int argc, char** argv, char** variables) { (void)variables; if (argc > 0 && argv[0][0]) *s_p = 1; }
+__attribute__((section(".preinit_array"), used)) static void (*s_early)(int, char**, char**) = early;
+int main(void) { return s_seen != 1; }
+""",
+    "resolver": r"""
+__attribute__((noinline)) static int has(int const* p) { return p[0] == 7; }
+static int s_table[] = {7};
+int* volatile s_p = s_table;
+static int fast(int n) { return n + 1; }
+static int slow(int n) { return n + 2; }
+static void* choose(void) { return has(s_table) ? (void*)fast : (void*)slow; }
+int work(int) __attribute__((ifunc("choose")));
+int main(void) { return work(1) != 2; }
+""",
+}
 ELSEWHERE = "void elsewhere(int* number) { if (!number) __builtin_trap(); }\n"
 
 
@@ -607,6 +644,14 @@ int main(void) { return sum(1) - 2; }
         self.assertRegex(done.stderr, r"has version 3, for which there is no plug-in; install clang-\d+")
         self.assertEqual(run([TULLE, "cc"]).returncode, 2)
         self.assertEqual(run([TULLE, "cc", "--checks=some", "x.c"]).returncode, 2)
+
+    def test_code_that_runs_before_constructors_has_the_table(self):
+        for name, text in EARLY.items():
+            for words in (["-O0"], ["-O2"], ["--share-globals", "-O0"], ["--scheme=directory", "-O1"]):
+                with self.subTest(name, words=words):
+                    done = run([TULLE, "cc", *words, self.source(f"{name}.c", text), "-o", self.work / "program"])
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.assertEqual(run([self.work / "program"]).returncode, 0)
 
     def test_program_ends_where_there_is_no_room_for_the_table(self):
         self.build("m.c", MAIN)

@@ -123,4 +123,23 @@
     entry tulle_directory_load, tulle_directory_do_load
     entry tulle_directory_store, tulle_directory_do_store
 
+/* The linker at run time asks here for the address of tulle_coherent_start when it relocates an
+ * object file that has checks, after this library and before any code of the program may run: that
+ * of a resolver, or of a malloc of the program, which constructors of libraries call. So the table
+ * of states is there from then on, and in no program without checks. */
+    .globl tulle_coherent_start
+    .type tulle_coherent_start, @gnu_indirect_function
+    .p2align 4
+tulle_coherent_start:
+    .cfi_startproc
+    endbr64
+    subq $8, %rsp
+    .cfi_def_cfa_offset 16
+    call tulle_coherent_prepare_start
+    leaq tulle_coherent_do_start(%rip), %rax
+    addq $8, %rsp
+    .cfi_def_cfa_offset 8
+    ret
+    finish tulle_coherent_start
+
     .section .note.GNU-stack, "", @progbits
