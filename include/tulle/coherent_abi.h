@@ -132,7 +132,8 @@ extern "C" {
 
 // Called by a constructor of each instrumented object file, before all others of the program. Ends
 // the program where `abi` is not the one of this run time, or where there is no room for the table,
-// which is mapped while the program is relocated, since some of its code may run before that.
+// which is mapped while the program is relocated, since some of its code may run before that; here
+// in a program that is linked statically.
 TULLE_API void tulle_coherent_start(uint32_t abi);
 
 // Slow paths of one access: the line of `address` may be loaded from, or stored to, afterwards.

@@ -737,6 +737,13 @@ int main(void) { return sum(1) - 2; }
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
                     self.assertEqual(run([self.work / "program"]).returncode, 0)
 
+    def test_programs_that_are_linked_statically(self):
+        text = "int x; int main(int n, char** words) { (void)words; int* p = n > 1 ? &x : &n; *p = 3; return *p - 3; }\n"
+        self.assertEqual(run([TULLE, "cc", "-O0", "-c", self.source("s.c", text), "-o", self.work / "s.o"]).returncode, 0)
+        for kind in ("-static", "-pie", "-no-pie"):
+            done = run(["g++", kind, self.work / "s.o", TULLE.parent.parent / "lib/libtulle.a", "-o", self.work / "program"])
+            self.assertEqual((done.returncode, run([self.work / "program"]).returncode), (0, 0), (kind, done.stderr))
+
     def test_program_ends_where_there_is_no_room_for_the_table(self):
         self.build("m.c", MAIN)
         done = run(["sh", "-c", f"ulimit -v 100000000; {self.work}/program"])
