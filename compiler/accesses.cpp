@@ -43,12 +43,6 @@ bool is_pointer_to_functions(LoadInst const& load) {
     return kind != nullptr && kind->isTBAAVtableAccess();
 }
 
-// `tulle cc --share-globals`: variables of the program are coherent memory.
-bool are_globals_shared() {
-    static bool const s_are = std::getenv("TULLE_COHERENT_GLOBALS") != nullptr;
-    return s_are;
-}
-
 bool is_private_global(GlobalValue const& global) {
     auto const* const variable = dyn_cast_or_null<GlobalVariable>(global.getAliaseeObject());
     return variable == nullptr || variable->isConstant() || variable->isThreadLocal() ||
@@ -155,6 +149,11 @@ MDNode* scope_of(Module& module) {
 }
 
 } // namespace
+
+bool are_globals_shared() {
+    static bool const s_are = std::getenv("TULLE_COHERENT_GLOBALS") != nullptr;
+    return s_are;
+}
 
 chosen_checks chosen_checks::read() {
     char const* const text = std::getenv("TULLE_COHERENT_CHECKS");

@@ -47,6 +47,9 @@ struct chosen_checks {
     static chosen_checks read();
 };
 
+// `tulle cc --share-globals`: variables of the program are coherent memory.
+bool are_globals_shared();
+
 // How accesses are checked, as TULLE_COHERENT_SCHEME says: states, directory, races or refresh.
 enum class scheme { states, directory, races, refresh };
 scheme chosen_scheme();

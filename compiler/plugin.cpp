@@ -12,6 +12,7 @@
 #include "point_checks.hpp"
 #include "race_checks.hpp"
 #include "spin_loops.hpp"
+#include "static_locals.hpp"
 #include "uninstrumented.hpp"
 #include "vector_intrinsics.hpp"
 #include "x86_fences.hpp"
@@ -170,6 +171,7 @@ public:
         }
         if (!chosen.are_none()) {
             add_fences(module);
+            guard_static_locals(module);
             list_spin_loops(module);
         }
         if (chosen_scheme() == scheme::races) keep_to_accesses_of_program(module);

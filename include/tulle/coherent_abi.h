@@ -130,9 +130,10 @@ struct tulle_directory_held {
 extern "C" {
 #endif
 
-// Called by a constructor of each instrumented object file, before all others of the program; maps
-// the table. Ends the program where `abi` is not the one of this run time, or where there is no
-// room for the table.
+// Called by a constructor of each instrumented object file, before all others of the program. Ends
+// the program where `abi` is not the one of this run time, or where there is no room for the table,
+// which is mapped while the program is relocated, since some of its code may run before that; here
+// in a program that is linked statically.
 TULLE_API void tulle_coherent_start(uint32_t abi);
 
 // Slow paths of one access: the line of `address` may be loaded from, or stored to, afterwards.
@@ -172,6 +173,14 @@ TULLE_API void tulle_race_store_pointer(uint64_t address, uint64_t pointer);
 TULLE_API uint64_t tulle_race_atomic(uint64_t address, uint64_t operand, uint64_t expected,
                                      uint32_t action);
 TULLE_API void tulle_race_fence(uint32_t order); // __ATOMIC_ACQUIRE to __ATOMIC_SEQ_CST
+
+// In place of __cxa_guard_acquire, _release and _abort of the ABI of C++, for a static variable of
+// a function that is coherent memory (`tulle cc --share-globals`), by any scheme: one process of
+// all constructs it; the others wait, and let their other threads run meanwhile. Nonzero: the
+// caller constructs it, and calls one of the other two afterwards.
+TULLE_API int tulle_coherent_guard_acquire(uint64_t* guard);
+TULLE_API void tulle_coherent_guard_release(uint64_t* guard);
+TULLE_API void tulle_coherent_guard_abort(uint64_t* guard);
 
 // What memmove and memset do, with all checks that it needs, by any scheme; any memory.
 TULLE_API void tulle_coherent_copy(void* to, void const* from, uint64_t bytes);

@@ -10,6 +10,7 @@
 #include "dsm/state_table.hpp"
 
 #include "base/assert.hpp"
+#include "base/sanitize.hpp"
 
 #include <bit>
 #include <cerrno>
@@ -174,9 +175,14 @@ void tulle_directory_do_store(std::uint64_t address, tulle_directory_held* held)
     dsm::give(held, host != nullptr ? host->begin_store(address) : dsm::nobody());
 }
 
-} // extern "C"
+// While the program is relocated. Nothing can be said yet, so that an error is left to
+// tulle_coherent_do_start; and sanitizers have not begun, which leave no room for the table.
+void tulle_coherent_prepare_start() noexcept {
+    if constexpr (!tulle::base::k_address_sanitizer && !tulle::base::k_thread_sanitizer)
+        static_cast<void>(dsm::map_state_table(dsm::table_extent::of_all_addresses));
+}
 
-void tulle_coherent_start(std::uint32_t abi) {
+void tulle_coherent_do_start(std::uint32_t abi) noexcept {
     dsm::start_object(abi, dsm::scheme_of(abi >> TULLE_COHERENT_SCHEME_SHIFT));
     TULLE_CHECK(dsm::map_state_table(dsm::table_extent::of_all_addresses),
                 "coherent memory: no room for the table of states, %llu GiB of addresses at %#llx "
@@ -185,6 +191,8 @@ void tulle_coherent_start(std::uint32_t abi) {
                 static_cast<unsigned long long>(TULLE_COHERENT_STATES_BYTES >> 30),
                 static_cast<unsigned long long>(TULLE_COHERENT_STATES), std::strerror(errno));
 }
+
+} // extern "C"
 
 std::uint64_t tulle_coherent_atomic(std::uint64_t address, std::uint64_t operand,
                                     std::uint64_t expected, std::uint32_t action) {

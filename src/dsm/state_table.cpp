@@ -5,6 +5,7 @@
 #include "os/memory.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include <tulle/coherent_abi.h>
@@ -15,7 +16,9 @@ namespace {
 
 constexpr std::uint64_t k_last = TULLE_COHERENT_FIRST + (TULLE_COHERENT_BYTES - 1);
 
-bool s_is_mapped = false; // by constructors of object files, which run one after the other
+// By one thread, while object files are relocated or their constructors run.
+bool s_is_mapped = false;
+int s_error = 0; // of the first attempt, which may have mapped a part
 
 bool map_states_of_coherent_memory() noexcept {
     std::size_t const bytes = TULLE_COHERENT_TABLE_BYTES + os::page_size(); // a page more is read
@@ -56,19 +59,25 @@ bool map_states_of_others(std::uint64_t first, std::uint64_t bytes) noexcept {
     return map_states_of_others(first, half) && map_states_of_others(first + half, bytes - half);
 }
 
+bool map_states_of_all_others() noexcept {
+    std::uint64_t const above = TULLE_COHERENT_TABLE + TULLE_COHERENT_TABLE_BYTES + os::page_size();
+    std::uint64_t const end = TULLE_COHERENT_STATES + TULLE_COHERENT_STATES_BYTES + os::page_size();
+    return map_states_of_others(TULLE_COHERENT_STATES,
+                                TULLE_COHERENT_TABLE - TULLE_COHERENT_STATES) &&
+           map_states_of_others(above, end - above);
+}
+
 } // namespace
 
 // The table is never unmapped: instrumented code may run until the process ends.
 bool map_state_table(table_extent extent) noexcept {
     if (s_is_mapped) return true;
-    s_is_mapped = map_states_of_coherent_memory();
-    if (extent == table_extent::of_coherent_memory) return s_is_mapped;
-    std::uint64_t const above = TULLE_COHERENT_TABLE + TULLE_COHERENT_TABLE_BYTES + os::page_size();
-    std::uint64_t const end = TULLE_COHERENT_STATES + TULLE_COHERENT_STATES_BYTES + os::page_size();
-    s_is_mapped =
-        s_is_mapped &&
-        map_states_of_others(TULLE_COHERENT_STATES, TULLE_COHERENT_TABLE - TULLE_COHERENT_STATES) &&
-        map_states_of_others(above, end - above);
+    if (s_error == 0) {
+        bool const is_small = extent == table_extent::of_coherent_memory;
+        s_is_mapped = map_states_of_coherent_memory() && (is_small || map_states_of_all_others());
+        s_error = s_is_mapped ? 0 : errno;
+    }
+    if (!s_is_mapped) errno = s_error;
     return s_is_mapped;
 }
 

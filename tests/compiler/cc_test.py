@@ -7,24 +7,8 @@ import re
 import shutil
 import unittest
 
-from compiler_case import TULLE, Case, run
+from compiler_case import ELSEWHERE, MAIN, TULLE, Case, run
 
-MAIN = """
-#include <stdio.h>
-#include <tulle/coherent_abi.h>
-#include <sys/mman.h>
-__attribute__((noinline)) double sum(double const* a, int n) { double s = 0; for (int i = 0; i < n; ++i) s += a[i]; return s; }
-__attribute__((noinline)) void columns(double* a, int n, int step) { for (int i = 0; i < n; ++i) a[i * step] = i * 0.5; }
-__attribute__((noinline)) long add(long* a) { return __atomic_fetch_add(a, 1, __ATOMIC_SEQ_CST); }
-int main(void) {
-    double* a = mmap((void*)TULLE_COHERENT_FIRST, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (a == MAP_FAILED) return 1;
-    columns(a, 100, 100);
-    a[1] = add((long*)(a + 64)) + 1;
-    printf("%g %g\\n", sum(a, 10000), sum(a, 2));
-    return 0;
-}
-"""
 # What is alive over the slow paths of the library: numbers in all registers that they must keep.
 REGISTERS = """
 #include <stdio.h>
@@ -170,7 +154,43 @@ void control(unsigned const* n) { _mm_setcsr(*n); }
 void hint(void* a) { _mm_prefetch((char*)a, 1); _mm_clflush(a); }
 int main(void) { return 0; }
 """
-ELSEWHERE = "void elsewhere(int* number) { if (!number) __builtin_trap(); }\n"
+# Code that runs before the constructors of the program: a malloc, which constructors of libraries call, functions that the
+# program itself begins with, and what a resolver calls.
+EARLY = {
+    "malloc": r"""
+#include <stddef.h>
+#include <string.h>
+static char s_pool[1 << 22] __attribute__((aligned(16)));
+static char* volatile s_next = s_pool;
+struct block { size_t size; long none; };
+void* malloc(size_t n) { struct block* b = (struct block*)s_next; s_next += (n + 31) / 16 * 16; b->size = n; return b + 1; }
+void free(void* p) { (void)p; }
+void* calloc(size_t a, size_t b) { return memset(malloc(a * b), 0, a * b); }
+void* realloc(void* p, size_t n) {
+    void* q = malloc(n);
+    if (p) { struct block* b = (struct block*)p - 1; memcpy(q, p, b->size < n ? b->size : n); }
+    return q;
+}
+int main(void) { return s_next == s_pool; }
+""",
+    "preinit": r"""
+static int s_seen;
+int* volatile s_p = &s_seen;
+static void early(int argc, char** argv, char** variables) { (void)variables; if (argc > 0 && argv[0][0]) *s_p = 1; }
+__attribute__((section(".preinit_array"), used)) static void (*s_early)(int, char**, char**) = early;
+int main(void) { return s_seen != 1; }
+""",
+    "resolver": r"""
+__attribute__((noinline)) static int has(int const* p) { return p[0] == 7; }
+static int s_table[] = {7};
+int* volatile s_p = s_table;
+static int fast(int n) { return n + 1; }
+static int slow(int n) { return n + 2; }
+static void* choose(void) { return has(s_table) ? (void*)fast : (void*)slow; }
+int work(int) __attribute__((ifunc("choose")));
+int main(void) { return work(1) != 2; }
+""",
+}
 
 
 # One load and one store of a variable; constants and variables of threads are none of the program's.
@@ -654,7 +674,6 @@ void of_wides(wide* p) { delete[] p; }
 int main() {}
 """
         self.assertEqual(self.build("d.cpp", text, "--list", "-O1", "-std=c++17", command="c++").stdout, "")
-
     def test_what_is_missing_is_named(self):
         done = run([TULLE, "cc", "--clang=no-such-clang", "-c", "x.c"])
         self.assertEqual(done.returncode, 1)
@@ -666,6 +685,21 @@ int main() {}
         self.assertRegex(done.stderr, r"has version 3, for which there is no plug-in; install clang-\d+")
         self.assertEqual(run([TULLE, "cc"]).returncode, 2)
         self.assertEqual(run([TULLE, "cc", "--checks=some", "x.c"]).returncode, 2)
+
+    def test_code_that_runs_before_constructors_has_the_table(self):
+        for name, text in EARLY.items():
+            for words in (["-O0"], ["-O2"], ["--share-globals", "-O0"], ["--scheme=directory", "-O1"]):
+                with self.subTest(name, words=words):
+                    done = run([TULLE, "cc", *words, self.source(f"{name}.c", text), "-o", self.work / "program"])
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.assertEqual(run([self.work / "program"]).returncode, 0)
+
+    def test_programs_that_are_linked_statically(self):
+        text = "int x; int main(int n, char** words) { (void)words; int* p = n > 1 ? &x : &n; *p = 3; return *p - 3; }\n"
+        self.assertEqual(run([TULLE, "cc", "-O0", "-c", self.source("s.c", text), "-o", self.work / "s.o"]).returncode, 0)
+        for kind in ("-static", "-pie", "-no-pie"):
+            done = run(["g++", kind, self.work / "s.o", TULLE.parent.parent / "lib/libtulle.a", "-o", self.work / "program"])
+            self.assertEqual((done.returncode, run([self.work / "program"]).returncode), (0, 0), (kind, done.stderr))
 
     def test_program_ends_where_there_is_no_room_for_the_table(self):
         self.build("m.c", MAIN)

@@ -29,6 +29,7 @@ PROGRAMS = {
     "deaths": ["tests/compiler/deaths.c.in"],
     "molecules": ["tests/compiler/molecules.c.in"],
     "cells": ["tests/compiler/cells.c.in"],
+    "static_locals": ["tests/compiler/static_locals.c.in"],
 }
 MANY_LOCKS = ("molecules", "cells")
 
@@ -502,6 +503,14 @@ class OverHosts(Programs):
                 with self.subTest(flavour, places=places):
                     done = self.on_two(program, places, flavour)
                     self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_static_variables_of_functions_are_constructed_once(self):
+        for scheme in ("states", "refresh"):
+            program = self.build("static_locals", "-O2", "-x", "c++", compiler=(TULLE, "c++", f"--scheme={scheme}", "--share-globals"))
+            for places in some_of(2, 4):
+                with self.subTest(scheme, places=places):
+                    done = self.on_two(program, places)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_variables_cannot_be_shared_by_a_program_that_was_not_made_for_it(self):
         done = self.on_two(self.build("coherent", "-O2"), 2, TULLE_SHARE_GLOBALS="on")

@@ -9,6 +9,23 @@ import unittest
 
 TULLE = pathlib.Path(sys.argv.pop(1)).resolve()
 
+MAIN = """
+#include <stdio.h>
+#include <tulle/coherent_abi.h>
+#include <sys/mman.h>
+__attribute__((noinline)) double sum(double const* a, int n) { double s = 0; for (int i = 0; i < n; ++i) s += a[i]; return s; }
+__attribute__((noinline)) void columns(double* a, int n, int step) { for (int i = 0; i < n; ++i) a[i * step] = i * 0.5; }
+__attribute__((noinline)) long add(long* a) { return __atomic_fetch_add(a, 1, __ATOMIC_SEQ_CST); }
+int main(void) {
+    double* a = mmap((void*)TULLE_COHERENT_FIRST, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (a == MAP_FAILED) return 1;
+    columns(a, 100, 100);
+    a[1] = add((long*)(a + 64)) + 1;
+    printf("%g %g\\n", sum(a, 10000), sum(a, 2));
+    return 0;
+}
+"""
+ELSEWHERE = "void elsewhere(int* number) { if (!number) __builtin_trap(); }\n"
 
 def run(command, **options):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, check=False, **options)

@@ -107,6 +107,11 @@ class Races(Programs):
             with self.subTest(name):
                 self.silent(self.build(name, paths, "-O2"), 3, 3)
 
+    def test_static_variables_of_functions_are_ordered_by_their_construction(self):
+        program = self.build("static_locals", ["tests/compiler/static_locals.c.in"], "-O2", "-x", "c++", compiler=(TULLE, "c++", "--scheme=races"))
+        for processes in (2, 4):
+            self.silent(program, processes, processes)
+
     def test_options(self):
         done = self.start(self.races, 2, "missing_lock", 2, TULLE_RACE_REPORTS="0", TULLE_RACE_EXIT_CODE="9")
         self.assertEqual(done.returncode, 9, done.stderr)

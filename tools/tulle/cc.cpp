@@ -2,6 +2,7 @@
 // `tulle cc` and `tulle c++`: clang with the plug-in that writes checks of accesses to coherent
 // memory into what it compiles (compiler/).
 #include "clang.hpp"
+#include "clang_words.hpp"
 #include "command.hpp"
 #include "process.hpp"
 #include "uninstrumented.hpp"
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -41,7 +43,7 @@ void tell_of_others(arguments const& words) try {
     for (std::string const& sentence : functions_without_checks(output_of(words)))
         std::fprintf(stderr, "tulle: cc: note: %s: %s\n", output_of(words).c_str(),
                      sentence.c_str());
-} catch (failure const&) { // it is no program
+} catch (std::exception const&) { // it is no program, or too large a one; the link has succeeded
 }
 
 // Stays to read what the linker has made.
@@ -52,17 +54,36 @@ int link_and_look(arguments const& command, arguments const& words, bool lists) 
     return 0;
 }
 
-int compile(std::string const& name, compilation const& request, arguments const& words) {
-    if (words.empty())
-        throw failure(k_exit_usage, "cc: what shall be compiled? `tulle cc --help` explains");
-    bool const looks_for_races = request.scheme == "races"; // of variables, too
-    bool const shares_globals = request.share_globals || looks_for_races;
-    arguments const command =
-        command_of(find_clang(name, request.clang), words, {shares_globals, looks_for_races});
+void tell_plugin(compilation const& request, bool shares_globals) {
     setenv("TULLE_COHERENT_CHECKS", request.checks.c_str(), 1);
     setenv("TULLE_COHERENT_SCHEME", request.scheme.c_str(), 1);
     if (shares_globals) setenv("TULLE_COHERENT_GLOBALS", "1", 1);
-    if (links(words) && request.checks != "none")
+}
+
+// If the program is ccache: words do not say what the plug-in does.
+void keep_apart_in_cache(wrapped_clang const& clang, compilation const& request,
+                         bool shares_globals) {
+    constexpr char const* k_variable = "CCACHE_NAMESPACE";
+    char const* const before = std::getenv(k_variable);
+    std::string const space = (before == nullptr ? "" : before + std::string(" ")) +
+                              key_of_cache(clang) + ' ' + request.checks + ' ' + request.scheme +
+                              (shares_globals ? " globals" : "");
+    setenv(k_variable, space.c_str(), 1);
+}
+
+int compile(std::string const& name, compilation const& request, arguments const& words) {
+    if (words.empty())
+        throw failure(k_exit_usage, "cc: what shall be compiled? `tulle cc --help` explains");
+    if (request.checks != "none" && have_old_passes(words))
+        throw failure(k_exit_usage, "cc: -flegacy-pass-manager leaves no checks in what it "
+                                    "compiles; leave it out");
+    bool const looks_for_races = request.scheme == "races"; // of variables, too
+    bool const shares_globals = request.share_globals || looks_for_races;
+    wrapped_clang const clang = find_clang(name, request.clang);
+    arguments const command = command_of(clang, words, {shares_globals, looks_for_races});
+    tell_plugin(request, shares_globals);
+    keep_apart_in_cache(clang, request, shares_globals);
+    if (links(words) && (request.list || request.checks != "none"))
         return link_and_look(command, words, request.list);
     become(command);
     throw failure(k_exit_cannot_run, "cc: " + command[0] + ": " + std::strerror(errno));

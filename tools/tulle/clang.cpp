@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang.hpp"
 
+#include "clang_words.hpp"
 #include "command.hpp"
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 
 #include <tulle/coherent_abi.h>
 
+#include <sys/stat.h>
+
 namespace tulle::tool {
 
 namespace {
@@ -21,66 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view k_plugin_prefix = "coherent-checks-";
 constexpr auto k_patience_of_clang = std::chrono::seconds(20); // for clang to print its version
-
-// With one of these clang stops before it links, or only tells something.
-constexpr std::array<std::string_view, 14> k_no_link{
-    "-c",           "-S",           "-E",   "-M",     "-MM", "-fsyntax-only", "--version",
-    "-dumpversion", "-dumpmachine", "-###", "--help", "-r",  "-emit-ast",     "--precompile"};
-
-// With these the next word is their value, and no file to compile.
-constexpr std::array<std::string_view, 36> k_with_value{
-    "-o",         "--output",  "-x",        "--language",   "-I",          "-L",
-    "-D",         "-U",        "-l",        "-u",           "-z",          "-T",
-    "-e",         "-include",  "-imacros",  "-isystem",     "-iquote",     "-idirafter",
-    "-iprefix",   "-isysroot", "--sysroot", "-iwithprefix", "-MF",         "-MT",
-    "-MQ",        "-MJ",       "-Xclang",   "-Xlinker",     "-Xassembler", "-Xpreprocessor",
-    "-Xanalyzer", "-target",   "--param",   "-mllvm",       "-arch",       "-B"};
-
-// What clang compiles to a header ahead of others, and does not link.
-constexpr std::array<std::string_view, 7> k_ends_of_headers{".h",   ".H",   ".hh", ".hp",
-                                                            ".hpp", ".hxx", ".h++"};
-
-template <class Words> bool is_any_of(Words const& words, std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-// An option with its value, or, without an option, a file to compile or to link.
-struct clang_word {
-    std::string_view option;
-    std::string_view value;
-};
-
-// Of those with a value in the same word these matter here.
-clang_word part_with_value(std::string_view word) {
-    for (std::string_view const name : {"--output=", "--language="})
-        if (word.starts_with(name)) return {name[2] == 'o' ? "-o" : "-x", word.substr(name.size())};
-    for (std::string_view const name : {"-o", "-x"})
-        if (word.starts_with(name) && word != name) return {name, word.substr(name.size())};
-    return {word, {}};
-}
-
-std::vector<clang_word> parts_of(arguments const& words) {
-    std::vector<clang_word> parts;
-    for (std::size_t n = 0; n < words.size(); ++n) {
-        std::string_view const word = words[n];
-        if (word == "-" || !word.starts_with('-')) {
-            parts.push_back({{}, word});
-        } else if (is_any_of(k_with_value, word) && n + 1 < words.size()) {
-            bool const is_output = word == "--output";
-            bool const is_language = word == "--language";
-            parts.push_back({is_output ? "-o" : is_language ? "-x" : word, words[++n]});
-        } else {
-            parts.push_back(part_with_value(word));
-        }
-    }
-    return parts;
-}
-
-bool is_header(std::string_view file, std::string_view language) {
-    if (!language.empty()) return language.find("-header") != std::string_view::npos;
-    std::size_t const dot = file.rfind('.');
-    return dot != std::string_view::npos && is_any_of(k_ends_of_headers, file.substr(dot));
-}
 
 // By version of LLVM, newest last.
 std::map<int, fs::path> plugins_in(fs::path const& folder) {
@@ -128,6 +71,10 @@ std::vector<clang_candidate> candidates(std::string const& name, std::string con
             found.push_back({*program, newest->first});
     return found;
 }
+
+// Not every command makes use of what is put around its words, which -Werror shall not refuse.
+constexpr char const* k_may_be_unused = "--start-no-unused-arguments";
+constexpr char const* k_end_of_unused = "--end-no-unused-arguments";
 
 // Variables of libraries stay with them.
 arguments const k_of_coherent_globals{"-fPIE", "-fno-direct-access-external-data"};
@@ -178,40 +125,29 @@ wrapped_clang find_clang(std::string const& name, std::string const& wish) {
     throw failure(k_exit_failed, "cc: " + what + "; install " + names_of(plugins));
 }
 
-bool links(arguments const& words) {
-    bool has_input = false;
-    std::string_view language;
-    for (clang_word const& word : parts_of(words)) {
-        std::string_view const option = word.option == "-Xclang" ? word.value : word.option;
-        if (is_any_of(k_no_link, option)) return false;
-        if (word.option.starts_with("-print-") || word.option.starts_with("--print-")) return false;
-        if (word.option == "-x") language = word.value == "none" ? "" : word.value;
-        has_input |= word.option.empty() && !is_header(word.value, language);
-    }
-    return has_input;
-}
-
-// The last one counts.
-std::filesystem::path output_of(arguments const& words) {
-    std::filesystem::path output = "a.out";
-    for (clang_word const& word : parts_of(words))
-        if (word.option == "-o") output = word.value;
-    return output;
-}
-
 arguments command_of(wrapped_clang const& clang, arguments const& words, compiled_for purpose) {
-    arguments all{clang.program.string(), "-fpass-plugin=" + clang.plugin.string(), "-isystem",
-                  clang.headers.string()};
+    bool const is_program = purpose.shared_globals && !makes_no_program(words);
+    arguments all{clang.program.string(), k_may_be_unused, "-fpass-plugin=" + clang.plugin.string(),
+                  "-isystem", clang.headers.string()};
     if (purpose.races) append(all, {"-g", "-gdwarf-4"});
-    all.insert(all.end(), words.begin(), words.end());
-    if (purpose.shared_globals) append(all, k_of_coherent_globals);
-    if (!links(words)) return all;
-    if (purpose.shared_globals) append(all, link_of_coherent_globals());
-    std::string const libraries = clang.libraries.string();
-    for (std::string const& word : {"-L" + libraries, "-Wl,-rpath," + libraries,
-                                    std::string("-Wl,-z,now"), std::string("-ltulle")})
-        all.push_back(word);
+    all.emplace_back(k_end_of_unused);
+    append(all, words);
+    all.emplace_back(k_may_be_unused);
+    if (is_program) append(all, k_of_coherent_globals);
+    if (links(words)) {
+        if (is_program) append(all, link_of_coherent_globals());
+        std::string const libraries = clang.libraries.string();
+        append(all, {"-L" + libraries, "-Wl,-rpath," + libraries, "-Wl,-z,now", "-ltulle"});
+    }
+    all.emplace_back(k_end_of_unused);
     return all;
+}
+
+std::string key_of_cache(wrapped_clang const& clang) {
+    struct stat plugin {};
+    if (stat(clang.plugin.c_str(), &plugin) != 0) return "tulle";
+    return "tulle " + std::to_string(plugin.st_size) + ' ' + std::to_string(plugin.st_mtim.tv_sec) +
+           '.' + std::to_string(plugin.st_mtim.tv_nsec);
 }
 
 } // namespace tulle::tool

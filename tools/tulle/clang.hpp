@@ -26,17 +26,14 @@ std::filesystem::path folder_of_headers();
 // failure that says what to install.
 wrapped_clang find_clang(std::string const& name, std::string const& wish);
 
-// Whether clang called with these words links a program or a library.
-bool links(arguments const& words);
-
-// What it then makes: the word after -o, or a.out.
-std::filesystem::path output_of(arguments const& words);
-
 struct compiled_for {
     bool shared_globals = false; // the program lies where its variables are coherent memory
     bool races = false; // are looked for, and told with lines unless the words say otherwise
 };
 // The whole command line.
 arguments command_of(wrapped_clang const& clang, arguments const& words, compiled_for purpose);
+
+// Changes whenever the plug-in does.
+std::string key_of_cache(wrapped_clang const& clang);
 
 } // namespace tulle::tool

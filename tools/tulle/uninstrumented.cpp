@@ -9,7 +9,6 @@
 #include <array>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -199,8 +198,14 @@ std::string sentence_of_spin(std::string const& kind) {
 }
 
 std::string content_of(fs::path const& program) {
+    std::error_code none;
+    std::uintmax_t const bytes = fs::file_size(program, none);
+    if (none) return "";
+    std::string content(bytes, '\0');
     std::ifstream in(program, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    in.read(content.data(), static_cast<std::streamsize>(bytes));
+    content.resize(static_cast<std::size_t>(in.gcount()));
+    return content;
 }
 
 } // namespace
