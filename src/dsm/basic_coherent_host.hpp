@@ -178,12 +178,15 @@ private:
             learn_of_chunks_cold();
     }
     TULLE_COLD void learn_of_chunks_cold() noexcept {
+        std::uint32_t const first = m_chunks;
         m_memory.chunks().read(m_chunks, [this](line_range chunk) {
             m_memory.let_dump(chunk);
             m_memory.populate_written(chunk);
             m_memory.set_states(chunk, k_readable);
             m_protocol.expect_changes(chunk);
         });
+        m_memory.chunks().read_back(first, m_chunks,
+                                    [this](line_range chunk) { m_memory.populate(chunk); });
     }
     // Faults in a row at pages that others have made usable meanwhile; more than there are threads.
     static constexpr unsigned k_most_found_usable = 10'000;

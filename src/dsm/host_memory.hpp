@@ -177,14 +177,12 @@ public:
         });
     }
     void fetch(host_number home, line_range lines) noexcept {
-        expect_use(lines);
         if (is_near(home))
             return tulle_copy_lines(own_at(lines.first), copy_at(home, lines.first), lines.count);
         far([&] { m_far->fetch(home, lines, own_at(lines.first)); });
     }
     void begin_fetch(host_number home, line_range lines) noexcept {
         if (is_near(home)) return fetch(home, lines);
-        expect_use(lines);
         far([&] { m_far->begin_fetch(home, lines, own_at(lines.first)); });
     }
     void end_fetches() noexcept {
@@ -194,7 +192,6 @@ public:
         return m_far != nullptr && m_has_threads && !is_near(home);
     }
     [[nodiscard]] bool fetch_meanwhile(host_number home, line_range lines) noexcept {
-        expect_use(lines);
         std::byte* const to = own_at(lines.first);
         fetch_under_way own{lines, m_far->requests_for(lines), m_under_way};
         m_under_way = &own;
@@ -271,7 +268,6 @@ public:
     // A keeper on another machine is asked for all lines without a home, as that takes long.
     template <class F> void claim(line_range lines, F claimed) noexcept {
         line_range const unit = unit_of(lines.first);
-        expect_use(unit);
         if (is_near(keeper_of(unit.first))) {
             if (claim_for(m_here, unit) == own_mark()) claimed(unit);
             return;
@@ -311,18 +307,28 @@ public:
         return os::map_again(master_at(pages.first), own_at(pages.first), bytes_of(pages));
     }
 
-    // Bytes of the copies of a machine that have memory which nobody may use.
+    // Bytes of the copies of a machine for which populate() is done.
     [[nodiscard]] static std::uint64_t most_populated() noexcept {
         return std::min(os::physical_memory() / k_part_populated, k_most_populated);
     }
-    // Puts memory behind the own copy of a chunk that this host hears of, if there are bytes of
-    // another host in it: in one call, and not in the middle of what the program does with them,
-    // where each page would be a fault of its own. What is not done is left to faults.
+    // Puts memory behind the own copy of a chunk that this host hears of, as long as it is not too
+    // much: in one call, and not in the middle of what the program does with it, where each page
+    // would be a fault of its own at each host. What is not done is left to faults.
+    void populate(line_range chunk) noexcept {
+        if (!may_populate(chunk.first)) return;
+        m_populated.low()[chunk_of(chunk.first)] = std::byte{1};
+        std::size_t const bytes = bytes_of(chunk);
+        m_to_populate -= bytes;
+        base::kept_errno const kept;
+        static_cast<void>(
+            os::system_memory().populate({used_at(chunk.first), bytes, bytes, std::size_t{1}}));
+    }
+    // The same if there are bytes of another host in it.
     void populate_written(line_range chunk) noexcept {
         if (!may_populate(chunk.first)) return;
         base::kept_errno const kept;
         std::uint64_t const at = m_file.copy_of(m_near_of[m_here]) + offset_of(chunk.first);
-        if (m_descriptor.has_memory(at, at + bytes_of(chunk))) populate(chunk.first);
+        if (m_descriptor.has_memory(at, at + bytes_of(chunk))) populate(chunk);
     }
     // What is used of the own copy is in what a crash leaves behind, and all else is not: the
     // addresses are many, and a page that nobody has touched would take memory then.
@@ -493,24 +499,6 @@ private:
     }
     [[nodiscard]] std::uint8_t own_mark() const noexcept {
         return static_cast<std::uint8_t>(m_here + 1);
-    }
-    // Before a host uses chunks; see populate_written.
-    void expect_use(line_range lines) noexcept {
-        for (line_number at = lines.first; at < lines.end();
-             at = begin_of_chunk(at) + used_chunks::k_lines)
-            if (TULLE_UNLIKELY(m_populated.low()[chunk_of(at)] == std::byte{0}))
-                far([&] { populate(at); });
-    }
-    // The chunk of a line, once.
-    TULLE_COLD void populate(line_number line) noexcept {
-        bool const does = may_populate(line);
-        m_populated.low()[chunk_of(line)] = std::byte{1};
-        if (!does) return;
-        std::size_t const bytes = used_chunks::k_bytes;
-        m_to_populate -= bytes;
-        base::kept_errno const kept;
-        std::byte* const first = used_at(begin_of_chunk(line));
-        static_cast<void>(os::system_memory().populate({first, bytes, bytes, std::size_t{1}}));
     }
     // As long as it is not too much.
     [[nodiscard]] bool may_populate(line_number line) const noexcept {

@@ -70,6 +70,11 @@ public:
             each(lines_of(m_entries[seen].number));
     }
 
+    // The same for parts that have been read, from the end on: what was allocated last comes first.
+    template <class F> void read_back(std::uint32_t first, std::uint32_t end, F each) const {
+        while (end != first) each(lines_of(m_entries[--end].number));
+    }
+
 private:
     static constexpr std::uint32_t k_is_added = 1;
     static constexpr std::uint32_t k_is_listed = 2;
