@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include <tulle/coherent_abi.h>
+#include <tulle/detail/attributes.hpp>
 
 namespace tulle::dsm {
 
@@ -61,28 +62,35 @@ struct geometry {
     return (k_unit_sizes + 1) * section_bytes;
 }
 
-// The units of a line, found without a division.
+// The units of a line, found without a division; where they are as chosen, which a processor
+// foresees, also without a load that others would wait for.
 class unit_map {
 public:
-    explicit unit_map(geometry const& chosen) noexcept : m_first(chosen.first_line()) {
+    explicit unit_map(geometry const& chosen) noexcept
+        : m_first(chosen.first_line()), m_lines(chosen.lines_of_unit) {
         auto const as_chosen = static_cast<unsigned>(std::countr_zero(chosen.lines_of_unit));
+        m_shift = as_chosen;
         m_parts.fill({0, as_chosen});
         if (chosen.section_bytes == 0) return;
         std::uint64_t const lines = chosen.section_bytes / TULLE_COHERENT_LINE;
         std::uint64_t const of_program = chosen.program_bytes / TULLE_COHERENT_LINE;
         m_section_shift = static_cast<unsigned>(std::countr_zero(lines));
         m_ahead = lines - of_program;
+        m_as_chosen = of_program + lines;
         for (unsigned size = 0; size < k_unit_sizes; ++size)
             m_parts[k_others + size] = {of_program + (size + 1) * lines, size};
     }
 
     [[nodiscard]] line_range unit_of(line_number line) const noexcept {
-        std::uint64_t const lines = std::uint64_t{1} << part_of(line - m_first).unit_shift;
+        std::uint64_t const offset = line - m_first;
+        if (TULLE_LIKELY(offset < m_as_chosen)) return {line & ~(m_lines - 1), m_lines};
+        std::uint64_t const lines = std::uint64_t{1} << part_of(offset).unit_shift;
         return {line & ~(lines - 1), lines};
     }
     // Of the unit of a line: less than there are lines, and 1 more for the next unit of its size.
     [[nodiscard]] std::uint64_t number_of(line_number line) const noexcept {
         std::uint64_t const offset = line - m_first;
+        if (TULLE_LIKELY(offset < m_as_chosen)) return offset >> m_shift;
         part const& of = part_of(offset);
         return of.first + ((offset - of.first) >> of.unit_shift);
     }
@@ -100,6 +108,9 @@ private:
     }
 
     line_number m_first;
+    std::uint64_t m_lines;                         // of a unit as chosen
+    std::uint64_t m_as_chosen = ~std::uint64_t{0}; // so many lines, from the first one on
+    unsigned m_shift;
     std::uint64_t m_ahead = 0;
     unsigned m_section_shift = 63; // all lines are of one part
     std::array<part, k_others + k_unit_sizes + k_end> m_parts{};
