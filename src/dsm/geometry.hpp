@@ -84,15 +84,13 @@ public:
     [[nodiscard]] line_range unit_of(line_number line) const noexcept {
         std::uint64_t const offset = line - m_first;
         if (TULLE_LIKELY(offset < m_as_chosen)) return {line & ~(m_lines - 1), m_lines};
-        std::uint64_t const lines = std::uint64_t{1} << part_of(offset).unit_shift;
-        return {line & ~(lines - 1), lines};
+        return other_unit_of(line, offset);
     }
     // Of the unit of a line: less than there are lines, and 1 more for the next unit of its size.
     [[nodiscard]] std::uint64_t number_of(line_number line) const noexcept {
         std::uint64_t const offset = line - m_first;
         if (TULLE_LIKELY(offset < m_as_chosen)) return offset >> m_shift;
-        part const& of = part_of(offset);
-        return of.first + ((offset - of.first) >> of.unit_shift);
+        return other_number_of(offset);
     }
 
 private:
@@ -103,6 +101,17 @@ private:
     static constexpr std::size_t k_others = 2; // behind the program and the first section
     static constexpr std::size_t k_end = 1;    // the line behind the last one has a unit, too
 
+    // Apart, so that the others stay short where they are compiled into what calls them.
+    [[nodiscard]] TULLE_NOINLINE line_range other_unit_of(line_number line,
+                                                          std::uint64_t offset) const noexcept {
+        std::uint64_t const lines = std::uint64_t{1} << part_of(offset).unit_shift;
+        return {line & ~(lines - 1), lines};
+    }
+    [[nodiscard]] TULLE_NOINLINE std::uint64_t
+    other_number_of(std::uint64_t offset) const noexcept {
+        part const& of = part_of(offset);
+        return of.first + ((offset - of.first) >> of.unit_shift);
+    }
     [[nodiscard]] part const& part_of(std::uint64_t offset) const noexcept {
         return m_parts[(offset + m_ahead) >> m_section_shift];
     }
